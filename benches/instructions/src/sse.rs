@@ -1,4 +1,4 @@
-//! A streamed chat response.
+//! Decoding and encoding of a streamed chat completion.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;

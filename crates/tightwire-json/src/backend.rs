@@ -1,9 +1,8 @@
-//! Which parser decodes, and how the answers stay the same.
+//! Choice of the decoder.
 //!
-//! The own decoder defines every answer. Another backend only runs on a document that the own scanner has found
-//! valid, without the numbers that this backend is known to round, and within all limits; and only its success
-//! counts. Whenever it fails, the own decoder runs and its result or error, with its offset, is what the caller
-//! gets.
+//! The native decoder defines the result. Another backend only runs on documents that the native parser has validated,
+//! that are within all limits, and that have no numbers that the backend rounds. If the backend fails, the native
+//! decoder runs, and its value or error is returned.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -11,53 +10,51 @@ use serde::de::DeserializeOwned;
 use crate::de::{self, Rules};
 use crate::error::Result;
 
-/// Which parser decodes.
+/// Decoder implementation. Encoding always uses the native encoder.
 ///
-/// Every backend accepts the same documents and gives the same values, kinds of error, and offsets. There is no
-/// choice for encoding: the own encoder is ahead of the published ones on every row of the benchmarks, and those
-/// deviate from its rules (serde_json writes NaN as `null`).
+/// All backends accept the same documents and return the same values, kinds of errors, and offsets.
 ///
-/// [`Backend::Native`] is the default at every size. The others first need a pass of validation, because they
-/// differ from RFC 8259 or from each other in depth, lone surrogates, wide integers, or roundings; with it they
-/// stay behind everywhere. They exist for comparison, and to rule out the own decoder when a problem is hunted.
+/// [`Backend::Native`] is the default and the fastest. The others need an additional validation pass, because they
+/// differ from RFC 8259 or from each other in depth, lone surrogates, large integers, or rounding. They exist for
+/// comparison, and to rule out a bug of the native decoder.
 ///
-/// Decoding into owned types, minima of alternating blocks on a Xeon with AVX-512, generic x86-64 build:
+/// Decoding into owned types, minimum times of alternating runs on a Xeon with AVX-512, generic x86-64 build:
 ///
 /// | document | native | serde_json | simd-json |
 /// |---|--:|--:|--:|
 /// | API response, 329 bytes | 0.37 us | 0.75 us | 1.01 us |
 /// | page of 20 users, 5.7 KB | 7.6 us | 14.2 us | 14.5 us |
-/// | 1,500 status messages, 860 KB | 1.06 ms | 1.92 ms | 1.65 ms, declined for its 19-digit numbers |
+/// | 1,500 status messages, 860 KB | 1.06 ms | 1.92 ms | 1.65 ms, native fallback because of 19-digit numbers |
 ///
-/// sonic-rs is no choice: it is slower than the native decoder on these documents, and its lazy and tree types
-/// overflow the stack on deep nesting.
+/// There is no backend for sonic-rs: it is slower than the native decoder on these documents, and its lazy and tree
+/// types overflow the stack on deep nesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Backend {
     /// The decoder of this crate.
     #[default]
     Native,
-    /// serde_json. Needs the feature `serde-json`.
+    /// serde_json. Requires the feature `serde-json`.
     #[cfg(feature = "serde-json")]
     SerdeJson,
-    /// simd-json. It works on a copy of the document and only decodes into types that borrow nothing. Needs the
-    /// feature `simd-json`.
+    /// simd-json, on a copy of the document. Types that borrow are decoded by the native decoder. Requires the feature
+    /// `simd-json`.
     #[cfg(feature = "simd-json")]
     SimdJson,
 }
 
-/// The backend behind the root functions.
+/// Returns the backend of the root functions.
 pub fn backend() -> Backend {
     Backend::Native
 }
 
-/// Whether strings are scanned by vector instructions on this machine. Where they are not, the same work is done
-/// eight bytes at a time.
+/// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
+/// bytes at a time.
 pub fn is_using_simd() -> bool {
     cfg!(target_arch = "x86_64")
 }
 
-/// Whether `backend` may decode `text` into a type that borrows or does not, and so whether its success counts.
+/// Returns whether `backend` decodes `text` to the same value as the native decoder.
 #[cfg_attr(
     not(any(feature = "serde-json", feature = "simd-json")),
     allow(unused_variables, reason = "there is only one backend")
@@ -65,9 +62,9 @@ pub fn is_using_simd() -> bool {
 pub(crate) fn applies(backend: Backend, text: &str, rules: &Rules) -> bool {
     match backend {
         Backend::Native => true,
-        // Only the native decoder reads base64.
+        // Only the native decoder decodes base64.
         #[cfg(any(feature = "serde-json", feature = "simd-json"))]
-        _ if rules.bytes == de::BytesForm::Base64 => false,
+        _ if rules.byte_strings == de::ByteStrings::Base64 => false,
         #[cfg(feature = "serde-json")]
         Backend::SerdeJson => de::survey(text, rules).is_ok(),
         #[cfg(feature = "simd-json")]

@@ -1,28 +1,27 @@
-//! Finds where a document in a stream ends, without judging it.
+//! Search for the end of a document in a stream, without validating it.
 
-/// What surrounds the position that is looked at next.
+/// Context of the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Start,
-    /// A number or a literal name, at the outermost level.
+    /// Inside a number or a literal name at the top level.
     Scalar,
-    /// Between the strings of an array or object.
+    /// Inside an array or object, outside of strings.
     Open,
     /// Inside a string.
     String,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
 }
 
-/// The search for the end of one document, which may come in pieces.
+/// Incremental search for the end of one document.
 ///
-/// It only looks at quotes and the balance of brackets. Where it finds an end too early or too late, the document
-/// is malformed, and decoding it says how.
+/// Only quotes and brackets are examined. The end may be wrong for a malformed document; decoding it then fails.
 #[derive(Debug)]
 pub(crate) struct Boundary {
     state: State,
     depth: usize,
-    /// How much was looked at.
+    /// Number of bytes examined so far.
     at: usize,
 }
 
@@ -31,14 +30,13 @@ impl Boundary {
         Self { state: State::Start, depth: 0, at: 0 }
     }
 
-    /// Whether a document may begin with `byte` (RFC 8259, section 3).
+    /// Returns whether a document can begin with `byte` (RFC 8259, section 3).
     pub(crate) fn may_begin(byte: u8) -> bool {
         matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
     }
 
-    /// The length of the document at the start of `buffer`, or `None` if more of it is needed. The buffer begins
-    /// with the same bytes each time, with one that [may begin](Self::may_begin) a
-    /// document.
+    /// Returns the length of the document at the start of `buffer`, or `None` if more input is needed. Each call gets
+    /// the buffer of the previous one with more bytes appended; its first byte [may begin](Self::may_begin) a document.
     pub(crate) fn find(&mut self, buffer: &[u8]) -> Option<usize> {
         while let Some(byte) = buffer.get(self.at) {
             self.at += 1;
@@ -68,7 +66,6 @@ impl Boundary {
                 (State::String, b'"') if self.depth == 0 => return Some(self.at),
                 (State::String, b'"') => self.state = State::Open,
                 (State::String, _) => {
-                    // The rest of the string at once.
                     let rest = &buffer[self.at..];
                     self.at += memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 }
@@ -84,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_does_not_depend_on_the_pieces() {
+    fn the_end_does_not_depend_on_the_chunks() {
         for (text, expected) in [
             ("{\"a\":\"}\\\"]\"}[", Some(12)),
             ("[[],{}]1", Some(7)),
@@ -97,8 +94,8 @@ mod tests {
             let whole = Boundary::new().find(text.as_bytes());
             assert_eq!(whole, expected, "{text}");
             let mut boundary = Boundary::new();
-            let found = (0..=text.len()).find_map(|len| boundary.find(&text.as_bytes()[..len]));
-            assert_eq!(found, expected, "{text}");
+            let incremental = (0..=text.len()).find_map(|len| boundary.find(&text.as_bytes()[..len]));
+            assert_eq!(incremental, expected, "{text}");
         }
     }
 }

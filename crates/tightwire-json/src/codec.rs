@@ -1,4 +1,4 @@
-//! Codecs: a mode, limits and a backend with the functions that use them.
+//! Codecs: encoding and decoding with explicit options.
 
 use std::io::{Read, Write};
 
@@ -6,25 +6,23 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{self, Backend};
-use crate::de::{self, BytesForm, Duplicates, Lone, Rules};
+use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::mode::{self, Mode};
-use crate::ser::{self, Go, Plain, Raw, Serializer};
+use crate::ser::{self, Go, Plain, RawValues, Serializer};
 
-/// How documents are written and read: a mode, limits, a rule for duplicate keys, and a backend.
-///
-/// A codec is a small value; constants of it cost nothing.
+/// Options of encoding and decoding: mode, limits, handling of duplicate keys, and backend.
 ///
 /// # Examples
 /// ```
 /// use tightwire_json::{Codec, Limits};
 ///
-/// const LOOSE: Codec = Codec::compat();
-/// assert_eq!(LOOSE.to_string(&["<b>", "&"])?, r#"["\u003cb\u003e","\u0026"]"#);
+/// const GO: Codec = Codec::compat();
+/// assert_eq!(GO.to_string(&["<b>", "&"])?, r#"["\u003cb\u003e","\u0026"]"#);
 ///
-/// const TIGHT: Codec = Codec::strict().with_limits(Limits::new().max_depth(2));
-/// assert!(TIGHT.from_str::<tightwire_json::Value>("[[[]]]").unwrap_err().is_limit());
+/// const SHALLOW: Codec = Codec::strict().with_limits(Limits::new().max_depth(2));
+/// assert!(SHALLOW.from_str::<tightwire_json::Value>("[[[]]]").unwrap_err().is_limit());
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub struct Codec {
 }
 
 impl Codec {
-    /// A codec of a mode, with the default limits and backend.
+    /// Returns a codec with the default options of a mode.
     pub const fn new(mode: Mode) -> Self {
         let duplicates = match mode {
             Mode::Compat => Duplicates::Last,
@@ -45,35 +43,35 @@ impl Codec {
         Self { mode, limits: Limits::new(), duplicates, backend: Backend::Native }
     }
 
-    /// A codec of [`Mode::Strict`].
+    /// Returns a codec with [`Mode::Strict`].
     pub const fn strict() -> Self {
         Self::new(Mode::Strict)
     }
 
-    /// A codec of [`Mode::Compat`].
+    /// Returns a codec with [`Mode::Compat`].
     pub const fn compat() -> Self {
         Self::new(Mode::Compat)
     }
 
-    /// A codec of [`Mode::Fast`].
+    /// Returns a codec with [`Mode::Fast`].
     pub const fn fast() -> Self {
         Self::new(Mode::Fast)
     }
 
-    /// The codec that the root functions use at the moment: strict, or fast after
-    /// [`config_fastest_mode`](crate::config_fastest_mode).
+    /// Returns the codec of the root functions: [`strict`](Self::strict), or [`fast`](Self::fast) after
+    /// [`config_fastest_mode`](crate::config_fastest_mode) was called.
     pub fn standard() -> Self {
         Self::new(mode::standard())
     }
 
-    /// Replaces the limits. Default: [`Limits::new`].
+    /// Sets the limits of decoding. Default: [`Limits::new`].
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Chooses how duplicate keys are handled. Default: [`Duplicates::Last`] in [`Mode::Compat`], otherwise
+    /// Sets the handling of duplicate keys. Default: [`Duplicates::Last`] in [`Mode::Compat`], otherwise
     /// [`Duplicates::ByType`].
     #[must_use]
     pub const fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
@@ -81,31 +79,30 @@ impl Codec {
         self
     }
 
-    /// Chooses what decodes. Default: [`Backend::Native`].
+    /// Sets the decoder implementation. Default: [`Backend::Native`].
     #[must_use]
     pub const fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub const fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The limits.
+    /// Returns the limits of decoding.
     pub const fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// The backend that was chosen.
+    /// Returns the configured backend.
     pub const fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// The backend whose values [`from_slice`](Self::from_slice) returns for `document`: the chosen one, or
-    /// [`Backend::Native`] if the chosen one would deviate on this document. What the chosen one refuses goes to
-    /// the native one in any case.
+    /// Returns the backend that [`from_slice`](Self::from_slice) tries first for `document`: the configured one, or
+    /// [`Backend::Native`] if the configured one might decode this document differently.
     pub fn backend_for(&self, document: &[u8]) -> Backend {
         let applies = de::text(document, &self.limits)
             .is_ok_and(|text| backend::applies(self.backend, text, &self.rules()));
@@ -113,29 +110,28 @@ impl Codec {
     }
 
     fn rules(&self) -> Rules {
-        let (lone, bytes) = match self.mode {
-            Mode::Compat => (Lone::Replace, BytesForm::Base64),
-            Mode::Strict | Mode::Fast => (Lone::Error, BytesForm::Text),
+        let (lone_surrogate, byte_strings) = match self.mode {
+            Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
+            Mode::Strict | Mode::Fast => (LoneSurrogate::Error, ByteStrings::Utf8),
         };
-        Rules { limits: self.limits, lone, duplicates: self.duplicates, bytes }
+        Rules { limits: self.limits, lone_surrogate, duplicates: self.duplicates, byte_strings }
     }
 
-    /// Encodes `value`.
+    /// Encodes `value` into a new vector.
     ///
     /// # Errors
-    /// [`Error::is_encode`]: a NaN or an infinity, a map key that has no form as a string (numbers, booleans,
-    /// characters and names of variants have one), a raw value that is not JSON, or an error of a `Serialize`
-    /// implementation.
+    /// [`Error::is_encode`] for NaN and infinity, a map key other than a string, character, number, boolean or unit
+    /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation.
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
         match self.mode {
-            Mode::Strict => Serializer::<Plain>::document(Raw::Check, value),
-            Mode::Fast => Serializer::<Plain>::document(Raw::Trust, value),
-            Mode::Compat => Serializer::<Go>::document(Raw::Compact, value),
+            Mode::Strict => Serializer::<Plain>::document(RawValues::Check, value),
+            Mode::Fast => Serializer::<Plain>::document(RawValues::Trust, value),
+            Mode::Compat => Serializer::<Go>::document(RawValues::Compact, value),
         }
     }
 
-    /// Encodes `value` as text.
+    /// Encodes `value` into a new string.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -144,10 +140,10 @@ impl Codec {
         String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
     }
 
-    /// Encodes `value` with a line for each element and entry and `indent` per level. Empty arrays and objects
+    /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
     /// stay on one line.
     ///
-    /// The document is JSON only if `indent` consists of the white space of RFC 8259: space, tab, CR, LF.
+    /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -158,30 +154,30 @@ impl Codec {
         Ok(pretty)
     }
 
-    /// Encodes `value`, then writes all of it.
+    /// Encodes `value`, then writes the complete document.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and then nothing is written; [`Error::is_io`] if the writer fails.
+    /// As [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
     }
 
-    /// Encodes `value` to the end of `buffer`. Allocates nothing if the buffer has room for the document and 20
-    /// bytes more.
+    /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is 20 bytes larger than the
+    /// document.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and then the buffer keeps its content. If a `Serialize` implementation panics,
-    /// the buffer is left empty.
+    /// As [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is left
+    /// empty.
     #[inline]
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
         match self.mode {
-            Mode::Strict => Serializer::<Plain>::append(buffer, Raw::Check, value),
-            Mode::Fast => Serializer::<Plain>::append(buffer, Raw::Trust, value),
-            Mode::Compat => Serializer::<Go>::append(buffer, Raw::Compact, value),
+            Mode::Strict => Serializer::<Plain>::append(buffer, RawValues::Check, value),
+            Mode::Fast => Serializer::<Plain>::append(buffer, RawValues::Trust, value),
+            Mode::Compat => Serializer::<Go>::append(buffer, RawValues::Compact, value),
         }
     }
 
-    /// Encodes `value` as reference-counted bytes. Needs the feature `bytes`.
+    /// Encodes `value` into reference-counted bytes. Requires the feature `bytes`.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -190,17 +186,18 @@ impl Codec {
         self.to_vec(value).map(Into::into)
     }
 
-    /// Decodes a document into a type that borrows nothing from it.
+    /// Decodes a document into an owned value.
     ///
     /// # Errors
-    /// [`Error::is_syntax`] and [`Error::is_eof`] for what is not JSON in UTF-8, [`Error::is_limit`] for what
-    /// exceeds a limit, [`Error::is_data`] for what is not a `T`; all of them have an offset. A document of more
-    /// than one kind of error has the one that comes first, except that UTF-8 is checked before anything else.
+    /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
+    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset. The first
+    /// error in the document is reported, except that invalid UTF-8 takes precedence.
     pub fn from_slice<T: DeserializeOwned>(&self, document: &[u8]) -> Result<T> {
         backend::decode_owned(self.backend, de::text(document, &self.limits)?, &self.rules())
     }
 
-    /// Decodes a document that may be borrowed from. UTF-8 needs no check then.
+    /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
+    /// [`from_slice`](Self::from_slice).
     ///
     /// # Errors
     /// As [`from_slice`](Self::from_slice).
@@ -209,27 +206,16 @@ impl Codec {
         backend::decode(self.backend, document, &self.rules())
     }
 
-    /// Decodes a document that may be borrowed from: strings without escapes become `&str`, or `Cow::Borrowed` in
-    /// fields with `#[serde(borrow)]`.
+    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
+    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`.
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice). A string with escapes is no `&str`; `Cow<str>` takes both, and
-    /// [`from_slice_mut`](Self::from_slice_mut) makes all strings borrowable.
+    /// As [`from_slice`](Self::from_slice). A string with escapes cannot be decoded into `&str`; use `Cow<str>`.
     pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
         backend::decode(self.backend, de::text(document, &self.limits)?, &self.rules())
     }
 
-    /// Decodes a document that may be borrowed from and overwritten: escapes are resolved in place, so that every
-    /// string can become a `&str`. The content of `document` is unspecified afterwards. [`Backend::Native`] does it
-    /// whatever the backend.
-    ///
-    /// # Errors
-    /// As [`from_slice`](Self::from_slice).
-    pub fn from_slice_mut<'a, T: Deserialize<'a>>(&self, document: &'a mut [u8]) -> Result<T> {
-        de::decode_in_place(document, &self.rules())
-    }
-
-    /// Reads to the end, then decodes. Reading ends one byte past the limit for documents.
+    /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
     ///
     /// # Errors
     /// As [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
@@ -240,7 +226,7 @@ impl Codec {
         self.from_slice(&document)
     }
 
-    /// Checks that `document` is JSON, whatever its type.
+    /// Checks that `document` is valid JSON within the limits.
     ///
     /// # Errors
     /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
@@ -248,14 +234,14 @@ impl Codec {
         de::validate(de::text(document, &self.limits)?, &self.rules())
     }
 
-    /// Whether `document` is JSON within the limits.
+    /// Returns whether `document` is valid JSON within the limits.
     pub fn is_valid(&self, document: &[u8]) -> bool {
         self.validate(document).is_ok()
     }
 }
 
 impl Default for Codec {
-    /// [`Codec::strict`].
+    /// Returns [`Codec::strict`].
     fn default() -> Self {
         Self::strict()
     }

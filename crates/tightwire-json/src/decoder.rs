@@ -1,4 +1,4 @@
-//! Documents one after the other from a reader.
+//! Decoder of a sequence of documents from a reader.
 
 use std::fmt;
 use std::io::{ErrorKind, Read};
@@ -9,17 +9,15 @@ use crate::boundary::Boundary;
 use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 
-/// The least number of bytes that one read asks for.
+/// Minimum size of the first read buffer, in bytes, and maximum read beyond the limit for documents.
 const CHUNK: usize = 8 << 10;
 
-/// Reads documents from a [`Read`], with white space or nothing between them.
+/// Decodes documents from a [`Read`], separated by optional white space.
 ///
-/// The stream ends well only between two documents. A document that is cut off, bytes that begin no document, and
-/// stray brackets are errors; after such an error the decoder is at its end and returns `None`. A document of
-/// another type than was asked for is an error too, but decoding goes on behind it.
+/// A truncated document, a byte that cannot begin a document, and a stray bracket are errors; after such an error,
+/// the decoder returns `None`. After an error for a document of another type, decoding continues with the next one.
 ///
-/// The buffer holds one document and what was read with it: at most
-/// [`Limits::max_document`](crate::Limits::max_document) and 8 KiB.
+/// The buffer has at most [`Limits::max_document`](crate::Limits::max_document) and 8 KiB.
 ///
 /// # Examples
 /// ```
@@ -35,42 +33,42 @@ pub struct Decoder<R> {
     codec: Codec,
     /// Initialized memory. The buffered input is `start..end`.
     buffer: Vec<u8>,
-    /// Where the next document, or white space before it, begins in the buffer.
     start: usize,
     end: usize,
-    /// How many bytes of the stream precede the buffer.
-    before: u64,
+    /// Offset of the buffer in the stream.
+    buffer_offset: u64,
     ended: bool,
 }
 
 impl<R: fmt::Debug> fmt::Debug for Decoder<R> {
-    /// Leaves out what is buffered.
+    /// Omits the buffered input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
             .field("reader", &self.reader)
             .field("codec", &self.codec)
-            .field("offset", &(self.before + self.start as u64))
+            .field("offset", &(self.buffer_offset + self.start as u64))
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }
 }
 
 impl<R: Read> Decoder<R> {
-    /// A decoder with the codec that the root functions use at the moment. A later switch does not change it.
+    /// Returns a decoder with [`Codec::standard`]. Later changes of the process-wide mode do not affect it.
     pub fn new(reader: R) -> Self {
         Self::with_codec(reader, Codec::standard())
     }
 
-    /// A decoder with a codec of its own.
+    /// Returns a decoder with this codec.
     pub fn with_codec(reader: R, codec: Codec) -> Self {
-        Self { reader, codec, buffer: Vec::new(), start: 0, end: 0, before: 0, ended: false }
+        Self { reader, codec, buffer: Vec::new(), start: 0, end: 0, buffer_offset: 0, ended: false }
     }
 
-    /// The next document; `None` at the end of the stream and after an error that leaves no place to go on.
+    /// Decodes the next document. Returns `None` at the end of the stream and after an error other than
+    /// [`Error::is_data`].
     ///
     /// # Errors
     /// As [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
-    /// fails. An interrupted read is tried again.
+    /// fails. An interrupted read is retried.
     pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         if self.ended {
             return Ok(None);
@@ -97,22 +95,22 @@ impl<R: Read> Decoder<R> {
             }
             let limit = self.codec.limits().document;
             if self.end - self.start > limit {
-                let start = self.before + self.start as u64;
+                let start = self.buffer_offset + self.start as u64;
                 let at = start.saturating_add(limit as u64);
                 return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(at)));
             }
             if !self.fill()? {
-                // A number may end with the stream; anything else is cut off, or malformed before its end.
+                // Only a number or literal name can end with the stream; anything else is truncated or malformed.
                 break self.end;
             }
         };
         let start = self.start;
         self.start = end;
         let result = self.codec.from_slice(&self.buffer[start..end]);
-        result.map(Some).map_err(|error| error.moved_by(self.before + start as u64))
+        result.map(Some).map_err(|error| error.moved_by(self.buffer_offset + start as u64))
     }
 
-    /// Whether there is anything but white space.
+    /// Skips white space. Returns `false` at the end of the stream.
     fn skip_space(&mut self) -> Result<bool> {
         loop {
             let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
@@ -127,21 +125,21 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Buffered input.
+    /// Returns the buffered input.
     fn pending(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Reads more; `false` at the end of the stream.
+    /// Reads more input. Returns `false` at the end of the stream.
     fn fill(&mut self) -> Result<bool> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
-            self.before += self.start as u64;
+            self.buffer_offset += self.start as u64;
             self.end -= self.start;
             self.start = 0;
         }
         if self.end == self.buffer.len() {
-            // Doubled, so that all growth together initializes at most twice the length of a document.
+            // Doubling bounds the initialized memory to twice the length of a document.
             let limit = self.codec.limits().document.saturating_add(CHUNK);
             let len = self.buffer.len().saturating_mul(2).clamp(CHUNK, limit.max(self.end + 1));
             self.buffer.resize(len, 0);
@@ -156,12 +154,13 @@ impl<R: Read> Decoder<R> {
         Ok(read > 0)
     }
 
-    /// How many bytes of the stream are decoded, white space before the next document included if it was seen.
+    /// Returns the number of consumed bytes of the stream, including white space that was read before the next
+    /// document.
     pub fn offset(&self) -> u64 {
-        self.before + self.start as u64
+        self.buffer_offset + self.start as u64
     }
 
-    /// Gives the reader back. What is buffered is lost.
+    /// Returns the reader. Buffered input is lost.
     pub fn into_inner(self) -> R {
         self.reader
     }

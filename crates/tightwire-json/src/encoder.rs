@@ -1,4 +1,4 @@
-//! Documents one after the other into a writer.
+//! Encoder of a sequence of documents into a writer.
 
 use std::io::Write;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 
-/// What the encoder keeps of its buffer between documents, in bytes.
-const KEPT: usize = 1 << 20;
+/// Maximum capacity of the buffer between documents, in bytes.
+const RETAINED_CAPACITY: usize = 1 << 20;
 
 /// Writes documents to a [`Write`], each followed by a line feed.
 ///
-/// A document and its line feed go out in one call of [`Write::write_all`]; a value that cannot be encoded writes
-/// nothing. The buffer is kept between documents up to 1 MiB.
+/// A document and its line feed are written with one call of [`Write::write_all`]. Nothing is written for a value that
+/// cannot be encoded. The buffer is reused between documents, up to 1 MiB.
 ///
 /// # Examples
 /// ```
@@ -32,12 +32,12 @@ pub struct Encoder<W> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// An encoder with the codec that the root functions use at the moment. A later switch does not change it.
+    /// Returns an encoder with [`Codec::standard`]. Later changes of the process-wide mode do not affect it.
     pub fn new(writer: W) -> Self {
         Self::with_codec(writer, Codec::standard())
     }
 
-    /// An encoder with a codec of its own.
+    /// Returns an encoder with this codec.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
         Self { writer, codec, buffer: Vec::new() }
     }
@@ -45,24 +45,24 @@ impl<W: Write> Encoder<W> {
     /// Writes `value` and a line feed.
     ///
     /// # Errors
-    /// As [`Codec::to_vec`], and then nothing is written; [`Error::is_io`] if the writer fails, and then any part
-    /// of the document may be written.
+    /// As [`Codec::to_vec`], without writing anything. [`Error::is_io`] if the writer fails; a part of the document may
+    /// have been written.
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.buffer.clear();
         self.codec.to_buf(&mut self.buffer, value)?;
         self.buffer.push(b'\n');
         let result = self.writer.write_all(&self.buffer).map_err(Error::io);
         self.buffer.clear();
-        self.buffer.shrink_to(KEPT);
+        self.buffer.shrink_to(RETAINED_CAPACITY);
         result
     }
 
-    /// The writer.
+    /// Returns a reference to the writer.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Gives the writer back.
+    /// Returns the writer.
     pub fn into_inner(self) -> W {
         self.writer
     }

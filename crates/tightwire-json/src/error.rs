@@ -1,19 +1,18 @@
-//! The one error type of this crate.
+//! Error type of this crate.
 
 use std::fmt;
 
 use serde::de;
 
-/// The result type of this crate.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong while encoding or decoding.
+/// Error of encoding or decoding.
 ///
-/// The kind is private; ask the `is_*` predicates. `Display` prints this level only, never the source, and
-/// never a value of the document: at most names of fields, and what a `Serialize` or `Deserialize`
-/// implementation put into an error of its own. The wording is not part of the API.
+/// The `is_*` predicates tell its kind. `Display` does not print the source, and no values of the document: only names
+/// of fields, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part of the API.
 ///
-/// The type is one word wide.
+/// The size of the type is one pointer.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -26,50 +25,50 @@ struct Inner {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The document is not JSON.
+    /// The document is not valid JSON.
     Syntax(Syntax),
-    /// The document ends before it is complete.
+    /// The document is truncated.
     Eof,
-    /// The document is JSON, but not of the type that was asked for.
+    /// The document is valid JSON, but not of the requested type.
     Data(Box<str>),
-    /// A limit is exceeded.
+    /// The document exceeds a limit.
     Limit(Limit, usize),
-    /// The value has no JSON form.
+    /// The value cannot be encoded.
     Encode(Box<str>),
     /// Reading or writing failed.
     Io,
 }
 
-/// How a document violates RFC 8259.
+/// Violation of RFC 8259.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// A byte that cannot begin a value (section 3).
+    /// No valid first byte of a value (section 3).
     Value,
     /// Neither `,` nor the closing bracket of an array (section 5).
     ArrayEnd,
     /// Neither `,` nor the closing brace of an object (section 4).
     ObjectEnd,
-    /// Something else than a string where a key must be (section 4).
+    /// No string where a key is expected (section 4).
     Key,
     /// No `:` after a key (section 4).
     Colon,
-    /// A number that is not of the grammar of section 6.
+    /// Malformed number (section 6).
     Number,
-    /// A control character inside a string (section 7).
+    /// Control character in a string (section 7).
     Control,
-    /// A backslash that does not begin an escape (section 7).
+    /// Invalid escape (section 7).
     Escape,
-    /// Half of a surrogate pair (section 8.2).
+    /// Lone surrogate (section 8.2).
     Surrogate,
-    /// Bytes that are not UTF-8 (section 8.1).
+    /// Invalid UTF-8 (section 8.1).
     Utf8,
     /// Anything but white space after the value (section 2).
     Trailing,
-    /// A key that its object has already, refused on request (section 4).
+    /// Duplicate key (section 4), reported only with `Duplicates::Error`.
     Duplicate,
 }
 
-/// Which limit.
+/// Limit of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Depth,
@@ -100,68 +99,68 @@ impl Error {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(Box::new(source)) }) }
     }
 
-    /// A stream or sink below failed.
+    /// Wraps the error of the underlying stream or sink.
     #[cfg(feature = "ndjson")]
     pub(crate) fn transport(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(source.into()) }) }
     }
 
-    /// The same error with a place, if it has none.
+    /// Adds an offset if the error has none.
     #[cold]
     pub(crate) fn at(mut self, offset: usize) -> Self {
         self.inner.offset.get_or_insert(offset as u64);
         self
     }
 
-    /// The same error in a document that begins at `start` of a stream.
+    /// Adds the offset of the document in its stream to the offset of the error.
     #[cold]
     pub(crate) fn moved_by(mut self, start: u64) -> Self {
         self.inner.offset = self.inner.offset.map(|offset| offset + start);
         self
     }
 
-    /// Whether the document is not JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or whether it has a
-    /// key twice and [`Duplicates::Error`](crate::Duplicates::Error) refuses that.
+    /// Returns `true` if the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or
+    /// if it has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
     pub fn is_syntax(&self) -> bool {
         matches!(self.inner.kind, Kind::Syntax(_))
     }
 
-    /// Whether the document ends before it is complete. An empty document counts as such.
+    /// Returns `true` if the document is truncated or empty.
     pub fn is_eof(&self) -> bool {
         matches!(self.inner.kind, Kind::Eof)
     }
 
-    /// Whether the document is JSON, but not of the type that was asked for.
+    /// Returns `true` if the document is valid JSON, but not of the requested type.
     pub fn is_data(&self) -> bool {
         matches!(self.inner.kind, Kind::Data(_))
     }
 
-    /// Whether a limit of [`Limits`](crate::Limits) or of a stream is exceeded.
+    /// Returns `true` if the document exceeds a limit of [`Limits`](crate::Limits) or the maximum length of a line.
     pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::Limit(..))
     }
 
-    /// Whether a value could not be encoded: NaN or an infinity, a map key that has no form as a string, a raw value
-    /// that is not JSON, or an error of the value's own `Serialize` implementation.
+    /// Returns `true` if a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a
+    /// raw value that is not JSON, or an error of a `Serialize` implementation.
     pub fn is_encode(&self) -> bool {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Whether the reader, writer, stream or sink failed. The cause is the source.
+    /// Returns `true` if the reader, writer, stream or sink failed. Its error is the source.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)
     }
 
-    /// Where in the document it happened, in bytes from its start; for a [`Decoder`](crate::Decoder), from the
-    /// start of the stream.
+    /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
+    /// NDJSON.
     ///
-    /// For malformed documents it is the first byte that no JSON document can have at this place, for values of
-    /// the wrong type the first byte of the value or the end of the object that lacks something.
+    /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
+    /// it is the first byte of the value; for a missing field, the end of the object.
     pub fn offset(&self) -> Option<u64> {
         self.inner.offset
     }
 
-    /// The limit that was exceeded, if [`is_limit`](Self::is_limit): levels or bytes.
+    /// Returns the exceeded limit in levels or bytes, if [`is_limit`](Self::is_limit).
     pub fn limit(&self) -> Option<usize> {
         match self.inner.kind {
             Kind::Limit(_, limit) => Some(limit),
@@ -169,8 +168,8 @@ impl Error {
         }
     }
 
-    /// The line and the column of [`offset`](Self::offset) in `document`, the input that the error is about.
-    /// Both count from 1, columns in bytes. `None` if there is no offset, or none that lies in `document`.
+    /// Converts [`offset`](Self::offset) to line and column in `document`, the decoded input. Both start at 1; columns
+    /// count bytes. `None` if there is no offset or if it is outside of `document`.
     ///
     /// # Examples
     /// ```
@@ -191,26 +190,26 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.inner.kind {
             Kind::Syntax(what) => f.write_str(match what {
-                Syntax::Value => "expected a value",
+                Syntax::Value => "expected value",
                 Syntax::ArrayEnd => "expected `,` or `]`",
                 Syntax::ObjectEnd => "expected `,` or `}`",
-                Syntax::Key => "expected a key",
+                Syntax::Key => "expected string as object key",
                 Syntax::Colon => "expected `:`",
                 Syntax::Number => "malformed number",
-                Syntax::Control => "control character in a string",
-                Syntax::Escape => "unknown escape in a string",
-                Syntax::Surrogate => "lone surrogate in a string",
+                Syntax::Control => "unescaped control character in string",
+                Syntax::Escape => "invalid escape in string",
+                Syntax::Surrogate => "lone surrogate in string",
                 Syntax::Utf8 => "invalid UTF-8",
-                Syntax::Trailing => "characters after the document",
+                Syntax::Trailing => "trailing characters",
                 Syntax::Duplicate => "duplicate key",
             })?,
-            Kind::Eof => f.write_str("unexpected end of the document")?,
+            Kind::Eof => f.write_str("unexpected end of document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,
             Kind::Limit(what, limit) => match what {
-                Limit::Depth => write!(f, "nesting exceeds {limit} levels")?,
-                Limit::Document => write!(f, "document exceeds {limit} bytes")?,
-                Limit::String => write!(f, "string exceeds {limit} bytes")?,
-                Limit::Line => write!(f, "line exceeds {limit} bytes")?,
+                Limit::Depth => write!(f, "document is nested deeper than {limit} levels")?,
+                Limit::Document => write!(f, "document is larger than {limit} bytes")?,
+                Limit::String => write!(f, "string is longer than {limit} bytes")?,
+                Limit::Line => write!(f, "line is longer than {limit} bytes")?,
             },
             Kind::Io => f.write_str("reading or writing failed")?,
         }
@@ -243,7 +242,7 @@ impl serde::ser::Error for Error {
     }
 }
 
-/// Names the type of a value and leaves the value out, since it may be a secret.
+/// Returns the type of a value. Omits the value itself, which may be a secret.
 fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     use de::Unexpected as U;
     match unexpected {
@@ -260,7 +259,7 @@ fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     }
 }
 
-/// Lists names of the program.
+/// Formats a list of field or variant names.
 struct OneOf(&'static [&'static str]);
 
 impl fmt::Display for OneOf {
@@ -295,9 +294,9 @@ impl de::Error for Error {
 
     #[cold]
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        // A name from outside may be of any length.
-        const SHOWN: usize = 64;
-        let end = (0..=SHOWN.min(field.len())).rev().find(|&at| field.is_char_boundary(at)).unwrap_or(0);
+        // The name is input of any length.
+        const MAX_FIELD_LEN: usize = 64;
+        let end = field.floor_char_boundary(MAX_FIELD_LEN);
         let more = if end < field.len() { "..." } else { "" };
         Self::custom(format_args!(
             "unknown field `{}{more}`, expected one of {}",

@@ -1,4 +1,4 @@
-//! The functions of the crate root: those of [`Codec`] with the codec of the process.
+//! Functions of the crate root: the methods of [`Codec`], called on [`Codec::standard`].
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::Codec;
 use crate::error::Result;
 
-/// Encodes `value`, as [`Codec::to_vec`] with [`Codec::standard`].
+/// Encodes `value` into a new vector. See [`Codec::to_vec`].
 ///
 /// # Errors
 /// As [`Codec::to_vec`].
@@ -24,7 +24,7 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     Codec::standard().to_vec(value)
 }
 
-/// Encodes `value` as text, as [`Codec::to_string`] with [`Codec::standard`].
+/// Encodes `value` into a new string. See [`Codec::to_string`].
 ///
 /// # Errors
 /// As [`Codec::to_vec`].
@@ -38,7 +38,7 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     Codec::standard().to_string(value)
 }
 
-/// Encodes `value` on several lines, as [`Codec::to_vec_pretty`] with [`Codec::standard`].
+/// Encodes `value` with line breaks and indentation. See [`Codec::to_vec_pretty`].
 ///
 /// # Errors
 /// As [`Codec::to_vec`].
@@ -52,7 +52,7 @@ pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T, indent: &str) -> Result<V
     Codec::standard().to_vec_pretty(value, indent)
 }
 
-/// Encodes `value`, then writes all of it, as [`Codec::to_writer`] with [`Codec::standard`].
+/// Encodes `value`, then writes the complete document. See [`Codec::to_writer`].
 ///
 /// # Errors
 /// As [`Codec::to_writer`].
@@ -60,7 +60,7 @@ pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Resul
     Codec::standard().to_writer(writer, value)
 }
 
-/// Encodes `value` to the end of `buffer`, as [`Codec::to_buf`] with [`Codec::standard`].
+/// Appends the encoded `value` to `buffer`. See [`Codec::to_buf`].
 ///
 /// # Errors
 /// As [`Codec::to_buf`].
@@ -80,8 +80,7 @@ pub fn to_buf<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<
     Codec::standard().to_buf(buffer, value)
 }
 
-/// Encodes `value` as reference-counted bytes, as [`Codec::to_bytes`] with [`Codec::standard`]. Needs the feature
-/// `bytes`.
+/// Encodes `value` into reference-counted bytes. See [`Codec::to_bytes`]. Requires the feature `bytes`.
 ///
 /// # Errors
 /// As [`Codec::to_vec`].
@@ -90,7 +89,7 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
     Codec::standard().to_bytes(value)
 }
 
-/// Decodes a document into a type that borrows nothing, as [`Codec::from_slice`] with [`Codec::standard`].
+/// Decodes a document into an owned value. See [`Codec::from_slice`].
 ///
 /// # Errors
 /// As [`Codec::from_slice`].
@@ -109,7 +108,7 @@ pub fn from_slice<T: DeserializeOwned>(document: &[u8]) -> Result<T> {
     Codec::standard().from_slice(document)
 }
 
-/// Decodes a document that may be borrowed from, as [`Codec::from_str`] with [`Codec::standard`].
+/// Decodes a document into a value that may borrow from it. See [`Codec::from_str`].
 ///
 /// # Errors
 /// As [`Codec::from_slice`].
@@ -124,7 +123,7 @@ pub fn from_str<'a, T: Deserialize<'a>>(document: &'a str) -> Result<T> {
     Codec::standard().from_str(document)
 }
 
-/// Decodes a document that may be borrowed from, as [`Codec::from_slice_borrowed`] with [`Codec::standard`].
+/// Decodes a document into a value that may borrow from it. See [`Codec::from_slice_borrowed`].
 ///
 /// # Errors
 /// As [`Codec::from_slice_borrowed`].
@@ -132,24 +131,7 @@ pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result
     Codec::standard().from_slice_borrowed(document)
 }
 
-/// Decodes a document that may be borrowed from and overwritten, as [`Codec::from_slice_mut`] with
-/// [`Codec::standard`].
-///
-/// # Errors
-/// As [`Codec::from_slice`].
-///
-/// # Examples
-/// ```
-/// let mut document = *br#"["tab\t", "\u263a"]"#;
-/// let words: Vec<&str> = tightwire_json::from_slice_mut(&mut document)?;
-/// assert_eq!(words, ["tab\t", "\u{263a}"]);
-/// # Ok::<(), tightwire_json::Error>(())
-/// ```
-pub fn from_slice_mut<'a, T: Deserialize<'a>>(document: &'a mut [u8]) -> Result<T> {
-    Codec::standard().from_slice_mut(document)
-}
-
-/// Reads to the end, then decodes, as [`Codec::from_reader`] with [`Codec::standard`].
+/// Reads to the end, then decodes into an owned value. See [`Codec::from_reader`].
 ///
 /// # Errors
 /// As [`Codec::from_reader`].
@@ -157,7 +139,7 @@ pub fn from_reader<R: Read, T: DeserializeOwned>(reader: R) -> Result<T> {
     Codec::standard().from_reader(reader)
 }
 
-/// Whether `document` is JSON in UTF-8 within the default limits.
+/// Returns whether `document` is valid JSON within the default limits.
 ///
 /// # Examples
 /// ```

@@ -1,72 +1,95 @@
-//! JSON for serde types: one way to call it, one answer per document, output like Go's on request.
+//! Fast JSON for serde types, with limits on untrusted input and optional output identical to Go's.
+//!
+//! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
+//! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
+//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
+//! serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Debug, PartialEq, Serialize, Deserialize)]
-//! struct User<'a> {
+//! struct User {
 //!     id: u64,
-//!     #[serde(borrow)]
-//!     name: &'a str,
+//!     name: String,
 //! }
 //!
-//! let document = tightwire_json::to_vec(&User { id: 7, name: "<Ada>" })?;
-//! assert_eq!(document, br#"{"id":7,"name":"<Ada>"}"#);
-//!
-//! let user: User = tightwire_json::from_slice_borrowed(&document)?;
-//! assert_eq!(user.name, "<Ada>");
-//!
-//! // A codec has a mode, limits and a backend of its own.
-//! let go = tightwire_json::Codec::compat().to_string(&user)?;
-//! assert_eq!(go, r#"{"id":7,"name":"\u003cAda\u003e"}"#);
-//!
-//! let error = tightwire_json::from_slice::<tightwire_json::Value>(b"[1, 2,]").unwrap_err();
-//! assert!(error.is_syntax());
-//! assert_eq!(error.offset(), Some(6));
+//! let user = User { id: 7, name: "Ada".to_owned() };
+//! let document = tightwire_json::to_string(&user)?;
+//! assert_eq!(document, r#"{"id":7,"name":"Ada"}"#);
+//! assert_eq!(tightwire_json::from_str::<User>(&document)?, user);
 //! # Ok::<(), tightwire_json::Error>(())
 //! ```
 //!
-//! # What there is
+//! Add it with `cargo add tightwire-json`.
 //!
-//! The functions of the root ([`to_vec`], [`from_slice`] and their siblings) use the mode of the process, which is
-//! [`Mode::Strict`] unless [`config_fastest_mode`] was called. The same functions are methods of [`Codec`].
-//! [`Encoder`] and [`Decoder`] write and read documents one after the other. [`Value`], [`Number`], [`Map`] and
-//! [`RawValue`] are those of serde_json, so that values pass between both crates.
+//! Errors have a kind and a byte offset:
 //!
-//! | feature | what it adds |
+//! ```
+//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2,]").unwrap_err();
+//! assert!(error.is_syntax());
+//! assert_eq!(error.offset(), Some(6));
+//! ```
+//!
+//! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys.
+//!
+//! ```
+//! use tightwire_json::{Codec, Limits};
+//!
+//! let codec = Codec::compat().with_limits(Limits::new().max_document(1 << 20).max_depth(16));
+//! assert_eq!(codec.to_string("<b>")?, r#""\u003cb\u003e""#);
+//! # Ok::<(), tightwire_json::Error>(())
+//! ```
+//!
+//! # Overview
+//!
+//! | task | use |
 //! | --- | --- |
-//! | `ndjson` | `NdjsonStream`, `NdjsonSink`, `NdjsonBody`, `LineDecoder`: a document per line in asynchronous bodies |
+//! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
+//! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | validate | [`is_valid`], [`Codec::validate`] |
+//! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `ndjson` | `NdjsonStream`, `NdjsonSink`, `NdjsonBody`, `LineDecoder`: one document per line in asynchronous bodies |
 //! | `bytes` | `to_bytes` |
-//! | `serde-json`, `simd-json` | the other variants of [`Backend`] |
-//! | `envelope` | the modules `envelope` and `errno`: answers of services in envelopes, and error codes |
-//! | `validation` | the module `validation`: rules for the fields of requests; turns on `envelope` |
-//! | `axum` | the module `axum`: extractors and responses for axum 0.8; turns on `envelope` |
+//! | `envelope` | module `envelope`: response object with code, message and data |
+//! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
+//! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
+//! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
 //!
-//! # What is promised
+//! # Limits
 //!
-//! - Whatever the [`Backend`], a document is accepted or refused alike and gives the same value, or the same kind of
-//!   error at the same offset.
-//! - All of a document is checked against RFC 8259, skipped values included, and all of it is UTF-8.
-//! - Integers are exact in types that can hold them, floats are rounded correctly and once. NaN and the infinities
-//!   are errors in both directions.
-//! - Duplicate keys are handled as by serde_json, where a derived struct rejects them and a map keeps the last value, or
-//!   as [`Duplicates`] says. An error of a `Deserialize` implementation is final.
-//! - [`Limits`] bound depth, documents and strings. No document makes decoding panic, run forever, or hold more memory
-//!   than a multiple of its length.
-//! - What [`Mode::Strict`] writes is byte for byte what serde_json writes, except that serde_json writes NaN as `null`;
-//!   what [`Mode::Compat`] writes is byte for byte what Go's `encoding/json` writes for the same value.
+//! [`Limits`] bound depth (128), document size (64 MiB) and string length (unlimited). No document makes decoding panic
+//! or run forever, and memory is bounded by a multiple of the document size.
+//!
+//! # Guarantees
+//!
+//! - Every document is validated completely against RFC 8259, including skipped values, and is UTF-8.
+//! - Integers are exact in types that can represent them, floats are rounded correctly and once. NaN and infinity are
+//!   errors in both directions.
+//! - [`Mode::Strict`] writes the same bytes as serde_json, except that serde_json writes NaN as `null`.
+//!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`.
+//! - All [`Backend`]s return the same values, kinds of errors and offsets.
 //! - Nothing is written for a value that cannot be encoded.
 //!
-//! # Where it differs from serde_json
+//! # Differences from serde_json
 //!
-//! Half surrogate pairs and malformed UTF-8 are refused in skipped values and raw values, too. `-0` is an integer
-//! if the type is one. 128 levels of nesting are accepted, not 127. An
-//! `f32` out of range is an error. A value like `{"$serde_json::private::RawValue": "1"}` has a meaning of its own for
-//! [`Value`], as it has there.
+//! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
+//! - `-0` is accepted for integer types.
+//! - 128 levels of nesting are accepted, not 127.
+//! - An `f32` out of range is an error.
+//! - There is no `json!` macro and no `from_value`; use those of serde_json.
 //!
-//! [`Mode::Compat`] reads like Go in three points: lone surrogates become U+FFFD, the last of duplicate keys counts, and
-//! bytes are read from base64. In all others it reads like the other modes: keys are compared with their case, and invalid
-//! UTF-8 is an error instead of U+FFFD.
+//! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
+//! set, and the object `{"$serde_json::private::RawValue": "1"}` has a special meaning for [`Value`].
+//!
+//! # Differences of `Mode::Compat` from Go
+//!
+//! Like Go, it replaces lone surrogates by U+FFFD, uses the last of duplicate keys, and decodes byte strings from
+//! base64. Unlike Go, it compares keys case-sensitively, and invalid UTF-8 is an error.
 
 mod backend;
 mod boundary;
@@ -80,7 +103,6 @@ mod limits;
 mod mode;
 #[cfg(feature = "ndjson")]
 mod ndjson;
-mod room;
 mod scan;
 mod ser;
 
@@ -93,8 +115,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_slice_borrowed, from_slice_mut, from_str, is_valid, to_buf, to_string,
-    to_vec, to_vec_pretty, to_writer,
+    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
+    to_vec_pretty, to_writer,
 };
 pub use limits::{DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits};
 pub use mode::{Mode, config_fastest_mode, config_standard_mode};
@@ -107,7 +129,3 @@ pub use serde_json::{Map, Number, Value};
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
-#[cfg(feature = "envelope")]
-pub mod errno;
-#[cfg(feature = "validation")]
-pub mod validation;

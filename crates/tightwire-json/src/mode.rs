@@ -1,34 +1,34 @@
-//! Modes, and which of them the root functions use.
+//! Modes, and the process-wide default.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is written, and what is taken on trust.
+/// Output style and leniency.
 ///
-/// All modes read the documents of RFC 8259 in UTF-8, with every byte checked, skipped values included. They differ in
-/// half surrogate pairs (`"\ud800"`), which `Strict` and `Fast` refuse and `Compat` reads as U+FFFD, the way Go does.
+/// All modes decode RFC 8259 in UTF-8 and validate every byte, including skipped values. Lone surrogates (`"\ud800"`)
+/// are errors in `Strict` and `Fast`, and U+FFFD in `Compat`, as in Go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// RFC 8259 to the letter. Writes the bytes that serde_json writes: maps in their own order, the shortest
-    /// digits of a float with a fraction (`100.0`), no escapes beyond the required ones. Raw values are checked
-    /// before they are written.
+    /// Output of serde_json: map entries in iteration order, floats with their shortest digits and a fraction
+    /// (`100.0`), only the required escapes. Raw values are validated before they are written.
     #[default]
     Strict,
-    /// Writes the bytes that Go's `encoding/json` writes: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes, the keys
-    /// of maps in the order of their bytes, floats without an empty fraction and with an exponent below 1e-6 and
-    /// from 1e21 on, byte strings in base64, raw values compacted. Structs keep the order of their fields; those
-    /// with a flattened part count as maps.
+    /// Output of Go's `encoding/json`: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes, map keys sorted by their
+    /// bytes, floats without an empty fraction and with an exponent below 1e-6 and from 1e21 on, byte strings as
+    /// base64, raw values compacted. Structs keep the order of their fields, except that structs with a flattened field
+    /// are sorted like maps.
     Compat,
-    /// Writes the bytes of `Strict`, and writes raw values without looking into them. Memory safety and UTF-8 do not
-    /// depend on it; whether the document is JSON does.
+    /// Output of `Strict`, but raw values are written without validation: an invalid one makes the document invalid,
+    /// but it is always UTF-8.
     Fast,
 }
 
 static FASTEST: AtomicBool = AtomicBool::new(false);
 
-/// Makes the root functions of the whole process work in [`Mode::Fast`], until [`config_standard_mode`] is called.
+/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is
+/// called.
 ///
-/// Codecs, encoders and decoders that exist already keep their mode.
+/// Existing codecs, encoders and decoders are not affected.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ pub fn config_fastest_mode() {
     FASTEST.store(true, Ordering::Relaxed);
 }
 
-/// Makes the root functions of the whole process work in [`Mode::Strict`], as they do from the start.
+/// Sets the mode of the root functions to [`Mode::Strict`], the default, for the whole process.
 pub fn config_standard_mode() {
     FASTEST.store(false, Ordering::Relaxed);
 }

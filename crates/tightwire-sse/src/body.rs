@@ -1,4 +1,4 @@
-//! The body of a server's response.
+//! Response body of an event-stream server.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,16 +16,16 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{Block, Error, KEEP_ALIVE, Result, error::Kind};
 
-/// The default of [`SseBody::with_keep_alive`]: 15 s.
+/// Default of [`SseBody::with_keep_alive`]: 15 s.
 pub const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How much is allocated at once for frames, in bytes. Small blocks share an allocation.
+/// Size of the allocation that small blocks share, in bytes.
 const FRAME_RESERVE: usize = 4 << 10;
 
-/// The headers that a server should send with an event stream.
+/// Returns the headers of an event-stream response.
 ///
-/// `Content-Type: text/event-stream`, without which clients give up; `Cache-Control: no-cache`; and
-/// `X-Accel-Buffering: no`, which keeps nginx from collecting events in its buffer.
+/// `Content-Type: text/event-stream`, which clients require; `Cache-Control: no-cache`; and `X-Accel-Buffering: no`,
+/// which disables buffering in nginx.
 ///
 /// # Examples
 ///
@@ -41,31 +41,30 @@ pub fn response_headers() -> HeaderMap {
 }
 
 pin_project! {
-    /// An HTTP body that encodes a stream of blocks and keeps the connection alive while there are none.
+    /// HTTP body that encodes a stream of blocks and sends keep-alive comments.
     ///
-    /// Send it with [`response_headers`], or let [`into_response`](Self::into_response) do both.
+    /// Send it with [`response_headers`], or use [`into_response`](Self::into_response).
     ///
-    /// # Frames and buffering
+    /// # Buffering
     ///
-    /// Each block becomes one data frame as soon as the stream yields it; no block waits for another one. A
-    /// server such as hyper flushes whenever the body has nothing ready.
+    /// Each block becomes one data frame as soon as the stream yields it. Servers such as hyper flush when the body is
+    /// pending.
     ///
     /// # Keep-alive
     ///
-    /// After [`DEFAULT_KEEP_ALIVE`] without a block, the body sends the comment [`KEEP_ALIVE`], and again
-    /// after each such interval; proxies and clients then do not take the connection for dead. The timer is
-    /// tokio's: unless keep-alive is off, the body must be polled within a runtime that has its time driver
-    /// enabled.
+    /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
+    /// [`KEEP_ALIVE`], so that proxies and clients do not time out. Unless keep-alive is disabled, the body must be
+    /// polled in a tokio runtime with time driver.
     ///
     /// # Errors
     ///
-    /// An error of the stream ends the body as [`Error::is_transport`], with the error as its source; a block
-    /// that cannot be encoded ends it as [`Error::is_unencodable`]. A server then breaks the connection off,
-    /// and clients reconnect.
+    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; a block that
+    /// cannot be encoded ends it with [`Error::is_unencodable`]. The server then aborts the connection, and clients
+    /// reconnect.
     ///
     /// # Cancellation
     ///
-    /// Dropping the body, as a server does when the client goes away, drops the stream.
+    /// Dropping the body drops the stream. Servers drop the body when the client disconnects.
     ///
     /// # Examples
     ///
@@ -103,8 +102,8 @@ struct KeepAlive {
 }
 
 impl<S> SseBody<S> {
-    /// A body of the blocks that `blocks` yields, a stream of `Result<Block<'static>, E>`, with keep-alive comments
-    /// every [`DEFAULT_KEEP_ALIVE`].
+    /// Returns a body that encodes `blocks`, a stream of `Result<Block<'static>, E>`, with keep-alive comments every
+    /// [`DEFAULT_KEEP_ALIVE`].
     pub fn new(blocks: S) -> Self {
         Self {
             blocks,
@@ -119,8 +118,8 @@ impl<S> SseBody<S> {
         }
     }
 
-    /// Sets how long the body waits for a block before it sends a keep-alive comment. Default:
-    /// [`DEFAULT_KEEP_ALIVE`]; one millisecond at least.
+    /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
+    /// minimum: 1 ms.
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration) -> Self {
         let comment = self.keep_alive.map_or(Bytes::from_static(KEEP_ALIVE), |keep_alive| keep_alive.comment);
@@ -128,13 +127,13 @@ impl<S> SseBody<S> {
         self
     }
 
-    /// Sets the text of the keep-alive comments; one line per line of the text. Default: no text.
+    /// Sets the text of the keep-alive comments, one comment line per line of the text. Default: empty.
     ///
-    /// Turns keep-alive on at [`DEFAULT_KEEP_ALIVE`] if it is off.
+    /// Enables keep-alive with [`DEFAULT_KEEP_ALIVE`] if it is disabled.
     #[must_use]
     pub fn with_keep_alive_text(mut self, text: &str) -> Self {
         let mut comment = Vec::new();
-        // A comment can carry any text.
+        // Cannot fail: a comment can contain any text.
         if Block::new().comment(text).encode(&mut comment).is_ok() {
             let interval = self.keep_alive.map_or(DEFAULT_KEEP_ALIVE, |keep_alive| keep_alive.interval);
             self.keep_alive = Some(KeepAlive { interval, comment: comment.into() });
@@ -142,14 +141,14 @@ impl<S> SseBody<S> {
         self
     }
 
-    /// Turns keep-alive comments off. The body then needs no timer.
+    /// Disables keep-alive comments. The body then needs no timer.
     #[must_use]
     pub fn without_keep_alive(mut self) -> Self {
         self.keep_alive = None;
         self
     }
 
-    /// A response with status 200, [`response_headers`] and this body.
+    /// Returns a response with status 200, [`response_headers`] and this body.
     pub fn into_response(self) -> http::Response<Self> {
         let mut response = http::Response::new(self);
         *response.headers_mut() = response_headers();
@@ -190,7 +189,7 @@ where
                 Ok(keep_alive.comment.clone())
             }
         };
-        // The interval counts from the latest frame; the timer is armed when there is nothing to send.
+        // The interval starts with the latest frame; the timer is created when the stream is pending.
         this.timer.set(None);
         *this.ended = frame.is_err();
         Poll::Ready(Some(frame.map(Frame::data)))
@@ -201,7 +200,7 @@ where
     }
 }
 
-/// When a timer that starts at this moment fires. An interval past the end of time is as good as none.
+/// Returns the deadline of an interval that starts now. An interval that `Instant` cannot represent becomes a year.
 fn deadline(interval: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     let now = Instant::now();

@@ -1,6 +1,6 @@
-//! Owned events that share the memory of the chunk they came in.
+//! Owned events that share the memory of their chunk.
 
-mod text;
+mod utf8;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -10,75 +10,75 @@ use core::time::Duration;
 use bytes::{Buf as _, Bytes};
 use compact_str::CompactString;
 
-use self::text::Text;
+use self::utf8::Utf8Bytes;
 use crate::{Decoder, Event, EventRef, Result};
 
-/// A dispatched event that owns its parts; the data is a reference-counted slice.
+/// Event whose data is a reference-counted slice.
 ///
-/// Cloning copies no data. Types and ids of up to 24 bytes are stored in place.
+/// Cloning copies no data. Types and ids of up to 24 bytes are stored inline.
 ///
-/// If the data is one line that arrived in one chunk, it is a slice of that chunk and keeps the whole chunk in
-/// memory for as long as it lives. To keep a small event for long, convert it with [`to_event`](Self::to_event).
+/// Data of one line that arrived in one chunk is a slice of that chunk and keeps the whole chunk in memory. To store a
+/// small event for long, convert it with [`to_event`](Self::to_event).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct EventBytes {
-    /// Empty stands for the default type.
+    /// Empty for the default type.
     event_type: CompactString,
-    data: Text,
+    data: Utf8Bytes,
     last_event_id: CompactString,
     retry: Option<u64>,
 }
 
 impl EventBytes {
-    /// Copies an event that was decoded from `chunk`, except for data that lies there.
+    /// Copies an event that was decoded from `chunk`. Data in the chunk is shared.
     pub(crate) fn new(event: EventRef<'_>, chunk: &Bytes) -> Self {
         Self {
             event_type: CompactString::new(event.event_type),
-            data: Text::part(event.data, chunk),
+            data: Utf8Bytes::slice(event.data, chunk),
             last_event_id: CompactString::new(event.last_event_id),
             retry: event.retry,
         }
     }
 
-    /// Takes the next event out of `rest`, a part of `chunk`.
+    /// Decodes the next event from `rest`, a suffix of `chunk`, and advances `rest`.
     pub(crate) fn pull(decoder: &mut Decoder, chunk: &Bytes, rest: &mut &[u8]) -> Result<Option<Self>> {
-        if decoder.gathers_much() {
-            // Moved out of the decoder's buffer instead of copied.
+        if decoder.has_much_buffered_data() {
+            // Moves the data out of the decoder's buffer instead of copying it.
             return Ok(decoder.next_owned(rest)?.map(Self::from));
         }
         Ok(decoder.next(rest)?.map(|event| Self::new(event, chunk)))
     }
 
-    /// The event type; `message` unless the block named another one.
+    /// Returns the event type, `message` by default.
     pub fn event_type(&self) -> &str {
         if self.event_type.is_empty() { crate::DEFAULT_EVENT_TYPE } else { &self.event_type }
     }
 
-    /// The data lines of the block, joined by LF.
+    /// Returns the data lines, joined by LF.
     pub fn data(&self) -> &str {
         self.data.as_str()
     }
 
-    /// The data lines of the block, joined by LF. They are valid UTF-8.
+    /// Returns the data lines, joined by LF, as bytes. They are valid UTF-8.
     pub fn data_bytes(&self) -> &Bytes {
         self.data.as_bytes()
     }
 
-    /// Takes the data without copying it. It is valid UTF-8.
+    /// Returns the data without copying it. It is valid UTF-8.
     pub fn into_data(self) -> Bytes {
         self.data.into_bytes()
     }
 
-    /// The last event id at the time of dispatch. It persists over events; empty if none was set.
+    /// Returns the last event id: that of this event or the nearest one before it. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         &self.last_event_id
     }
 
-    /// The latest valid `retry` value that was received since the previous event was dispatched.
+    /// Returns the latest valid `retry` value since the previous event.
     pub fn retry(&self) -> Option<Duration> {
         self.retry.map(Duration::from_millis)
     }
 
-    /// Copies the event into one that shares no memory with a chunk.
+    /// Copies the event, so that it shares no memory with the chunk.
     pub fn to_event(&self) -> Event {
         Event {
             event_type: self.event_type.clone(),
@@ -90,11 +90,11 @@ impl EventBytes {
 }
 
 impl From<Event> for EventBytes {
-    /// Takes the data without copying it.
+    /// Moves the data without copying it.
     fn from(event: Event) -> Self {
         Self {
             event_type: event.event_type,
-            data: Text::from(event.data),
+            data: Utf8Bytes::from(event.data),
             last_event_id: event.last_event_id,
             retry: event.retry,
         }
@@ -103,12 +103,11 @@ impl From<Event> for EventBytes {
 
 /// Decodes [`Bytes`] chunks into events that share their memory.
 ///
-/// Push a chunk, then pull events until there are none left; several chunks may be pushed at once and wait in
-/// order. Chunks are never copied or joined: data that lies in one line of one chunk becomes a slice of it,
-/// other data is collected by the decoder within [`Config::max_event_size`](crate::Config::max_event_size) and
-/// copied once more at most.
+/// Call [`push`](Self::push) with a chunk, then [`next`](Self::next) until it returns `None`. Data of one line in one
+/// chunk becomes a slice of the chunk; other data is buffered by the decoder, up to
+/// [`Config::max_event_size`](crate::Config::max_event_size), and copied at most once more.
 ///
-/// The waiting chunks are the caller's to limit.
+/// Several chunks may be queued; the caller has to limit their number.
 ///
 /// # Examples
 ///
@@ -126,41 +125,40 @@ impl From<Event> for EventBytes {
 pub struct BytesDecoder {
     decoder: Decoder,
     chunk: Bytes,
-    /// Chunks after `chunk`. Nothing is allocated as long as every chunk is drained before the next is pushed.
-    waiting: VecDeque<Bytes>,
+    /// Chunks after `chunk`. Not allocated if every chunk is consumed before the next is pushed.
+    queue: VecDeque<Bytes>,
 }
 
 impl BytesDecoder {
-    /// A decoder with the default limits.
+    /// Returns a decoder with the default [`Config`](crate::Config).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A decoder over `decoder`, which carries the limits and a seeded last event id.
+    /// Returns a decoder with the configuration and the last event id of `decoder`.
     pub fn with_decoder(decoder: Decoder) -> Self {
         Self { decoder, ..Self::default() }
     }
 
-    /// Adds a chunk of the stream after those that were pushed before.
+    /// Appends a chunk of the stream.
     pub fn push(&mut self, chunk: Bytes) {
-        if self.chunk.is_empty() && self.waiting.is_empty() {
+        if self.chunk.is_empty() && self.queue.is_empty() {
             self.chunk = chunk;
         } else {
-            self.waiting.push_back(chunk);
+            self.queue.push_back(chunk);
         }
     }
 
-    /// Takes the next event out of the chunks. `None` means that they are used up.
+    /// Decodes the next event. Returns `None` when all chunks are consumed.
     ///
     /// # Errors
     ///
-    /// [`Error::is_limit`](crate::Error::is_limit) once per block past the limit. The decoder stays
-    /// usable: call again.
-    #[allow(clippy::should_implement_trait, reason = "`None` is not the end, as it is for an iterator")]
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds the limit. Call again to continue.
+    #[allow(clippy::should_implement_trait, reason = "`None` is not the end of the stream")]
     pub fn next(&mut self) -> Result<Option<EventBytes>> {
         loop {
             if self.chunk.is_empty() {
-                match self.waiting.pop_front() {
+                match self.queue.pop_front() {
                     Some(chunk) => self.chunk = chunk,
                     None => return Ok(None),
                 }
@@ -172,19 +170,19 @@ impl BytesDecoder {
             if let Some(event) = event? {
                 return Ok(Some(event));
             }
-            // Gives the memory back before the next chunk arrives.
+            // Releases the memory before the next chunk arrives.
             self.chunk = Bytes::new();
         }
     }
 
-    /// Ends the stream: drops a block that is not finished, and chunks that were not pulled.
+    /// Ends the stream: drops an incomplete block and unconsumed chunks.
     pub fn finish(&mut self) {
         self.drop_chunks();
         self.decoder.finish();
     }
 
-    /// Ends the stream of a server that leaves out the last empty line: the end counts as the end of the line
-    /// and of the block. Pull all events first; chunks that were not pulled are dropped.
+    /// Ends the stream and returns the event of an incomplete block, for servers that omit the last empty line. Call
+    /// [`next`](Self::next) until it returns `None` before; unconsumed chunks are dropped.
     ///
     /// # Errors
     ///
@@ -194,41 +192,41 @@ impl BytesDecoder {
         Ok(self.decoder.finish_lenient()?.map(|event| EventBytes::new(event, &Bytes::new())))
     }
 
-    /// Prepares for the next stream of the same source: drops what is pending, keeps the last event id and the
+    /// Prepares for the next connection to the same source: drops pending input, keeps the last event id and the
     /// reconnection time.
     pub fn reconnect(&mut self) {
         self.drop_chunks();
         self.decoder.reconnect();
     }
 
-    /// The last event id at this point of the stream; empty if none was set.
+    /// Returns the last event id. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }
 
-    /// The latest reconnection time that the stream asked for.
+    /// Returns the latest valid `retry` value of the stream.
     pub fn reconnection_time(&self) -> Option<Duration> {
         self.decoder.reconnection_time()
     }
 
-    /// Whether an oversized block ended decoding under [`Overflow::Terminate`](crate::Overflow::Terminate).
+    /// Returns whether an oversized block ended decoding with [`Overflow::Terminate`](crate::Overflow::Terminate).
     pub fn is_terminated(&self) -> bool {
         self.decoder.is_terminated()
     }
 
     fn drop_chunks(&mut self) {
         self.chunk = Bytes::new();
-        self.waiting.clear();
+        self.queue.clear();
     }
 }
 
 impl fmt::Debug for BytesDecoder {
-    /// Tells how much waits, and nothing that was received.
+    /// Prints sizes, but no received data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BytesDecoder")
             .field("decoder", &self.decoder)
             .field("chunk", &self.chunk.len())
-            .field("waiting", &self.waiting.len())
+            .field("queue", &self.queue.len())
             .finish()
     }
 }

@@ -1,4 +1,4 @@
-//! The codec of tokio-util's framed readers and writers.
+//! Codec for the framed readers and writers of tokio-util.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,30 +8,29 @@ use tokio_util::codec;
 
 use crate::{Block, Decoder, Ending, Error, Event, Result};
 
-/// The encoder's buffer is given back after a block larger than this, in bytes.
+/// Maximum capacity of the encoder's buffer between blocks, in bytes.
 const RETAINED_CAPACITY: usize = 64 << 10;
 
-/// Decodes events for [`FramedRead`](codec::FramedRead) and encodes blocks for
+/// Codec that decodes events for [`FramedRead`](codec::FramedRead) and encodes blocks for
 /// [`FramedWrite`](codec::FramedWrite).
 ///
 /// # Decoding
 ///
-/// Every byte is taken out of the read buffer as soon as the decoder has seen it, so that the buffer does not
-/// grow and nothing is scanned twice; an unfinished block lies in the decoder, within
-/// [`Config::max_event_size`](crate::Config::max_event_size). `FramedRead` is cancel safe: all state lies in
-/// it, and a future of `next()` may be dropped at any time.
+/// The read buffer is consumed completely on every call, so that it does not grow and nothing is scanned twice. An
+/// incomplete block is buffered in the decoder, up to [`Config::max_event_size`](crate::Config::max_event_size).
+/// `FramedRead` is cancel safe.
 ///
-/// A failed read is reported as [`Error::is_transport`], a block past the limit once, as
-/// [`Error::is_limit`]. Events ahead of the error are delivered first. `FramedRead` yields `None` once
-/// after any error; polled again, it goes on with the events that follow.
+/// A failed read is [`Error::is_transport`]; a block that exceeds the limit is reported once as [`Error::is_limit`].
+/// Events before the error are returned first. After an error, `FramedRead` yields `None` once and continues with the
+/// following events when it is polled again.
 ///
-/// The end of the input drops an unfinished block, unless [`with_ending`](Self::with_ending) says otherwise.
+/// An incomplete block at the end of the input is dropped, unless [`with_ending`](Self::with_ending) is set.
 ///
 /// # Encoding
 ///
-/// Accepts [`Block`] and [`Event`], by value and by reference. A value that cannot be encoded is refused as
-/// [`Error::is_unencodable`] and nothing of it is written. `FramedWrite` buffers until it is flushed: use
-/// `send`, which flushes, for events that must not wait.
+/// Accepts [`Block`] and [`Event`], by value and by reference. For a value that cannot be encoded, returns
+/// [`Error::is_unencodable`] and writes nothing. `FramedWrite` buffers until it is flushed: use `send`, which flushes,
+/// for events that must not be delayed.
 ///
 /// # Examples
 ///
@@ -57,33 +56,33 @@ pub struct SseCodec {
 }
 
 impl SseCodec {
-    /// A codec with the default limits and a strict ending.
+    /// Returns a codec with the default limits and [`Ending::Strict`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Replaces the decoder, which carries the limits and a seeded last event id. Default: [`Decoder::new`].
+    /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
     #[must_use]
     pub fn with_decoder(mut self, decoder: Decoder) -> Self {
         self.decoder = decoder;
         self
     }
 
-    /// Chooses what happens to a block that the end of the input cuts short. Default: [`Ending::Strict`].
+    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Strict`].
     #[must_use]
     pub fn with_ending(mut self, ending: Ending) -> Self {
         self.ending = ending;
         self
     }
 
-    /// The decoder, which knows the last event id and the reconnection time.
+    /// Returns the decoder, which has the last event id and the reconnection time.
     pub fn decoder(&self) -> &Decoder {
         &self.decoder
     }
 }
 
 impl fmt::Debug for SseCodec {
-    /// Leaves out the block that was encoded last.
+    /// Omits the last encoded block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseCodec")
             .field("decoder", &self.decoder)
@@ -113,7 +112,7 @@ impl codec::Decoder for SseCodec {
                 self.decoder.finish();
                 Ok(None)
             }
-            // The second call finds nothing pending.
+            // Nothing is pending in the second call.
             Ending::Lenient => Ok(self.decoder.finish_lenient()?.map(Event::from)),
         }
     }

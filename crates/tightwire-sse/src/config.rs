@@ -1,34 +1,34 @@
 //! Limits of a decoder.
 
-/// The default of [`Config::max_event_size`]: 16 MiB.
+/// Default of [`Config::max_event_size`]: 16 MiB.
 pub const DEFAULT_MAX_EVENT_SIZE: usize = 16 << 20;
 
-/// What a decoder accepts.
+/// Limits of a decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
     pub(crate) max_event_size: usize,
     pub(crate) overflow: Overflow,
 }
 
-/// What happens after a block exceeded [`Config::max_event_size`]. The error is reported once in either case.
+/// Behaviour after a block exceeded [`Config::max_event_size`] and the error was returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The rest of the block is skipped in constant memory and decoding goes on after its empty line.
+    /// Skips the rest of the block in constant memory and continues after its empty line.
     #[default]
     Resync,
-    /// The decoder ignores everything that follows.
+    /// Ignores all further input.
     Terminate,
 }
 
 impl Config {
-    /// The defaults: 16 MiB per event, [`Overflow::Resync`].
+    /// Returns the defaults: 16 MiB per event, [`Overflow::Resync`].
     pub const fn new() -> Self {
         Self { max_event_size: DEFAULT_MAX_EVENT_SIZE, overflow: Overflow::Resync }
     }
 
-    /// Bounds the memory that one block may hold, in bytes: its decoded data, type and id, plus the line
-    /// being received. Lines that cannot become a field cost nothing.
+    /// Sets the maximum size of a block in bytes: its decoded data, type and id, plus the current line. Comments and
+    /// unknown fields do not count.
     ///
     /// Default: [`DEFAULT_MAX_EVENT_SIZE`]. `usize::MAX` means no limit.
     #[must_use]
@@ -37,7 +37,7 @@ impl Config {
         self
     }
 
-    /// Chooses what happens after the limit was exceeded. Default: [`Overflow::Resync`].
+    /// Sets the behaviour after the limit was exceeded. Default: [`Overflow::Resync`].
     #[must_use]
     pub const fn overflow(mut self, overflow: Overflow) -> Self {
         self.overflow = overflow;

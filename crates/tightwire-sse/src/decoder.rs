@@ -1,7 +1,7 @@
-//! The push decoder: a state machine over chunks of bytes.
+//! Decoder: a state machine over chunks of bytes.
 
 mod block;
-mod walk;
+mod chunk;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,23 +11,22 @@ use core::time::Duration;
 
 use compact_str::CompactString;
 
-use self::block::Saved;
-use self::walk::{Feed, Next, NextItem, NextOwned};
+use self::block::StoredBlock;
+use self::chunk::{FeedTask, NextItemTask, NextOwnedTask, NextTask};
 use crate::config::Config;
 use crate::error::Result;
 use crate::event::{Event, EventRef, Item};
 use crate::scan::with_engine;
 
-/// Decodes an event stream that arrives in chunks of any size.
+/// Decodes an event stream from chunks of any size.
 ///
-/// The decoder implements "interpreting an event stream" of the WHATWG HTML standard (section 9.2.6). It
-/// accepts every byte sequence: what is not a known field is ignored, and invalid UTF-8 becomes U+FFFD. The
-/// same input gives the same events however it is cut into chunks, in time linear in its length. A line that
-/// ends with CR is complete at once; the decoder never waits to see whether LF follows.
+/// Implements "interpreting an event stream" of the WHATWG HTML standard (section 9.2.6). Every byte sequence is valid:
+/// unknown fields are ignored, and invalid UTF-8 becomes U+FFFD. The events do not depend on the chunks, and time is
+/// linear in the length of the input. A line that ends with CR is complete immediately; the decoder does not wait for
+/// an LF.
 ///
-/// Construction allocates nothing, and neither does decoding as long as blocks lie within one chunk and have
-/// one data line: such events borrow from the chunk. Buffers for the other cases grow on demand up to
-/// [`Config::max_event_size`] and are kept for reuse up to 256 KiB.
+/// An event that is in one chunk and has one data line borrows from the chunk, and decoding it does not allocate.
+/// Otherwise the event is buffered, up to [`Config::max_event_size`]. Buffers are reused, up to 256 KiB.
 ///
 /// # Examples
 /// ```
@@ -46,62 +45,63 @@ use crate::scan::with_engine;
 pub struct Decoder {
     config: Config,
     mode: Mode,
-    /// How many bytes of the byte order mark were seen; 3 also stands for "there was none".
-    mark_seen: u8,
-    /// Anything but this is true: the stream is past its mark, at the start of a line, in an empty block, and has
-    /// nothing to clean up. One test then replaces many at the start of a chunk.
-    busy: bool,
+    /// Number of bytes of the byte order mark consumed so far; 3 if there is none.
+    bom_bytes: u8,
+    /// False if the next chunk starts with the first line of a block and there is nothing else to do before. One test
+    /// then replaces several per chunk.
+    has_state: bool,
     /// The previous chunk ended with CR.
     after_cr: bool,
-    /// A buffer may have more than `RETAINED_CAPACITY`.
-    overgrown: bool,
+    /// A buffer may exceed `RETAINED_CAPACITY`.
+    oversized_buffer: bool,
     partial: Partial,
-    /// The unfinished line, if `partial` says that it is kept.
+    /// Buffered part of the incomplete line, unless `partial` is `None` or `Skipped`.
     line: Vec<u8>,
-    /// Data of the block in progress: several lines joined, or one that had to be repaired.
+    /// Data of the incomplete block: several joined lines, or a line with invalid UTF-8.
     joined: String,
-    /// A complete data line that came in several chunks, name included.
-    held: String,
-    /// A comment that came in several chunks or had to be repaired.
+    /// Complete data line that arrived in several chunks, including its name.
+    split_line: String,
+    /// Comment that arrived in several chunks or has invalid UTF-8.
     comment: String,
-    /// Event type of the block in progress, if it did not fit in one chunk.
+    /// Event type of the incomplete block, if it is buffered.
     event_type: CompactString,
-    /// Id of the block in progress, if it did not fit in one chunk.
+    /// Id of the incomplete block, if it is buffered.
     pending_id: CompactString,
-    /// What the block in progress has in the buffers above.
-    open: Saved,
+    /// Fields of the incomplete block that are in the buffers above.
+    open: StoredBlock,
     last_event_id: CompactString,
+    /// Latest `retry` value, in milliseconds.
     reconnection_time: Option<u64>,
-    /// The latest `retry` value that no event has reported yet.
+    /// Latest `retry` value since the previous event, in milliseconds.
     unreported_retry: Option<u64>,
-    /// Offset in the stream of the next byte to be fed.
+    /// Offset of the next chunk in the stream.
     offset: u64,
-    /// Offset in the stream of the unfinished line.
-    line_offset: u64,
+    /// Offset of the incomplete line in the stream.
+    partial_line_offset: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Fields,
-    /// The block in progress was too large: skip to its empty line.
+    /// Skips the rest of an oversized block.
     Resync,
     Terminated,
 }
 
-/// The line in progress at the end of the previous chunk. All but the first and the last keep it.
+/// Incomplete line at the end of the previous chunk. It is buffered, except for `None` and `Skipped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Partial {
     None,
-    /// The beginning of a known name.
+    /// Prefix of a known field name.
     Undecided,
     Field,
     Comment,
-    /// It has at least one byte and cannot become anything that matters.
+    /// Not empty, and neither a known field nor a reported comment.
     Skipped,
 }
 
 impl fmt::Debug for Decoder {
-    /// Tells the state and the limits, and nothing that was received.
+    /// Prints the state and the limits, but no received data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
             .field("config", &self.config)
@@ -120,123 +120,123 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder with the default [`Config`].
+    /// Returns a decoder with the default [`Config`].
     #[inline]
     pub const fn new() -> Self {
         Self::with_config(Config::new())
     }
 
-    /// A decoder with these limits.
+    /// Returns a decoder with these limits.
     #[inline]
     pub const fn with_config(config: Config) -> Self {
         Self {
             config,
             mode: Mode::Fields,
-            mark_seen: 0,
-            busy: true,
+            bom_bytes: 0,
+            has_state: true,
             after_cr: false,
-            overgrown: false,
+            oversized_buffer: false,
             partial: Partial::None,
             line: Vec::new(),
             joined: String::new(),
-            held: String::new(),
+            split_line: String::new(),
             comment: String::new(),
             event_type: CompactString::const_new(""),
             pending_id: CompactString::const_new(""),
-            open: Saved::NOTHING,
+            open: StoredBlock::EMPTY,
             last_event_id: CompactString::const_new(""),
             reconnection_time: None,
             unreported_retry: None,
             offset: 0,
-            line_offset: 0,
+            partial_line_offset: 0,
         }
     }
 
-    /// Sets the last event id that events have until the stream sets another one, as after a reconnection.
+    /// Sets the initial last event id, as required after a reconnection.
     #[must_use]
     pub fn with_last_event_id(mut self, id: &str) -> Self {
         self.last_event_id = CompactString::new(id);
         self
     }
 
-    /// Takes the next event out of `chunk`, which is advanced past it.
+    /// Decodes the next event from `chunk` and removes the consumed bytes from it.
     ///
-    /// `None` means that the chunk is used up; call again with the next one. After an event, call again with
-    /// what is left of the same chunk.
+    /// Returns `None` when the chunk is consumed; call again with the next chunk. After an event, call again with the
+    /// rest of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`].
-    /// The chunk is advanced past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
-    #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`]. Call again
+    /// to continue; [`Config::overflow`] sets what happens then.
+    #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
-        if self.extend_tiny(chunk) {
+        if self.append_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
         }
-        if let Some(data) = self.next_whole(chunk) {
+        if let Some(data) = self.next_simple_event(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event)));
         }
         if chunk.is_empty() {
             return Ok(None);
         }
-        with_engine(Next { decoder: self, chunk })
+        with_engine(NextTask { decoder: self, chunk })
     }
 
-    /// Like [`next`](Self::next), for an event to keep. Joined data lines, and long data
-    /// that came in several chunks, are moved into it, not copied.
+    /// Like [`next`](Self::next), but returns an owned event. Joined data lines, and long data that arrived in several
+    /// chunks, are moved instead of copied.
     ///
     /// # Errors
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if self.extend_tiny(chunk) {
+        if self.append_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
         }
-        self.next_owned_walk(chunk)
+        self.next_owned_slow(chunk)
     }
 
-    /// Not inlined: an event is large to return, and tiny chunks should not pay for the room.
+    /// Not inlined, so that tiny chunks do not pay for the stack space of an event.
     #[inline(never)]
-    fn next_owned_walk(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if let Some(data) = self.next_whole(chunk) {
+    fn next_owned_slow(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if let Some(data) = self.next_simple_event(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event).to_owned()));
         }
         if chunk.is_empty() {
             return Ok(None);
         }
-        with_engine(NextOwned { decoder: self, chunk })
+        with_engine(NextOwnedTask { decoder: self, chunk })
     }
 
-    /// Like [`next`](Self::next), but also reports comments and `retry` lines, in stream order.
+    /// Like [`next`](Self::next), but also returns comments and `retry` values, in stream order.
     ///
     /// A comment that is longer than [`Config::max_event_size`] is skipped.
     ///
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
-        if self.extend_tiny(chunk) {
+        if self.append_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
         }
-        if let Some(data) = self.next_whole(chunk) {
+        if let Some(data) = self.next_simple_event(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(Item::Event(self.event_ref(&event))));
         }
         if chunk.is_empty() {
             return Ok(None);
         }
-        with_engine(NextItem { decoder: self, chunk })
+        with_engine(NextItemTask { decoder: self, chunk })
     }
 
-    /// Decodes a chunk and hands every event to `on_event` until that breaks or the chunk is used up.
+    /// Decodes a chunk and calls `on_event` for every event, until it returns `Break` or the chunk is consumed.
     ///
-    /// Returns how many bytes were consumed: all of them, unless `on_event` broke. Call again with the rest to
-    /// go on. `on_event` gets an error, [`Error::is_limit`](crate::Error::is_limit), once per block that
-    /// exceeds [`Config::max_event_size`]; decoding goes on as [`Config::overflow`] says.
+    /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest
+    /// to continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
+    /// [`Config::max_event_size`]; [`Config::overflow`] sets what happens then.
     ///
     /// This is the fastest way to decode many small events.
     ///
@@ -262,33 +262,32 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
-        self.settle(chunk);
-        if self.extend_tiny(chunk) {
+        self.leave_initial_state(chunk);
+        if self.append_tiny(chunk) {
             return chunk.len();
         }
-        with_engine(Feed { decoder: self, chunk, on_event })
+        with_engine(FeedTask { decoder: self, chunk, on_event })
     }
 
-    /// Ends the stream: an unfinished line and a block without its empty line are dropped, as the standard asks.
-    /// An id that the dropped block had set is dropped with it; a `retry` line that ended has taken effect.
+    /// Ends the stream: drops an incomplete line and an incomplete block, as the standard requires. The id of the
+    /// dropped block is dropped, too; the value of a complete `retry` line is not.
     pub fn finish(&mut self) {
-        self.busy = true;
+        self.has_state = true;
         self.partial = Partial::None;
         self.line.clear();
-        self.open = Saved::NOTHING;
+        self.open = StoredBlock::EMPTY;
         if self.mode == Mode::Resync {
             self.mode = Mode::Fields;
         }
     }
 
-    /// Ends the stream of a server that leaves out the last empty line, or even the last line end: the end of
-    /// input counts as both. Returns the event of the block in progress, if it has data.
+    /// Ends the stream and returns the event of an incomplete block, if it has data, for servers that omit the last
+    /// empty line or the last line end.
     ///
-    /// The standard drops such a block; see [`finish`](Self::finish).
+    /// This deviates from the standard; see [`finish`](Self::finish).
     ///
     /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) if the last line makes the block exceed
-    /// [`Config::max_event_size`].
+    /// [`Error::is_limit`](crate::Error::is_limit) if the block exceeds [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
         let last = self.end_of_input();
         self.finish();
@@ -299,29 +298,29 @@ impl Decoder {
         }
     }
 
-    /// Prepares for the next stream of the same source: what is pending is dropped as by
-    /// [`finish`](Self::finish), a byte order mark is expected again, and the last event id and the reconnection
-    /// time stay. A [terminated](Self::is_terminated) decoder decodes again. Offsets of errors count from the start
-    /// of the new stream.
+    /// Prepares for the next connection to the same source: drops pending input like [`finish`](Self::finish), keeps
+    /// the last event id and the reconnection time, and skips a byte order mark again. A
+    /// [terminated](Self::is_terminated) decoder decodes again. Offsets of errors count from the start of the new
+    /// stream.
     pub fn reconnect(&mut self) {
         self.finish();
         self.mode = Mode::Fields;
-        self.mark_seen = 0;
+        self.bom_bytes = 0;
         self.after_cr = false;
         self.offset = 0;
     }
 
-    /// The last event id: what a client sends as `Last-Event-ID` when it reconnects. Empty if there is none.
+    /// Returns the last event id, which a client sends as `Last-Event-ID` when it reconnects. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         &self.last_event_id
     }
 
-    /// The latest valid `retry` value of the stream.
+    /// Returns the latest valid `retry` value of the stream.
     pub fn reconnection_time(&self) -> Option<Duration> {
         self.reconnection_time.map(Duration::from_millis)
     }
 
-    /// Whether the decoder ignores all further input because a block was too large under
+    /// Returns whether the decoder ignores all further input after an oversized block with
     /// [`Overflow::Terminate`](crate::Overflow::Terminate).
     pub fn is_terminated(&self) -> bool {
         self.mode == Mode::Terminated

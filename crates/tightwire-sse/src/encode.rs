@@ -1,4 +1,4 @@
-//! The encoder: one block of the wire format per value.
+//! Encoder of blocks.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -6,16 +6,15 @@ use core::time::Duration;
 
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef};
-use crate::scan::{Engine, Lines, Walk, with_engine};
+use crate::scan::{Engine, Lines, Task, with_engine};
 
-/// A comment that keeps a connection alive: an empty one, with the empty line that ends a block.
+/// Keep-alive comment: an empty comment and an empty line.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// What an encoder writes between two empty lines. Every part is optional.
+/// Fields of an event, up to its empty line. All are optional.
 ///
-/// A block without data is not dispatched by the receiver, but its id, its retry value and its comment count.
-/// Decoding what [`encode`](Self::encode) wrote gives the same parts back, except that CR and CRLF in data
-/// arrive as LF: the format has no other line break.
+/// A client does not dispatch an event for a block without data, but applies its id and retry value. CR and CRLF in
+/// data are decoded as LF: the format has no other line break. All other fields round-trip.
 ///
 /// # Examples
 /// ```
@@ -36,49 +35,47 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// A block without any part; alone it encodes to the empty line.
+    /// Returns an empty block.
     pub const fn new() -> Self {
         Self { comment: None, event: None, id: None, retry: None, data: None }
     }
 
-    /// Adds a comment; each of its lines becomes one comment line. Receivers ignore it.
+    /// Sets a comment, one comment line per line of the text. Clients ignore it.
     #[must_use]
     pub fn comment(mut self, text: impl Into<Cow<'a, str>>) -> Self {
         self.comment = Some(text.into());
         self
     }
 
-    /// Names the event type. The empty name is the default type, `message`, and is not written.
+    /// Sets the event type. An empty type is the default, `message`, and is not written.
     #[must_use]
     pub fn event(mut self, event_type: impl Into<Cow<'a, str>>) -> Self {
         self.event = Some(event_type.into());
         self
     }
 
-    /// Sets the last event id, for this and all later events. An empty id resets it.
+    /// Sets the last event id of this and all later events. An empty id resets it.
     #[must_use]
     pub fn id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Tells the receiver how long to wait before it reconnects. Parts of a millisecond are cut off; more than
-    /// `u64::MAX` milliseconds are written as that many.
+    /// Sets the reconnection time of the client. Truncated to milliseconds, at most `u64::MAX`.
     #[must_use]
     pub fn retry(mut self, time: Duration) -> Self {
         self.retry = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Sets the data; each of its lines becomes one data line, empty ones included. CR, LF and CRLF are line
-    /// breaks.
+    /// Sets the data, one data line per line of the text, including empty lines. CR, LF and CRLF are line breaks.
     #[must_use]
     pub fn data(mut self, data: impl Into<Cow<'a, str>>) -> Self {
         self.data = Some(data.into());
         self
     }
 
-    /// Copies what is borrowed.
+    /// Returns a block that owns its fields.
     pub fn into_owned(self) -> Block<'static> {
         fn owned(text: Option<Cow<'_, str>>) -> Option<Cow<'static, str>> {
             text.map(|text| Cow::Owned(text.into_owned()))
@@ -92,11 +89,11 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Appends the block to `out`: comment, event, id, retry, data, and the empty line.
+    /// Appends the encoded block to `out`: comment, event, id, retry, data, and the empty line.
     ///
     /// # Errors
-    /// [`Error::is_unencodable`] if the event type or the id has a line break, or the id has NUL, which
-    /// receivers ignore. `out` is then as it was.
+    /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which
+    /// clients ignore. `out` is unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
         check("event", self.event.as_deref(), is_line_break)?;
         check("id", self.id.as_deref(), |byte| is_line_break(byte) || byte == 0)?;
@@ -120,7 +117,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// The encoded length if no part has a line break.
+    /// Returns the encoded length, or more, of a block without line breaks in its fields.
     fn size_hint(&self) -> usize {
         let part = |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |text| text.len() + 8);
         let retry = if self.retry.is_some() { 28 } else { 0 };
@@ -129,7 +126,7 @@ impl<'a> Block<'a> {
 }
 
 impl<'a> From<EventRef<'a>> for Block<'a> {
-    /// A block that a receiver decodes to this event, whatever its last event id was before.
+    /// Returns a block that decodes to this event, including its last event id.
     fn from(event: EventRef<'a>) -> Self {
         Self {
             comment: None,
@@ -142,7 +139,7 @@ impl<'a> From<EventRef<'a>> for Block<'a> {
 }
 
 impl<'a> From<&'a Event> for Block<'a> {
-    /// A block that a receiver decodes to this event, whatever its last event id was before.
+    /// Returns a block that decodes to this event, including its last event id.
     fn from(event: &'a Event) -> Self {
         event.as_ref().into()
     }
@@ -162,26 +159,26 @@ fn check(field: &'static str, value: Option<&str>, forbidden: impl Fn(u8) -> boo
 
 #[inline(always)]
 fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    // Once for all three parts, and with more than that behind it when many lines follow.
+    // One check of the capacity instead of three.
     out.reserve(name.len() + value.len() + 1);
     out.extend_from_slice(name);
     out.extend_from_slice(value);
     out.push(b'\n');
 }
 
-/// Writes one line per line of `text`. The space after the colon is always there: a value that begins with a
-/// space would lose it otherwise.
+/// Writes one field line per line of `text`. The space after the colon is required if the value begins with a space,
+/// and is always written.
 fn put_lines(out: &mut Vec<u8>, name: &[u8], text: &str) {
-    with_engine(PutLines { out, name, text: text.as_bytes() });
+    with_engine(PutLinesTask { out, name, text: text.as_bytes() });
 }
 
-struct PutLines<'a> {
+struct PutLinesTask<'a> {
     out: &'a mut Vec<u8>,
     name: &'a [u8],
     text: &'a [u8],
 }
 
-impl Walk for PutLines<'_> {
+impl Task for PutLinesTask<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -190,7 +187,7 @@ impl Walk for PutLines<'_> {
         while let Some(line) = lines.next_line() {
             put(self.out, self.name, line.bytes());
         }
-        // Behind the last line break is a line as well, be it empty.
+        // The text after the last line break is a line, too, even if it is empty.
         put(self.out, self.name, lines.rest());
     }
 }

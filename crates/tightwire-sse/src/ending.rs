@@ -1,16 +1,16 @@
-//! What an adaptor does with an unfinished block at the end of its input.
+//! Handling of an incomplete block at the end of the input.
 
-/// What happens to a block that the end of the input cuts short.
+/// Handling of an incomplete block at the end of the input.
 ///
-/// The standard discards it. Some servers, among them LLM APIs, omit the last empty line or even the last line
-/// end; [`Lenient`](Self::Lenient) delivers what they sent. A connection that broke looks the same as such a
-/// server, so choose it only where a truncated last event does no harm.
+/// Some servers, among them LLM APIs, omit the last empty line or even the last line end; use
+/// [`Lenient`](Self::Lenient) for them. An aborted connection cannot be distinguished from such a server, so that the
+/// last event may be truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The unfinished block is dropped, as the standard demands.
+    /// Drops the block, as the standard requires.
     #[default]
     Strict,
-    /// The end of the input counts as the end of the line and of the block.
+    /// Treats the end of the input as the end of the line and of the block, and returns its event.
     Lenient,
 }

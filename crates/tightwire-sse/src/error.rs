@@ -1,15 +1,15 @@
-//! The one error type of this crate.
+//! Error type of this crate.
 
 use alloc::boxed::Box;
 use core::fmt;
 
-/// The result type of this crate.
+/// Result type of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// What went wrong while decoding, encoding or receiving events.
+/// Error of decoding, encoding or receiving events.
 ///
-/// The kind is private; ask the `is_*` predicates. `Display` prints this level only, never the source, and
-/// never any part of the stream or of a URL. The wording is not part of the API.
+/// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
+/// The wording is not part of the API.
 pub struct Error {
     kind: Kind,
     source: Option<Box<dyn core::error::Error + Send + Sync>>,
@@ -17,40 +17,37 @@ pub struct Error {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A block grew past the limit; both in bytes, `offset` from the start of the stream.
+    /// A block exceeds the limit, in bytes. `offset` counts from the start of the stream.
     TooLarge { limit: usize, offset: u64 },
-    /// The encoder was given a field value that the format cannot carry.
+    /// The format cannot represent a field value.
     Unencodable { field: &'static str, byte: u8, offset: usize },
-    /// The transport under an adaptor failed.
+    /// The underlying reader, stream or connection failed.
     #[cfg_attr(
         not(any(feature = "std", feature = "futures")),
-        allow(dead_code, reason = "only adaptors have transports")
+        allow(dead_code, reason = "only used by adaptors")
     )]
     Transport,
     /// The stream ended, or ended before `[DONE]`.
     #[cfg_attr(
         not(any(feature = "reqwest", all(feature = "json", any(feature = "std", feature = "futures")))),
-        allow(dead_code, reason = "elsewhere the end is not an error")
+        allow(dead_code, reason = "only used by the client and by `json`")
     )]
     Ended,
-    /// The server answered, but not with an event stream.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client sees statuses"))]
+    /// The response has a status other than 200.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Status(u16),
-    /// The server's Content-Type is missing or not `text/event-stream`.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client sees headers"))]
+    /// The content type of the response is missing or not `text/event-stream`.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     ContentType,
-    /// No byte arrived within the read timeout.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client has timers"))]
+    /// The read timeout elapsed.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Timeout,
-    /// The request could not be built or sent again.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client sends requests"))]
+    /// The request cannot be built or sent.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Request,
-    /// The data of an event is not the JSON that the caller asked for.
-    #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only `json` parses data"))]
+    /// The data of an event is not JSON of the requested type.
+    #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only used by `json`"))]
     Json,
-    /// The Go-compatible mode was asked for the JSON of an event whose data is empty.
-    #[cfg_attr(not(feature = "compat-go"), allow(dead_code, reason = "only `compat::go` tells it apart"))]
-    EmptyData,
 }
 
 impl Error {
@@ -66,53 +63,53 @@ impl Error {
         Self { kind, source: Some(source.into()) }
     }
 
-    /// Whether a block exceeded [`Config::max_event_size`](crate::Config::max_event_size).
+    /// Returns `true` if a block exceeds [`Config::max_event_size`](crate::Config::max_event_size).
     pub fn is_limit(&self) -> bool {
         matches!(self.kind, Kind::TooLarge { .. })
     }
 
-    /// Whether the encoder refused a field value: a line break in `event` or `id`, or NUL in `id`.
+    /// Returns `true` if a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`.
     pub fn is_unencodable(&self) -> bool {
         matches!(self.kind, Kind::Unencodable { .. })
     }
 
-    /// Whether the reader, stream or connection under an adaptor failed. The cause is the source.
+    /// Returns `true` if the underlying reader, stream or connection failed. Its error is the source.
     pub fn is_transport(&self) -> bool {
         matches!(self.kind, Kind::Transport)
     }
 
-    /// Whether the stream ended in an orderly way where it should not: under a client that reconnects, because event
-    /// streams are meant to last, and before `[DONE]` where JSON is read up to that.
+    /// Returns `true` if the stream ended without an error, but unexpectedly: in a client that reconnects, or before
+    /// `[DONE]` in `json_until_done`.
     pub fn is_ended(&self) -> bool {
         matches!(self.kind, Kind::Ended)
     }
 
-    /// Whether no byte arrived within the read timeout of the client.
+    /// Returns `true` if the read timeout of the client elapsed.
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind, Kind::Timeout)
     }
 
-    /// Whether the server answered with a status that is not 200.
+    /// Returns `true` if the status of the response is not 200.
     pub fn is_status(&self) -> bool {
         matches!(self.kind, Kind::Status(_))
     }
 
-    /// Whether the server's Content-Type is missing or not `text/event-stream`.
+    /// Returns `true` if the content type of the response is missing or not `text/event-stream`.
     pub fn is_content_type(&self) -> bool {
         matches!(self.kind, Kind::ContentType)
     }
 
-    /// Whether the client's request could not be built, or not be sent a second time.
+    /// Returns `true` if the request of the client cannot be built or sent again.
     pub fn is_request(&self) -> bool {
         matches!(self.kind, Kind::Request)
     }
 
-    /// Whether the data of an event was not the JSON that the caller asked for.
+    /// Returns `true` if the data of an event is not JSON of the requested type.
     pub fn is_json(&self) -> bool {
-        matches!(self.kind, Kind::Json | Kind::EmptyData)
+        matches!(self.kind, Kind::Json)
     }
 
-    /// The HTTP status, if [`is_status`](Self::is_status).
+    /// Returns the HTTP status, if [`is_status`](Self::is_status).
     pub fn status(&self) -> Option<u16> {
         match self.kind {
             Kind::Status(status) => Some(status),
@@ -120,8 +117,8 @@ impl Error {
         }
     }
 
-    /// Where it happened: for a block past the limit, bytes from the start of the stream; for a value that
-    /// cannot be encoded, bytes from the start of that value.
+    /// Returns the byte offset of the error: in the stream for [`is_limit`](Self::is_limit), in the field value for
+    /// [`is_unencodable`](Self::is_unencodable).
     pub fn offset(&self) -> Option<u64> {
         match self.kind {
             Kind::TooLarge { offset, .. } => Some(offset),
@@ -130,7 +127,7 @@ impl Error {
         }
     }
 
-    /// The limit in bytes that was exceeded, if [`is_limit`](Self::is_limit).
+    /// Returns the exceeded limit in bytes, if [`is_limit`](Self::is_limit).
     pub fn limit(&self) -> Option<usize> {
         match self.kind {
             Kind::TooLarge { limit, .. } => Some(limit),
@@ -143,19 +140,18 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             Kind::TooLarge { limit, offset } => {
-                write!(f, "event exceeds the limit of {limit} bytes at offset {offset} of the stream")
+                write!(f, "event is larger than {limit} bytes at offset {offset} of the stream")
             }
             Kind::Unencodable { field, byte, offset } => {
-                write!(f, "byte 0x{byte:02x} at offset {offset} cannot be part of the field `{field}`")
+                write!(f, "field `{field}` cannot contain byte 0x{byte:02x} (at offset {offset})")
             }
             Kind::Transport => f.write_str("transport of the event stream failed"),
             Kind::Ended => f.write_str("server ended the event stream"),
-            Kind::Status(status) => write!(f, "server answered with status {status}, expected 200"),
-            Kind::ContentType => f.write_str("server did not answer with content type text/event-stream"),
-            Kind::Timeout => f.write_str("no byte arrived within the read timeout"),
+            Kind::Status(status) => write!(f, "response has status {status}, expected 200"),
+            Kind::ContentType => f.write_str("response does not have content type text/event-stream"),
+            Kind::Timeout => f.write_str("no data received within the read timeout"),
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
-            Kind::Json => f.write_str("event data is not the expected JSON"),
-            Kind::EmptyData => f.write_str("event data is empty"),
+            Kind::Json => f.write_str("event data is not JSON of the expected type"),
         }
     }
 }

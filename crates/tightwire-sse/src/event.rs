@@ -1,47 +1,47 @@
-//! Events, borrowed and owned.
+//! Borrowed and owned events.
 
 use alloc::string::String;
 use core::time::Duration;
 
 use compact_str::CompactString;
 
-/// The type of an event that has no `event` field.
+/// Type of an event without `event` field.
 pub const DEFAULT_EVENT_TYPE: &str = "message";
 
-/// A dispatched event that borrows from the decoder or from the chunk that was fed.
+/// Event that borrows from the decoder or from the chunk.
 ///
-/// Turn it into an [`Event`] to keep it.
+/// Convert it to an [`Event`] to store it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRef<'a> {
     pub(crate) event_type: &'a str,
     pub(crate) data: &'a str,
-    /// Resolved only when asked for: most receivers never look at the id of every event.
+    /// Converted to `&str` on access only: most callers do not read the id of every event.
     pub(crate) last_event_id: &'a CompactString,
     pub(crate) retry: Option<u64>,
 }
 
 impl<'a> EventRef<'a> {
-    /// The event type; `message` unless the block named another one.
+    /// Returns the event type, `message` by default.
     pub fn event_type(&self) -> &'a str {
         if self.event_type.is_empty() { DEFAULT_EVENT_TYPE } else { self.event_type }
     }
 
-    /// The data lines of the block, joined by LF.
+    /// Returns the data lines, joined by LF.
     pub fn data(&self) -> &'a str {
         self.data
     }
 
-    /// The last event id at the time of dispatch. It persists over events; empty if none was set.
+    /// Returns the last event id: that of this event or the nearest one before it. Empty if there is none.
     pub fn last_event_id(&self) -> &'a str {
         self.last_event_id
     }
 
-    /// The latest valid `retry` value that was received since the previous event was dispatched.
+    /// Returns the latest valid `retry` value since the previous event.
     pub fn retry(&self) -> Option<Duration> {
         self.retry.map(Duration::from_millis)
     }
 
-    /// Copies the event.
+    /// Copies the event into an owned one.
     pub fn to_owned(&self) -> Event {
         Event {
             event_type: CompactString::new(self.event_type),
@@ -52,13 +52,12 @@ impl<'a> EventRef<'a> {
     }
 }
 
-/// A dispatched event that owns its parts.
+/// Owned event.
 ///
-/// Types and ids of up to 24 bytes are stored in place, so that most events own one heap allocation: the data.
-/// Two events are equal if their type, data, id and retry value are.
+/// Types and ids of up to 24 bytes are stored inline, so that most events have one heap allocation: the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Event {
-    /// Empty stands for the default type.
+    /// Empty for the default type.
     pub(crate) event_type: CompactString,
     pub(crate) data: String,
     pub(crate) last_event_id: CompactString,
@@ -66,38 +65,38 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event of the default type with this data, without an id or a retry value.
+    /// Returns an event of the default type with this data, without an id and a retry value.
     pub fn new(data: impl Into<String>) -> Self {
         Self { data: data.into(), ..Self::default() }
     }
 
-    /// The event type; `message` unless the block named another one.
+    /// Returns the event type, `message` by default.
     pub fn event_type(&self) -> &str {
         self.as_ref().event_type()
     }
 
-    /// The data lines of the block, joined by LF.
+    /// Returns the data lines, joined by LF.
     pub fn data(&self) -> &str {
         &self.data
     }
 
-    /// Takes the data without copying it.
+    /// Returns the data without copying it.
     pub fn into_data(self) -> String {
         self.data
     }
 
-    /// The last event id at the time of dispatch. It persists over events; empty if none was set.
+    /// Returns the last event id: that of this event or the nearest one before it. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         &self.last_event_id
     }
 
-    /// The latest valid `retry` value that was received since the previous event was dispatched.
+    /// Returns the latest valid `retry` value since the previous event.
     pub fn retry(&self) -> Option<Duration> {
         self.retry.map(Duration::from_millis)
     }
 
     /// Borrows the event.
-    #[allow(clippy::should_implement_trait, reason = "the borrowed form is a value, not a reference")]
+    #[allow(clippy::should_implement_trait, reason = "the borrowed event is a value, not a reference")]
     pub fn as_ref(&self) -> EventRef<'_> {
         EventRef {
             event_type: &self.event_type,
@@ -114,14 +113,14 @@ impl From<EventRef<'_>> for Event {
     }
 }
 
-/// What a decoder reports when asked for more than events; see [`Decoder::next_item`](crate::Decoder::next_item).
+/// Event, comment or reconnection time; see [`Decoder::next_item`](crate::Decoder::next_item).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Item<'a> {
-    /// A block with data ended.
+    /// Event.
     Event(EventRef<'a>),
-    /// A comment line ended. The text is what follows the colon, unchanged: a leading space stays.
+    /// Text of a comment line after the colon, including a leading space.
     Comment(&'a str),
-    /// A valid `retry` line ended. It takes effect at once, whether or not an event follows.
+    /// Value of a valid `retry` line. It takes effect immediately, even if no event follows.
     Retry(Duration),
 }

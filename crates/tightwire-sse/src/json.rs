@@ -1,4 +1,4 @@
-//! Event data as JSON.
+//! Decoding of event data as JSON.
 
 use serde::Deserialize;
 #[cfg(any(feature = "std", feature = "futures"))]
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, Event, EventRef, Result, error::Kind};
 
-/// What the data of the last event starts with in the streams of many LLM APIs.
+/// Start of the data of the last event in the streams of many LLM APIs.
 const DONE: &str = "[DONE]";
 
 fn from_str<'de, T: Deserialize<'de>>(data: &'de str) -> Result<T> {
@@ -14,12 +14,12 @@ fn from_str<'de, T: Deserialize<'de>>(data: &'de str) -> Result<T> {
 }
 
 impl<'a> EventRef<'a> {
-    /// Parses the data as JSON. The result may borrow from the data.
+    /// Decodes the data as JSON. The value may borrow from the data.
     ///
     /// # Errors
     ///
-    /// [`Error::is_json`] if the data is not JSON or does not fit `T`. Its source is the error of `serde_json`,
-    /// which tells the place and may quote a value.
+    /// [`Error::is_json`] if the data is not JSON or not a `T`. Its source is the error of `serde_json`, which contains
+    /// the position and may contain a value.
     ///
     /// # Examples
     ///
@@ -39,17 +39,16 @@ impl<'a> EventRef<'a> {
         from_str(self.data)
     }
 
-    /// Whether the data starts with `[DONE]`, which ends the streams of many LLM APIs.
+    /// Returns whether the data starts with `[DONE]`, which ends the streams of many LLM APIs.
     ///
-    /// It is ordinary data to the decoder. What follows the mark does not matter; the clients that these APIs
-    /// publish test it in the same way.
+    /// As in the official clients of these APIs, the data after `[DONE]` is ignored.
     pub fn is_done(&self) -> bool {
         self.data.starts_with(DONE)
     }
 }
 
 impl Event {
-    /// Parses the data as JSON. The result may borrow from the event.
+    /// Decodes the data as JSON. The value may borrow from the event.
     ///
     /// # Errors
     ///
@@ -58,7 +57,7 @@ impl Event {
         from_str(&self.data)
     }
 
-    /// Whether the data starts with `[DONE]`; see [`EventRef::is_done`].
+    /// Returns whether the data starts with `[DONE]`; see [`EventRef::is_done`].
     pub fn is_done(&self) -> bool {
         self.data.starts_with(DONE)
     }
@@ -66,7 +65,7 @@ impl Event {
 
 #[cfg(feature = "bytes")]
 impl crate::EventBytes {
-    /// Parses the data as JSON. The result may borrow from the event.
+    /// Decodes the data as JSON. The value may borrow from the event.
     ///
     /// # Errors
     ///
@@ -75,19 +74,19 @@ impl crate::EventBytes {
         serde_json::from_slice(self.data_bytes()).map_err(|error| Error::with_source(Kind::Json, error))
     }
 
-    /// Whether the data starts with `[DONE]`; see [`EventRef::is_done`].
+    /// Returns whether the data starts with `[DONE]`; see [`EventRef::is_done`].
     pub fn is_done(&self) -> bool {
         self.data_bytes().starts_with(DONE.as_bytes())
     }
 }
 
-/// Whether `[DONE]` means anything.
+/// Meaning of `[DONE]`.
 #[cfg(any(feature = "std", feature = "futures"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
-    /// It is data like any other, and not JSON.
+    /// Ordinary data, which is not JSON.
     Data,
-    /// It ends the stream.
+    /// End of the stream.
     End,
 }
 
@@ -107,19 +106,18 @@ mod blocking {
     use crate::{Reader, Result};
 
     impl<R: BufRead> Reader<R> {
-        /// Parses the data of every event as JSON.
+        /// Decodes the data of every event as JSON.
         ///
-        /// Data that does not fit `T` is reported as [`Error::is_json`](crate::Error::is_json), and the events
-        /// after it follow. Event types make no difference: an API that announces failures with
-        /// `event: error` is for the caller to tell apart, with [`Event::json`](crate::Event::json) on the
-        /// events themselves.
+        /// Data that is not a `T` is reported as [`Error::is_json`](crate::Error::is_json), and decoding continues. The
+        /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
+        /// [`Event::json`](crate::Event::json).
         pub fn json<T: DeserializeOwned>(self) -> JsonReader<R, T> {
             JsonReader::new(self, Done::Data)
         }
 
-        /// Like [`json`](Self::json), up to the event whose data starts with `[DONE]`.
+        /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
         ///
-        /// Input that ends without it is truncated: the last item is [`Error::is_ended`](crate::Error::is_ended).
+        /// If the input ends without it, the last item is [`Error::is_ended`](crate::Error::is_ended).
         ///
         /// # Examples
         ///
@@ -134,16 +132,16 @@ mod blocking {
         }
     }
 
-    /// The parsed data of the events of a [`Reader`]; see [`Reader::json`] and [`Reader::json_until_done`].
+    /// Iterator over the decoded data of a [`Reader`]; see [`Reader::json`] and [`Reader::json_until_done`].
     ///
-    /// Values are parsed in the buffer of [`Reader::next_ref`]; no event is allocated for them. After the end it
-    /// stays at `None` and reads no more, even if the connection is still open after `[DONE]`.
+    /// Does not allocate an event per value. After the end, the iterator returns `None` and does not read, even if the
+    /// connection is still open after `[DONE]`.
     #[derive(Debug)]
     pub struct JsonReader<R, T> {
         reader: Reader<R>,
         done: Done,
         ended: bool,
-        /// An error has been reported, which explains a missing `[DONE]`.
+        /// An error was returned, so that a missing `[DONE]` is not an error again.
         failed: bool,
         value: PhantomData<fn() -> T>,
     }
@@ -153,7 +151,7 @@ mod blocking {
             Self { reader, done, ended: false, failed: false, value: PhantomData }
         }
 
-        /// Returns the reader of events, positioned after the last event that was parsed or ended the stream.
+        /// Returns the reader, positioned after the last returned event or `[DONE]`.
         pub fn into_inner(self) -> Reader<R> {
             self.reader
         }
@@ -197,20 +195,20 @@ mod stream {
     use crate::error::{Error, Kind};
     use crate::{Event, Result};
 
-    /// Parses the data of streams of events, such as [`EventStream`](crate::EventStream).
+    /// Decodes the data of event streams, such as [`EventStream`](crate::EventStream), as JSON.
     pub trait JsonStreamExt: Stream<Item = Result<Event>> + Sized {
-        /// Parses the data of every event as JSON.
+        /// Decodes the data of every event as JSON.
         ///
-        /// Data that does not fit `T` is reported as [`Error::is_json`](crate::Error::is_json), and the events
-        /// after it follow. Event types make no difference: an API that announces failures with
-        /// `event: error` is for the caller to tell apart, with [`Event::json`] on the events themselves.
+        /// Data that is not a `T` is reported as [`Error::is_json`](crate::Error::is_json), and decoding continues. The
+        /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
+        /// [`Event::json`].
         fn json<T: DeserializeOwned>(self) -> JsonStream<Self, T> {
             JsonStream::new(self, Done::Data)
         }
 
-        /// Like [`json`](Self::json), up to the event whose data starts with `[DONE]`.
+        /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
         ///
-        /// Input that ends without it is truncated: the last item is [`Error::is_ended`](crate::Error::is_ended).
+        /// If the stream ends without it, the last item is [`Error::is_ended`](crate::Error::is_ended).
         ///
         /// # Examples
         ///
@@ -234,11 +232,10 @@ mod stream {
     impl<S: Stream<Item = Result<Event>>> JsonStreamExt for S {}
 
     pin_project! {
-        /// The parsed data of a stream of events; see [`JsonStreamExt`].
+        /// Stream of the decoded data of an event stream; see [`JsonStreamExt`].
         ///
-        /// It buffers nothing; a future of `next()` may be dropped at any time. After the end it stays at
-        /// `None` and polls no more, even if the connection is still open after `[DONE]`: drop it to close
-        /// that.
+        /// Cancel safe. After the end, the stream yields `None` and does not poll the underlying stream, even if the
+        /// connection is still open after `[DONE]`: drop the stream to close it.
         #[derive(Debug)]
         #[must_use = "streams do nothing unless polled"]
         pub struct JsonStream<S, T> {
@@ -246,7 +243,7 @@ mod stream {
             events: S,
             done: Done,
             ended: bool,
-            // An error has been reported, which explains a missing `[DONE]`.
+            // An error was returned, so that a missing `[DONE]` is not an error again.
             failed: bool,
             value: PhantomData<fn() -> T>,
         }
@@ -257,12 +254,12 @@ mod stream {
             Self { events, done, ended: false, failed: false, value: PhantomData }
         }
 
-        /// Borrows the stream of events, which knows the last event id.
+        /// Returns a reference to the event stream, which has the last event id.
         pub fn get_ref(&self) -> &S {
             &self.events
         }
 
-        /// Returns the stream of events, positioned after the last event that was parsed or ended the stream.
+        /// Returns the event stream, positioned after the last returned event or `[DONE]`.
         pub fn into_inner(self) -> S {
             self.events
         }

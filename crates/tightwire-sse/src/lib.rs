@@ -1,51 +1,85 @@
-//! Server-sent events: a decoder and an encoder without I/O, and adaptors for the places where bytes come from.
+//! Server-sent events (SSE): a decoder that follows the WHATWG standard, an encoder, and a reconnecting client.
+//!
+//! Use it instead of `eventsource-stream`, `reqwest-eventsource` or a hand-written parser to read the responses of LLM
+//! APIs and other event streams, and to send them from a server.
+//!
+//! With the features `futures` and `json`, the body of a `reqwest` response becomes a stream of events:
+//!
+//! ```
+//! # #[cfg(all(feature = "futures", feature = "json", feature = "reqwest"))]
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use futures_util::TryStreamExt;
+//! use tightwire_sse::EventStreamExt;
+//!
+//! let response = reqwest::Client::new()
+//!     .post("https://api.example.org/v1/chat/completions")
+//!     .body(r#"{"model": "m", "stream": true, "messages": []}"#)
+//!     .send()
+//!     .await?
+//!     .error_for_status()?;
+//! let mut events = response.bytes_stream().sse();
+//! while let Some(event) = events.try_next().await? {
+//!     if event.is_done() {
+//!         break;
+//!     }
+//!     println!("{}: {}", event.event_type(), event.data());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Add it with `cargo add tightwire-sse --features futures,json`.
+//!
+//! Without any feature, [`Decoder`] decodes chunks from any source, and [`Block`] encodes events:
 //!
 //! ```
 //! use tightwire_sse::{Block, Decoder};
 //!
 //! let mut wire = Vec::new();
 //! Block::new().event("token").data("Hello").encode(&mut wire)?;
-//! Block::new().data("[DONE]").encode(&mut wire)?;
 //!
 //! let mut decoder = Decoder::new();
 //! let mut chunk = wire.as_slice();
-//! let mut seen = Vec::new();
-//! while let Some(event) = decoder.next(&mut chunk)? {
-//!     seen.push(format!("{}: {}", event.event_type(), event.data()));
-//! }
-//! assert_eq!(seen, ["token: Hello", "message: [DONE]"]);
+//! let event = decoder.next(&mut chunk)?.expect("the chunk has one event");
+//! assert_eq!((event.event_type(), event.data()), ("token", "Hello"));
 //! # Ok::<(), tightwire_sse::Error>(())
 //! ```
 //!
-//! # Where to start
+//! # Overview
 //!
-//! | the bytes come from | use | feature |
+//! | input | use | feature |
 //! | --- | --- | --- |
-//! | anywhere, in chunks | [`Decoder`] | none |
+//! | `Stream` of chunks, such as the body of a response | [`EventStreamExt::sse`] | `futures` |
+//! | URL, with reconnection | [`EventSource`] | `reqwest` |
 //! | `std::io::Read` | [`Reader`] | `std` (default) |
-//! | a `Stream` of chunks | [`EventStreamExt::sse`] | `futures` |
-//! | `Bytes`, and events share them | [`BytesDecoder`] | `bytes` |
 //! | `tokio::io::AsyncRead` | [`SseCodec`] | `codec` |
-//! | a URL, with reconnection | [`EventSource`] | `reqwest` |
+//! | chunks of `Bytes`, sharing their memory | [`BytesDecoder`] | `bytes` |
+//! | chunks from any source | [`Decoder`] | none |
 //!
-//! A server writes [`Block`]s, by itself or through [`SseBody`] (feature `body`). The feature `json` adds
-//! `.json::<T>()` to events, readers and streams. [`compat`] has the names of other implementations (features
-//! `compat-eventsource-stream` and `compat-go`). Without `std` the crate needs nothing but `alloc`.
+//! | other features | adds |
+//! | --- | --- |
+//! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
+//! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
+//! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
 //!
-//! # What is promised
+//! Without `std`, the crate only requires `alloc`.
 //!
-//! - The events are those of the WHATWG HTML standard, section 9.2 "Server-sent events", for every input and however
-//!   it is cut into chunks. A line that ends with CR is not held back to see whether LF follows.
-//! - Every input is accepted. Time is linear in its length, memory bounded by [`Config::max_event_size`]; only a
-//!   block past that limit is an error, and decoding goes on after it.
-//! - Decoding allocates nothing for blocks that lie in one chunk and have one data line.
-//! - Nothing that was received whole is lost when an error is reported.
+//! # Limits
 //!
-//! # What is not
+//! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
+//! with the next event. There is no other limit: memory is bounded by the size of one event, time is linear in the
+//! length of the input.
 //!
-//! - The standard drops a block that the end of input cuts off, and so does this crate unless asked to be lenient,
-//!   as by [`Decoder::finish_lenient`].
-//! - The wording of errors, and the sizes of buffers that are kept, may change.
+//! # Guarantees
+//!
+//! - The events are those of the WHATWG HTML standard, section 9.2 "Server-sent events", and do not depend on the
+//!   chunks. A line that ends with CR is complete without waiting for an LF.
+//! - Every other input is accepted: unknown fields are ignored and invalid UTF-8 is replaced.
+//! - An event that is in one chunk and has one data line is decoded without allocation.
+//! - Events before an error are returned before it.
+//!
+//! The standard drops an incomplete event at the end of the input. [`Ending::Lenient`] and [`Decoder::finish_lenient`]
+//! return it instead. The wording of errors and the sizes of reused buffers are not part of the API.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -58,7 +92,7 @@ mod bytes;
 mod client;
 #[cfg(feature = "codec")]
 mod codec;
-#[cfg(any(feature = "compat-eventsource-stream", feature = "compat-go"))]
+#[cfg(feature = "compat-eventsource-stream")]
 pub mod compat;
 mod config;
 mod decoder;
@@ -75,20 +109,15 @@ mod reader;
 mod scan;
 #[cfg(feature = "futures")]
 mod stream;
-#[cfg(feature = "reqwest")]
-#[doc(hidden)]
-pub mod shared {
-    //! What other clients of this workspace need as well. It may change with every version.
-
-    pub use crate::client::{Silence, without_urls};
-}
 
 #[cfg(feature = "bytes")]
 pub use self::bytes::{BytesDecoder, EventBytes};
 #[cfg(feature = "body")]
 pub use body::{DEFAULT_KEEP_ALIVE, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
-pub use client::{Backoff, EventSource, EventSourceBuilder, Events, Jitter, Message, ReadyState};
+pub use client::{
+    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState, without_urls,
+};
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;
 pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};

@@ -1,6 +1,6 @@
-//! The grammar of one line.
+//! Grammar of a line.
 
-/// The four fields that mean something; all other names are ignored.
+/// Known fields. All others are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Data,
@@ -9,7 +9,7 @@ pub(crate) enum Field {
     Retry,
 }
 
-/// The length of the longest name of a field.
+/// Length of the longest field name.
 pub(crate) const LONGEST_NAME: usize = 5;
 
 impl Field {
@@ -17,10 +17,10 @@ impl Field {
         [(b"data", Self::Data), (b"event", Self::Event), (b"id", Self::Id), (b"retry", Self::Retry)];
 }
 
-/// Splits a complete line into its field and the offset of its value. `None` for comments and unknown names.
+/// Returns the field of a complete line and the offset of its value, `None` for comments and unknown fields.
 ///
-/// Names compare byte for byte. One leading space is not part of the value. A line without a colon is a
-/// name with an empty value.
+/// Names are case-sensitive. One leading space is not part of the value. A line without a colon is a field with an
+/// empty value.
 #[inline(always)]
 pub(crate) fn split(line: &[u8]) -> Option<(Field, usize)> {
     let (field, name_len) = if let Some(b"data") = line.first_chunk::<4>() {
@@ -42,37 +42,37 @@ pub(crate) fn split(line: &[u8]) -> Option<(Field, usize)> {
     }
 }
 
-/// What the beginning of an unfinished line tells about it.
+/// Classification of an incomplete line by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prospect {
-    /// Too short to say: the beginning of a known name.
+pub(crate) enum LinePrefix {
+    /// Prefix of a known name.
     Undecided,
-    /// One of the four fields: the name and the colon are there.
+    /// Known name and colon.
     Field,
-    /// A comment.
+    /// Comment.
     Comment,
-    /// A name that means nothing.
+    /// Unknown name.
     Unknown,
 }
 
-/// Looks at the beginning of a line, at least one byte long.
-pub(crate) fn prospect(beginning: &[u8]) -> Prospect {
+/// Classifies an incomplete line. `beginning` is not empty.
+pub(crate) fn classify_prefix(beginning: &[u8]) -> LinePrefix {
     if beginning.first() == Some(&b':') {
-        return Prospect::Comment;
+        return LinePrefix::Comment;
     }
     for (name, _) in Field::ALL {
         if name.starts_with(beginning) {
-            return Prospect::Undecided;
+            return LinePrefix::Undecided;
         }
         if let Some(after) = beginning.strip_prefix(name) {
-            return if after.first() == Some(&b':') { Prospect::Field } else { Prospect::Unknown };
+            return if after.first() == Some(&b':') { LinePrefix::Field } else { LinePrefix::Unknown };
         }
     }
-    Prospect::Unknown
+    LinePrefix::Unknown
 }
 
-/// The value of a `retry` field: ASCII digits only, in milliseconds. Values past `u64::MAX` are ignored like
-/// any other that does not fit the grammar, and so is an empty one.
+/// Parses the value of a `retry` field in milliseconds: ASCII digits only. Returns `None`, so that the field is
+/// ignored, for an empty or malformed value and for one above `u64::MAX`.
 pub(crate) fn retry_millis(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_compare_exactly() {
+    fn field_names_are_matched_exactly() {
         for line in [
             "Data: x",
             " data: x",
@@ -117,23 +117,25 @@ mod tests {
     }
 
     #[test]
-    fn a_prospect_never_contradicts_the_whole_line() {
+    fn the_class_of_a_prefix_agrees_with_the_complete_line() {
         for line in [
             "data: x", "data", "datax: 1", "event:1", "eventual", "id", "idx", "retry:", "retries", ":c", "x",
         ] {
             let line = line.as_bytes();
             for end in 1..=line.len() {
-                match prospect(&line[..end]) {
-                    Prospect::Undecided => {}
-                    Prospect::Field => assert!(split(line).is_some(), "{line:?} {end}"),
-                    Prospect::Comment | Prospect::Unknown => assert!(split(line).is_none(), "{line:?} {end}"),
+                match classify_prefix(&line[..end]) {
+                    LinePrefix::Undecided => {}
+                    LinePrefix::Field => assert!(split(line).is_some(), "{line:?} {end}"),
+                    LinePrefix::Comment | LinePrefix::Unknown => {
+                        assert!(split(line).is_none(), "{line:?} {end}")
+                    }
                 }
             }
         }
     }
 
     #[test]
-    fn retry_takes_digits_only() {
+    fn retry_values_consist_of_digits() {
         assert_eq!(retry_millis(b"007"), Some(7));
         assert_eq!(retry_millis(b"18446744073709551615"), Some(u64::MAX));
         for bad in ["", "+5", "-1", " 5", "5 ", "1.5", "0x10", "18446744073709551616", "\u{663}"] {

@@ -1,4 +1,4 @@
-//! Events from a blocking reader.
+//! Event decoder for blocking readers.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -9,14 +9,14 @@ use compact_str::CompactString;
 
 use crate::{Decoder, Ending, Error, Event, EventRef, Result, error::Kind};
 
-/// The default size of the buffer of a [`Reader`], in bytes: 8 KiB.
+/// Default buffer size of a [`Reader`]: 8 KiB.
 pub const DEFAULT_BUFFER_SIZE: usize = 8 << 10;
 
-/// The buffer behind [`Reader::next_ref`] is given back after an event larger than this, in bytes.
+/// Maximum capacity of the buffer of [`Reader::next_ref`] between events, in bytes.
 const RETAINED_CAPACITY: usize = 256 << 10;
 
 impl From<io::Error> for Error {
-    /// Wraps the failure of a reader; [`Error::is_transport`] holds for it.
+    /// Wraps the error of a reader as [`Error::is_transport`].
     fn from(source: io::Error) -> Self {
         Self::with_source(Kind::Transport, source)
     }
@@ -24,27 +24,24 @@ impl From<io::Error> for Error {
 
 /// Decodes events from a blocking reader.
 ///
-/// It is an [`Iterator`] of owned events; [`next_ref`](Self::next_ref) lends each event instead and does not
-/// allocate for it.
+/// It is an [`Iterator`] of owned events; [`next_ref`](Self::next_ref) returns borrowed events without allocating.
 ///
 /// # Buffering
 ///
-/// [`new`](Self::new) allocates one buffer of [`DEFAULT_BUFFER_SIZE`] bytes and takes whatever one read gives,
-/// so that an event is delivered as soon as the byte that ends it has arrived. A reader with a buffer of its
-/// own, such as a byte slice, is used as it is by [`from_buffered`](Self::from_buffered). A block that spans
-/// several reads is collected by the decoder, within
+/// [`new`](Self::new) allocates one buffer of [`DEFAULT_BUFFER_SIZE`] bytes. An event is returned as soon as its last
+/// byte was read, without waiting for a full buffer. [`from_buffered`](Self::from_buffered) uses the buffer of the
+/// reader. A block that spans several reads is buffered in the decoder, up to
 /// [`Config::max_event_size`](crate::Config::max_event_size).
 ///
 /// # Errors and the end
 ///
-/// Reads that fail with [`Interrupted`](io::ErrorKind::Interrupted) are repeated. Any other failure is
-/// reported as [`Error::is_transport`] and changes nothing else: the next call reads again and goes on where
-/// the stream stopped, which suits timeouts and non-blocking sources. A loop that skips errors does not end on
-/// a reader that fails for ever. A block past the limit is reported once, as [`Error::is_limit`], and the
-/// events after it follow.
+/// Reads that fail with [`Interrupted`](io::ErrorKind::Interrupted) are retried. Any other error is returned as
+/// [`Error::is_transport`]; the next call reads again and continues, as required for timeouts and non-blocking sources.
+/// A loop that ignores errors does not terminate if the reader always fails. A block that exceeds the limit is reported
+/// once as [`Error::is_limit`], and decoding continues.
 ///
-/// After the end of the input, and after an oversized block under
-/// [`Overflow::Terminate`](crate::Overflow::Terminate), the iterator stays at `None` and reads no more.
+/// After the end of the input, and after an oversized block with
+/// [`Overflow::Terminate`](crate::Overflow::Terminate), the iterator returns `None` and does not read.
 ///
 /// # Examples
 ///
@@ -62,27 +59,27 @@ pub struct Reader<R> {
     decoder: Decoder,
     ending: Ending,
     ended: bool,
-    /// The event that `next_ref` lends.
-    lent: Event,
+    /// Storage of the event returned by `next_ref`.
+    current: Event,
 }
 
 impl<R: Read> Reader<BufReader<R>> {
-    /// Decodes what `reader` yields, through a buffer of [`DEFAULT_BUFFER_SIZE`] bytes.
+    /// Returns a decoder with a buffer of [`DEFAULT_BUFFER_SIZE`] bytes.
     #[inline]
     pub fn new(reader: R) -> Self {
         Self::with_buffer_size(DEFAULT_BUFFER_SIZE, reader)
     }
 
-    /// Decodes what `reader` yields, through a buffer of `bytes` bytes; 0 counts as 1.
+    /// Returns a decoder with a buffer of `bytes` bytes, at least 1.
     #[inline]
     pub fn with_buffer_size(bytes: usize, reader: R) -> Self {
-        // A buffer without room would look like the end of the input.
+        // Reads into an empty buffer would look like the end of the input.
         Self::from_buffered(BufReader::with_capacity(bytes.max(1), reader))
     }
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Decodes what `reader` yields, straight from its own buffer.
+    /// Returns a decoder that uses the buffer of `reader`.
     ///
     /// # Examples
     ///
@@ -99,51 +96,51 @@ impl<R: BufRead> Reader<R> {
             decoder: Decoder::new(),
             ending: Ending::Strict,
             ended: false,
-            lent: Event::default(),
+            current: Event::default(),
         }
     }
 
-    /// Replaces the decoder, which carries the limits and a seeded last event id. Default: [`Decoder::new`].
+    /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
     #[must_use]
     pub fn with_decoder(mut self, decoder: Decoder) -> Self {
         self.decoder = decoder;
         self
     }
 
-    /// Chooses what happens to a block that the end of the input cuts short. Default: [`Ending::Strict`].
+    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Strict`].
     #[must_use]
     pub fn with_ending(mut self, ending: Ending) -> Self {
         self.ending = ending;
         self
     }
 
-    /// The last event id at this point of the stream; empty if none was set.
+    /// Returns the last event id. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }
 
-    /// The latest reconnection time that the stream asked for.
+    /// Returns the latest valid `retry` value of the stream.
     pub fn reconnection_time(&self) -> Option<Duration> {
         self.decoder.reconnection_time()
     }
 
-    /// Returns the reader, positioned after the last event that was delivered. Right after the end of the
-    /// input or a failed read, the beginning of an unfinished block may have been taken from it as well.
+    /// Returns the reader, positioned after the last returned event. After the end of the input or a failed read, the
+    /// start of an incomplete block may have been consumed as well.
     pub fn into_inner(self) -> R {
         self.inner
     }
 
-    /// Reads up to the next event and lends it; `None` at the end of the input.
+    /// Decodes the next event and returns a reference to it, `None` at the end of the input.
     ///
-    /// The event lies in a buffer that all calls share, so that no call allocates unless that has to grow. It
-    /// is given back after an event of more than 256 KiB.
+    /// All calls share one buffer, so that a call only allocates to grow it. The buffer is freed after an event of more
+    /// than 256 KiB.
     ///
     /// # Errors
     ///
-    /// The same as those of the iterator; see [`Reader`].
+    /// See [`Reader`].
     pub fn next_ref(&mut self) -> Result<Option<EventRef<'_>>> {
-        if self.lent.data.capacity() > RETAINED_CAPACITY {
-            self.lent.data = Default::default();
+        if self.current.data.capacity() > RETAINED_CAPACITY {
+            self.current.data = Default::default();
         }
         loop {
             if self.ended {
@@ -154,17 +151,17 @@ impl<R: BufRead> Reader<R> {
                 return self.finish();
             }
             let mut rest = chunk;
-            let found =
-                self.decoder.next(&mut rest).map(|event| event.map(|event| assign(&mut self.lent, event)));
+            let event =
+                self.decoder.next(&mut rest).map(|event| event.map(|event| assign(&mut self.current, event)));
             let used = chunk.len() - rest.len();
             self.inner.consume(used);
             self.ended = self.decoder.is_terminated();
-            if found?.is_some() {
-                // Lending here, inside the loop, would keep the loan for the other rounds too.
+            if event?.is_some() {
+                // Returning here would extend the borrow to the other iterations.
                 break;
             }
         }
-        Ok(Some(self.lent.as_ref()))
+        Ok(Some(self.current.as_ref()))
     }
 
     fn next_owned(&mut self) -> Result<Option<Event>> {
@@ -189,7 +186,7 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Notes the end of the input and returns the event that a lenient ending makes of what is pending.
+    /// Handles the end of the input. Returns the event of an incomplete block if the ending is lenient.
     #[cold]
     fn finish(&mut self) -> Result<Option<EventRef<'_>>> {
         self.ended = true;
@@ -203,7 +200,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Copies an event over another one and keeps the allocations of that.
+/// Copies an event into `target` and reuses its allocations.
 #[inline]
 fn assign(target: &mut Event, event: EventRef<'_>) {
     target.data.clear();
@@ -222,8 +219,8 @@ fn assign_text(target: &mut CompactString, text: &str) {
     }
 }
 
-/// What `reader` has buffered, after a read if that is nothing. Empty at the end of the input, `None` if the
-/// read was interrupted.
+/// Returns the buffered input of `reader`, after a read if the buffer is empty. Empty at the end of the input, `None`
+/// if the read was interrupted.
 #[inline]
 fn fill<R: BufRead>(reader: &mut R) -> Result<Option<&[u8]>> {
     match reader.fill_buf() {
@@ -245,7 +242,7 @@ impl<R: BufRead> Iterator for Reader<R> {
 impl<R: BufRead> FusedIterator for Reader<R> {}
 
 impl<R: fmt::Debug> fmt::Debug for Reader<R> {
-    /// Leaves out the event that was lent last.
+    /// Omits the current event.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
             .field("inner", &self.inner)

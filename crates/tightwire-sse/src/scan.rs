@@ -1,13 +1,12 @@
-//! Finds line ends and non-ASCII bytes, 64 bytes at a time.
+//! Search for line ends and non-ASCII bytes, 64 bytes at a time.
 //!
-//! One pass yields both: where the lines end, and whether a line is ASCII and so needs no UTF-8 validation.
-//! [`Lines`] keeps the bit masks of the current block between calls, so that short lines cost a bit scan each
-//! and not a load.
+//! One pass finds the line ends and tells whether a line is ASCII, so that it needs no UTF-8 validation. [`Lines`]
+//! keeps the bit masks of the current block between calls, so that a short line costs a bit scan instead of a load.
 //!
-//! The `unsafe` code of the decoder is here: loads through `core::arch`, the calls into
-//! functions compiled for AVX2 or AVX-512, and the unchecked conversion of bytes that the scan has proved to be ASCII.
-//! [`Portable`] is the safe twin of the vector engines; property tests compare them.
-#![allow(unsafe_code, reason = "vector loads and conversion of proven ASCII; see the module text")]
+//! All `unsafe` code of the decoder is here: loads through `core::arch`, calls of functions compiled for AVX2 or
+//! AVX-512, and the unchecked conversion of bytes that the scan has found to be ASCII. [`Portable`] is the safe
+//! equivalent of the vector engines; property tests compare them.
+#![allow(unsafe_code, reason = "vector loads and conversion of ASCII; see the module text")]
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -18,10 +17,10 @@ use alloc::vec::Vec;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512, Sse2};
 
-/// Bytes per block; one bit each in [`Masks`].
+/// Bytes per block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Bit `i` describes byte `i` of a block of up to 64 bytes.
+/// Bit masks of a block of up to 64 bytes. Bit `i` describes byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Masks {
     /// CR or LF.
@@ -31,7 +30,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// The masks of `low` and then, from byte `at` on, those of `high`. Overlapping bytes must agree.
+    /// Combines the masks `low` with `high`, which starts at byte `at`. Overlapping bytes must be equal.
     #[inline(always)]
     #[cfg(target_arch = "x86_64")]
     fn overlay(low: Self, high: Self, at: usize) -> Self {
@@ -39,19 +38,19 @@ impl Masks {
     }
 }
 
-/// One way to compute [`Masks`]. A value of the type proves that the processor can run it.
+/// Implementation of the search for an instruction set. A value proves that the processor supports it.
 pub(crate) trait Engine: Copy {
-    /// The masks of a whole block.
+    /// Returns the masks of a complete block.
     fn block(self, bytes: &[u8; BLOCK]) -> Masks;
 
-    /// The masks of fewer than [`BLOCK`] bytes.
+    /// Returns the masks of fewer than [`BLOCK`] bytes.
     fn tail(self, bytes: &[u8]) -> Masks;
 
-    /// Runs `walk` in a function of its own that is compiled for the engine.
-    fn call<W: Walk>(self, walk: W) -> W::Output;
+    /// Runs `task` in a function that is compiled for the instruction set.
+    fn call<W: Task>(self, task: W) -> W::Output;
 }
 
-/// The safe engine: eight bytes at a time in a general-purpose register.
+/// Safe engine: eight bytes at a time in a general-purpose register.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -59,11 +58,11 @@ impl Portable {
     const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const HIGH_BITS: u64 = !Self::LOW_BITS;
 
-    /// The top bit of every byte of `word` that equals `byte`.
+    /// Sets the top bit of every byte of `word` that equals `byte` and clears all other bits.
     #[inline(always)]
     fn equal(word: u64, byte: u8) -> u64 {
         let zero_where_equal = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
-        // The addition cannot carry into the next byte, so that the answer is exact for every byte.
+        // The addition cannot carry into the next byte, so that the result is exact for every byte.
         !(((zero_where_equal & Self::LOW_BITS) + Self::LOW_BITS) | zero_where_equal | Self::LOW_BITS)
     }
 
@@ -105,16 +104,16 @@ impl Engine for Portable {
     }
 
     #[inline(never)]
-    fn call<W: Walk>(self, walk: W) -> W::Output {
-        walk.run(self)
+    fn call<W: Task>(self, task: W) -> W::Output {
+        task.run(self)
     }
 }
 
-/// One line without its end.
+/// Line without its line end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'c> {
     bytes: &'c [u8],
-    /// Only ever true if the scan saw no byte above 0x7F in `bytes`.
+    /// True only if `bytes` has no byte above 0x7F.
     ascii: bool,
 }
 
@@ -125,20 +124,20 @@ impl<'c> Line<'c> {
     }
 }
 
-/// Validates text that has bytes above 0x7F. Text in JSON has few of them, close together: only what lies
-/// between the first and the last one is looked at closely.
+/// UTF-8 validation. Only validates the part between the first and the last non-ASCII byte: in JSON, these are few and
+/// close together.
 struct Validate<'c> {
     bytes: &'c [u8],
 }
 
-impl<'c> Walk for Validate<'c> {
+impl<'c> Task for Validate<'c> {
     type Output = Option<&'c str>;
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
         let Self { bytes } = self;
         let (mut start, mut end) = (0, bytes.len());
-        // Branches and not sums: the next load must not wait for the bits of this one.
+        // Branches instead of arithmetic, so that the next load does not depend on this one.
         while let Some(block) = bytes[start..].first_chunk::<BLOCK>() {
             let high = engine.block(block).high;
             if high != 0 {
@@ -156,40 +155,41 @@ impl<'c> Walk for Validate<'c> {
             end -= BLOCK;
         }
         core::str::from_utf8(&bytes[start..end]).ok()?;
-        // SAFETY: the bytes before `start` and from `end` on are ASCII, as their bits in the masks are clear, and
-        // what lies between is valid UTF-8. No sequence reaches over a border, as it has no ASCII bytes.
+        // SAFETY: the bytes before `start` and from `end` on are ASCII, because their bits in the masks are clear, and
+        // the bytes between are valid UTF-8.
         Some(unsafe { core::str::from_utf8_unchecked(bytes) })
     }
 }
 
-/// Turns bytes into text without copying them, or gives them back if they are not valid UTF-8.
+/// Converts bytes to text without copying, or returns them if they are not valid UTF-8.
 pub(crate) fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if with_engine(Validate { bytes: &bytes }).is_some() {
-        // SAFETY: `Validate` has found valid UTF-8 in exactly these bytes, and nothing has written to them since.
+        // SAFETY: `Validate` has validated exactly these bytes, and they were not modified since.
         Ok(unsafe { String::from_utf8_unchecked(bytes) })
     } else {
         Err(bytes)
     }
 }
 
-/// How a data line begins in practice: with the space.
+/// Start of nearly all data lines.
 const DATA: &[u8; 6] = b"data: ";
 
-/// Whether a line begins with [`DATA`], compared as a number: byte by byte would be six branches. Lines of less than
-/// eight bytes, end included, are left to the grammar.
+/// Returns whether a line begins with [`DATA`]. Compares one number instead of six bytes, and so returns `false` for
+/// lines of less than eight bytes, including the line end; they take the general path.
 #[inline(always)]
 fn begins_with_data(line: &[u8]) -> bool {
     line.first_chunk()
-        .is_some_and(|head| u64::from_le_bytes(*head) << 16 == u64::from_le_bytes(*b"\0\0data: "))
+        .is_some_and(|start| u64::from_le_bytes(*start) << 16 == u64::from_le_bytes(*b"\0\0data: "))
 }
 
-/// The data of the event that `chunk` begins with, if that is [`DATA`], at most `longest` bytes with it, and LF LF.
+/// Returns the data of the event at the start of `chunk`, if it consists of one line of at most `max_len` bytes that
+/// begins with [`DATA`], and LF LF.
 #[inline(always)]
-pub(crate) fn first_event(chunk: &[u8], longest: usize) -> Option<&str> {
-    if begins_with_data(chunk) { with_engine(FirstEvent { chunk, longest }) } else { None }
+pub(crate) fn first_event(chunk: &[u8], max_len: usize) -> Option<&str> {
+    if begins_with_data(chunk) { with_engine(FirstEvent { chunk, max_len }) } else { None }
 }
 
-/// How many bytes of the chunk the event took whose data [`first_event`] found.
+/// Returns the length in the chunk of an event found by [`first_event`].
 #[inline(always)]
 pub(crate) fn event_len(data: &str) -> usize {
     DATA.len() + data.len() + 2
@@ -197,56 +197,56 @@ pub(crate) fn event_len(data: &str) -> usize {
 
 struct FirstEvent<'c> {
     chunk: &'c [u8],
-    longest: usize,
+    max_len: usize,
 }
 
-impl<'c> Walk for FirstEvent<'c> {
+impl<'c> Task for FirstEvent<'c> {
     type Output = Option<&'c str>;
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
-        Some(Lines::new(engine, self.chunk).whole_event(self.longest)?.0)
+        Some(Lines::new(engine, self.chunk).simple_event(self.max_len)?.0)
     }
 }
 
-/// Walks the lines of one chunk.
+/// Lines of a chunk.
 #[derive(Debug)]
 pub(crate) struct Lines<'c, E> {
     engine: E,
     chunk: &'c [u8],
     blocks: &'c [[u8; BLOCK]],
-    /// Where the line begins that is returned next.
+    /// Offset of the next line.
     start: usize,
-    /// Offset of the block after the one that `masks` describes.
+    /// Offset of the block after that of `masks`.
     ahead: usize,
     masks: Masks,
 }
 
 impl<'c, E: Engine> Lines<'c, E> {
-    /// Begins at the start of `chunk`, which counts as the start of a line.
+    /// Starts at the start of `chunk`, which is the start of a line.
     #[inline(always)]
     pub(crate) fn new(engine: E, chunk: &'c [u8]) -> Self {
         Self { engine, chunk, blocks: chunk.as_chunks().0, start: 0, ahead: 0, masks: Masks::default() }
     }
 
-    /// Where the next line starts: everything before it has been consumed.
+    /// Returns the offset of the next line, which is the number of consumed bytes.
     #[inline(always)]
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// What follows the last complete line.
+    /// Returns the unconsumed rest of the chunk.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'c [u8] {
         &self.chunk[self.start..]
     }
 
-    /// Where in the chunk a line starts that this walk returned.
+    /// Returns the offset of a line in the chunk.
     pub(crate) fn offset_of(&self, line: &'c [u8]) -> usize {
         line.as_ptr().addr() - self.chunk.as_ptr().addr()
     }
 
-    /// The bytes of a line from `start` on as text, or `None` if they are not valid UTF-8.
+    /// Returns the bytes of a line from `start` on as text, `None` if they are not valid UTF-8.
     ///
     /// # Panics
     /// If `start` is past the end of the line.
@@ -254,62 +254,61 @@ impl<'c, E: Engine> Lines<'c, E> {
     pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {
         let bytes = &line.bytes[start..];
         if line.ascii {
-            // SAFETY: `find_line` alone makes lines, and it sets `ascii` only if no byte of the line has its top bit
-            // set; such bytes are UTF-8.
+            // SAFETY: lines are only created in `find_line`, which sets `ascii` only if no byte of the line has its top
+            // bit set; such bytes are UTF-8.
             Some(unsafe { core::str::from_utf8_unchecked(bytes) })
         } else {
             self.engine.call(Validate { bytes })
         }
     }
 
-    /// Counts the rest of the chunk as consumed.
+    /// Consumes the rest of the chunk.
     #[inline(always)]
     pub(crate) fn skip_to_end(&mut self) {
         self.start = self.chunk.len();
-        // The search for a line end may have moved on without its masks: nothing is left to find.
+        // The search for a line end may have advanced `ahead` without updating `masks`.
         self.ahead = self.start.next_multiple_of(BLOCK);
         self.masks = Masks::default();
     }
 
-    /// Whether the chunk ends with a CR whose LF may be the first byte of the next chunk.
+    /// Returns whether the chunk is consumed and ends with CR: its LF may be the first byte of the next chunk.
     #[inline(always)]
     pub(crate) fn ends_after_cr(&self) -> bool {
         self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
     }
 
-    /// Takes the event that comes next if it is a single data line: `data: `, at most `longest` bytes, and LF LF at its
-    /// end. Most streams consist of nothing else.
+    /// Consumes the next event if it consists of one line of at most `max_len` bytes that begins with [`DATA`], and LF
+    /// LF. Returns its data. Most streams consist of such events.
     ///
-    /// It is what [`next_line`](Self::next_line) and the grammar make of such lines, in code small enough to run in
-    /// registers. A line of any other kind is left to them.
+    /// Equivalent to [`next_line`](Self::next_line) and the grammar, in code small enough to run in registers.
     #[inline(always)]
-    pub(crate) fn next_whole_event(&mut self, longest: usize) -> Option<&'c str> {
-        if let Some((data, end)) = self.whole_event(longest) {
+    pub(crate) fn next_simple_event(&mut self, max_len: usize) -> Option<&'c str> {
+        if let Some((data, end)) = self.simple_event(max_len) {
             self.start = end;
             return Some(data);
         }
-        // Makes the line readable again after the search for its end has moved on to a later block.
+        // The search for the line end may have advanced to a later block: starts again at the line.
         self.ahead = self.start - self.start % BLOCK;
         self.masks = Masks::default();
         None
     }
 
-    /// The data of the event that `start` begins, and where it ends; `None` unless it is whole and a single line.
+    /// Returns the data and the end of the event at `start`, if it is complete and consists of one line.
     #[inline(always)]
-    fn whole_event(&mut self, longest: usize) -> Option<(&'c str, usize)> {
+    fn simple_event(&mut self, max_len: usize) -> Option<(&'c str, usize)> {
         if !begins_with_data(&self.chunk[self.start..]) {
             return None;
         }
         let line = self.find_line()?;
         let end = self.start + line.bytes.len();
-        if self.chunk[end..].first_chunk() != Some(b"\n\n") || line.bytes.len() > longest {
+        if self.chunk[end..].first_chunk() != Some(b"\n\n") || line.bytes.len() > max_len {
             return None;
         }
         Some((self.text(&line, DATA.len())?, end + 2))
     }
 
-    /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends
-    /// its line at once.
+    /// Consumes and returns the next line that ends with CR, LF or CRLF in the chunk. A CR at the end of the chunk ends
+    /// its line, too.
     #[inline(always)]
     pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
         let line = self.find_line()?;
@@ -319,7 +318,7 @@ impl<'c, E: Engine> Lines<'c, E> {
         Some(line)
     }
 
-    /// The line at `start`, which stays where it is. No other place makes a [`Line`].
+    /// Returns the line at `start` without consuming it. The only place that creates a [`Line`].
     #[inline(always)]
     fn find_line(&mut self) -> Option<Line<'c>> {
         // Bytes of the block before `start` belong to earlier lines.
@@ -331,7 +330,7 @@ impl<'c, E: Engine> Lines<'c, E> {
         if eol == 0 {
             earlier_high = high;
             let mut masks = self.masks_ahead()?;
-            // The line may start at the second byte of the block, behind the LF of a CRLF or an empty line.
+            // The line may start at the second byte of the block, after the LF of a CRLF or an empty line.
             let unseen = u64::MAX << self.start.saturating_sub(self.ahead);
             masks = Masks { eol: masks.eol & unseen, high: masks.high & unseen };
             self.ahead += BLOCK;
@@ -350,7 +349,7 @@ impl<'c, E: Engine> Lines<'c, E> {
         Some(Line { bytes: &self.chunk[self.start..end], ascii: (earlier_high | in_line) == 0 })
     }
 
-    /// The masks of the next block, `None` at the end of the chunk.
+    /// Returns the masks of the next block, `None` at the end of the chunk.
     #[inline(always)]
     fn masks_ahead(&self) -> Option<Masks> {
         match self.blocks.get(self.ahead / BLOCK) {
@@ -366,7 +365,7 @@ impl<'c, E: Engine> Lines<'c, E> {
             return None;
         }
         Some(match self.chunk.last_chunk::<BLOCK>() {
-            // The last 64 bytes once more, without the ones already seen: cheaper than a tail.
+            // Loads the last 64 bytes and shifts out those already seen, which is cheaper than `tail`.
             Some(block) => {
                 let masks = self.engine.block(block);
                 let seen = BLOCK - tail.len();
@@ -377,32 +376,32 @@ impl<'c, E: Engine> Lines<'c, E> {
     }
 }
 
-/// Work that is generic over the engine, to be run by [`with_engine`].
+/// Task that is generic over the engine, run by [`with_engine`].
 ///
-/// A trait and not a closure, because `run` must be `#[inline(always)]`: only then does the vector code end up
-/// inside the function that is compiled for it, where it can be inlined in turn.
-pub(crate) trait Walk {
+/// A trait instead of a closure, because `run` must be `#[inline(always)]`: only then is the vector code part of the
+/// function that is compiled for the instruction set, and can be inlined there.
+pub(crate) trait Task {
     type Output;
 
     fn run<E: Engine>(self, engine: E) -> Self::Output;
 }
 
-/// Runs `walk` with the fastest engine that the processor has.
+/// Runs `task` with the fastest engine that the processor supports.
 #[inline(always)]
-pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
+pub(crate) fn with_engine<W: Task>(task: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = Avx512::detect() {
-            avx512.call(walk)
+            avx512.call(task)
         } else if let Some(avx2) = Avx2::detect() {
-            avx2.call(walk)
+            avx2.call(task)
         } else {
-            Sse2.call(walk)
+            Sse2.call(task)
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        Portable.call(walk)
+        Portable.call(task)
     }
 }
 
@@ -448,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_value_in_every_place() {
+    fn masks_are_exact_at_every_position_and_length() {
         for len in 1..=BLOCK {
             for at in 0..len {
                 for byte in [b'\n', b'\r', 0x09, 0x0b, 0x0c, 0x0e, 0x1a, 0x80, 0x8a, 0x8d, 0xff, 0x00] {
@@ -461,7 +460,7 @@ mod tests {
         }
     }
 
-    /// The lines of `chunk`, each with its end removed, the slow way.
+    /// Returns the lines of `chunk` without their line ends, whether they are ASCII, and the rest.
     fn naive_lines(chunk: &[u8]) -> (Vec<(&[u8], bool)>, &[u8]) {
         let mut lines = Vec::new();
         let mut rest = chunk;
@@ -478,8 +477,8 @@ mod tests {
         let (expected, rest) = naive_lines(chunk);
         let mut lines = Lines::new(engine, chunk);
         for line in expected {
-            let found = lines.next_line().unwrap();
-            assert_eq!((found.bytes, found.ascii), line);
+            let actual = lines.next_line().unwrap();
+            assert_eq!((actual.bytes, actual.ascii), line);
         }
         assert!(lines.next_line().is_none());
         assert_eq!(lines.rest(), rest);
@@ -488,7 +487,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn validation_equals_that_of_core(
+        fn validation_agrees_with_the_standard_library(
             parts in proptest::collection::vec(
                 prop_oneof![
                     4 => "[a-z]{0,40}".prop_map(String::into_bytes),
@@ -508,12 +507,12 @@ mod tests {
         }
 
         #[test]
-        fn vector_engines_equal_the_naive_one(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
+        fn engines_agree_with_the_naive_masks(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
             engines_agree(&bytes);
         }
 
         #[test]
-        fn lines_equal_the_naive_ones(
+        fn lines_agree_with_the_naive_ones(
             chunk in proptest::collection::vec(
                 prop_oneof![8 => Just(b'a'), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => any::<u8>()], 0..400
             )

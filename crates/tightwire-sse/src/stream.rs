@@ -1,4 +1,4 @@
-//! Events from an asynchronous stream of chunks.
+//! Event decoders for asynchronous streams of chunks.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 
 use crate::{Decoder, Ending, Error, Event, Item, Result, error::Kind};
 
-/// Turns streams of byte chunks into streams of events.
+/// Adds methods to streams of byte chunks that decode them into events.
 ///
 /// # Examples
 ///
@@ -61,15 +61,15 @@ pub trait EventStreamExt: TryStream + Sized {
 
 impl<S: TryStream> EventStreamExt for S {}
 
-/// What an [`ItemStream`] yields: [`Item`] with text of its own.
+/// Owned [`Item`], yielded by [`ItemStream`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OwnedItem {
-    /// A block with data ended.
+    /// Event.
     Event(Event),
-    /// A comment line ended. The text is what follows the colon, unchanged: a leading space stays.
+    /// Text of a comment line after the colon, including a leading space.
     Comment(String),
-    /// A valid `retry` line ended. It takes effect at once, whether or not an event follows.
+    /// Value of a valid `retry` line. It takes effect immediately, even if no event follows.
     Retry(Duration),
 }
 
@@ -84,14 +84,14 @@ impl From<Item<'_>> for OwnedItem {
 }
 
 pin_project! {
-    /// What the streams below share: hold a chunk until the decoder has used it up, then poll for the next one.
+    /// Common part of the streams below: polls for a chunk and buffers it until the decoder has consumed it.
     struct Chunks<S: TryStream> {
         #[pin]
         inner: S,
         decoder: Decoder,
         ending: Ending,
         chunk: Option<S::Ok>,
-        // Bytes of `chunk` that the decoder has taken.
+        // Number of consumed bytes of `chunk`.
         used: usize,
         ended: bool,
     }
@@ -109,7 +109,7 @@ where
     S::Ok: AsRef<[u8]>,
     S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
 {
-    /// Polls for what `pull` takes out of the chunks.
+    /// Polls for the next item that `pull` decodes.
     fn poll<T>(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -122,7 +122,7 @@ where
         while !*this.ended {
             if let Some(chunk) = this.chunk {
                 let bytes = chunk.as_ref();
-                // `AsRef` does not promise the same bytes on every call.
+                // `get`, because `AsRef` may return other bytes on every call.
                 let mut rest = bytes.get(*this.used..).unwrap_or_default();
                 let result = pull(this.decoder, chunk, &mut rest);
                 *this.used = bytes.len() - rest.len();
@@ -130,7 +130,7 @@ where
                     *this.ended = this.decoder.is_terminated();
                     return Poll::Ready(Some(result));
                 }
-                // The memory of a chunk is given back before the wait for the next one.
+                // Releases the chunk before waiting for the next one.
                 *this.chunk = None;
             }
             match ready!(this.inner.as_mut().try_poll_next(cx)) {
@@ -186,36 +186,34 @@ macro_rules! adaptor {
         }
 
         impl<S: TryStream> $name<S> {
-            /// Decodes the chunks that `stream` yields.
+            /// Returns a stream that decodes the chunks of `stream`.
             pub fn new(stream: S) -> Self {
                 Self { chunks: Chunks::new(stream) }
             }
 
-            /// Replaces the decoder, which carries the limits and a seeded last event id.
-            /// Default: [`Decoder::new`].
+            /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
             pub fn with_decoder(mut self, decoder: Decoder) -> Self {
                 self.chunks.decoder = decoder;
                 self
             }
 
-            /// Chooses what happens to a block that the end of the stream cuts short.
-            /// Default: [`Ending::Strict`].
+            /// Sets the handling of an incomplete block at the end of the stream. Default: [`Ending::Strict`].
             pub fn with_ending(mut self, ending: Ending) -> Self {
                 self.chunks.ending = ending;
                 self
             }
 
-            /// The last event id at this point of the stream; empty if none was set.
+            /// Returns the last event id. Empty if there is none.
             pub fn last_event_id(&self) -> &str {
                 self.chunks.decoder.last_event_id()
             }
 
-            /// The latest reconnection time that the stream asked for.
+            /// Returns the latest valid `retry` value of the stream.
             pub fn reconnection_time(&self) -> Option<Duration> {
                 self.chunks.decoder.reconnection_time()
             }
 
-            /// Returns the underlying stream. What is left of its latest chunk is lost.
+            /// Returns the underlying stream. The unconsumed part of its last chunk is lost.
             pub fn into_inner(self) -> S {
                 self.chunks.inner
             }
@@ -246,31 +244,29 @@ macro_rules! adaptor {
 }
 
 adaptor! {
-    /// Decodes events from a stream of byte chunks, such as the body of an HTTP response.
+    /// Stream of events, decoded from a stream of byte chunks such as the body of an HTTP response.
     ///
     /// # Buffering and cancellation
     ///
-    /// The stream holds one chunk until its events are taken, and the decoder what it needs of an unfinished
-    /// block, within [`Config::max_event_size`](crate::Config::max_event_size). No chunk is copied. All state
-    /// lies in the stream: a future of `next()` may be dropped at any time, as in `select!`, and no event is
-    /// lost.
+    /// Buffers one chunk, and the incomplete block up to [`Config::max_event_size`](crate::Config::max_event_size).
+    /// Chunks are not copied. Cancel safe: dropping the future of `next()`, as in `select!`, loses no event.
     ///
     /// # Errors and the end
     ///
-    /// An error of the underlying stream is reported as [`Error::is_transport`] with the error as its source.
-    /// It does not end this stream by itself: the next poll polls the underlying stream again, which usually
-    /// ends then. A block past the limit is reported once, as [`Error::is_limit`], and the events after
-    /// it follow. After the end, and after an oversized block under
-    /// [`Overflow::Terminate`](crate::Overflow::Terminate), the stream stays at `None` and polls no more.
+    /// An error of the underlying stream is returned as [`Error::is_transport`] with the error as its source. It does
+    /// not end this stream: the next poll polls the underlying stream again, which usually ends then. A block that
+    /// exceeds the limit is reported once as [`Error::is_limit`], and decoding continues. After the end, and after an
+    /// oversized block with [`Overflow::Terminate`](crate::Overflow::Terminate), the stream yields `None` and does not
+    /// poll the underlying stream.
     EventStream yields Event, by |decoder, _, rest| decoder.next_owned(rest),
     where { S: TryStream, S::Ok: AsRef<[u8]> }
 }
 
 adaptor! {
-    /// Decodes events, comments and reconnection times from a stream of byte chunks.
+    /// Stream of events, comments and reconnection times, decoded from a stream of byte chunks.
     ///
-    /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, for a caller
-    /// who wants to see keep-alive comments. A comment is collected until its line ends; one that is longer than
+    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but includes comments, for
+    /// example to observe keep-alive. A comment that is longer than
     /// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ItemStream yields OwnedItem, by |decoder, _, rest| Ok(decoder.next_item(rest)?.map(OwnedItem::from)),
     where { S: TryStream, S::Ok: AsRef<[u8]> }
@@ -278,10 +274,10 @@ adaptor! {
 
 #[cfg(feature = "bytes")]
 adaptor! {
-    /// Decodes events that share the memory of the chunks they came in.
+    /// Stream of events that share the memory of their chunks.
     ///
-    /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, without the
-    /// copy of the data; [`EventBytes`](crate::EventBytes) tells what that means for memory.
+    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but without copying the data;
+    /// see [`EventBytes`](crate::EventBytes) for the effect on memory.
     EventBytesStream yields crate::EventBytes, by crate::EventBytes::pull,
     where { S: TryStream<Ok = ::bytes::Bytes> }
 }

@@ -1,4 +1,4 @@
-//! Every entry point of our decoder.
+//! Entry points of tightwire-sse.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -36,7 +36,7 @@ fn text(error: impl Display) -> String {
     error.to_string()
 }
 
-/// Returns the state at the end of input: the strict end on a copy, then the lenient one.
+/// Completes the outcome at the end of the input: with the strict end on a copy, then with the lenient one.
 fn ended(mut decoder: Decoder, events: Vec<Expected>) -> Result<Outcome, String> {
     let mut strict = decoder.clone();
     strict.finish();
@@ -91,7 +91,7 @@ fn feed(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     ended(decoder, events)
 }
 
-/// Breaks after every event, so that the rest of the chunk is fed again.
+/// Returns `Break` after every event, and feeds the rest of the chunk again.
 fn feed_one(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     let mut decoder = case.decoder();
     let mut events = Vec::new();
@@ -131,7 +131,7 @@ fn next_item(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     Ok(Outcome { comments: Some(comments), retry_updates: Some(retry_updates), ..outcome })
 }
 
-/// Decodes with the strict and with the lenient end of input, if the case distinguishes them.
+/// Decodes with the strict and then with the lenient ending, for adaptors with a setting for it.
 fn both(case: &Case, decode: impl Fn(Decoder, Ending) -> Result<Outcome, String>) -> Result<Outcome, String> {
     let lenient = decode(case.decoder(), Ending::Lenient)?.events;
     Ok(Outcome { lenient: Some(lenient), ..decode(case.decoder(), Ending::Strict)? })
@@ -255,7 +255,7 @@ fn framed_read(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     })
 }
 
-/// The API of eventsource-stream, which has no accessor for the reconnection time.
+/// The types of eventsource-stream, which has no accessor for the reconnection time.
 fn compat_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), case.decoder());
     let mut events = Vec::new();

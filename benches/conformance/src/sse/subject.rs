@@ -1,4 +1,4 @@
-//! A decoder under test and its results.
+//! Decoder under test and its results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,20 +6,20 @@ use bytes::Bytes;
 
 use super::cases::{Case, Expected};
 
-/// The result of decoding an input. A part that a decoder does not expose is `None` and is not compared.
+/// Result of decoding an input. Parts that the decoder does not expose are `None` and not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The events in order.
+    /// Events, in order.
     pub(super) events: Vec<Expected>,
-    /// The last event id at the end.
+    /// Last event id at the end.
     pub(super) last_event_id: Option<String>,
-    /// Every retry update, in milliseconds.
+    /// All retry updates, in milliseconds.
     pub(super) retry_updates: Option<Vec<u64>>,
-    /// The last retry update, for decoders that expose only that.
+    /// Last retry update, in milliseconds, if only this is exposed.
     pub(super) last_retry: Option<Option<u64>>,
-    /// Every comment.
+    /// All comments.
     pub(super) comments: Option<Vec<String>>,
-    /// The events if the end of input also ends the last event.
+    /// Events with a lenient end of input.
     pub(super) lenient: Option<Vec<Expected>>,
 }
 
@@ -32,7 +32,7 @@ impl Outcome {
         self.events.len() == case.events.len() && self.events.iter().zip(&case.events).all(same)
     }
 
-    /// Returns whether everything is correct that the decoder exposes and the case states.
+    /// Returns whether everything that the decoder exposes and the case defines is correct.
     fn matches(&self, case: &Case) -> bool {
         fn agree<T: PartialEq>(found: Option<&T>, expected: Option<&T>) -> bool {
             found.is_none() || expected.is_none() || found == expected
@@ -46,29 +46,30 @@ impl Outcome {
     }
 }
 
-/// Decodes a case in the given chunks, some of which may be empty. Errors are text.
+/// Decodes a case in these chunks, some of which may be empty. Returns an error message on failure.
 pub(super) type Decode = fn(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String>;
 
-/// A decoder under test.
+/// Decoder under test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject {
     /// Name in the output.
     pub(super) name: &'static str,
+    /// Function that decodes a case.
     pub(super) decode: Decode,
 }
 
 /// Results of a decoder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Report {
-    /// Cases with correct types and data in every chunking.
+    /// Number of cases in which types and data were correct in every chunking.
     pub(super) events: usize,
-    /// Cases that are fully correct in every chunking.
+    /// Number of cases in which everything was correct in every chunking.
     pub(super) everything: usize,
-    /// The other cases, with the first failing chunking and its result.
+    /// Failed cases, with the first chunking that failed and its result.
     pub(super) failures: Vec<(String, String)>,
 }
 
-/// Runs a decoder on the cases in every chunking. A panic is a failure.
+/// Runs a decoder with all cases in every chunking. A panic is a failure.
 pub(super) fn run(subject: &Subject, cases: &[Case]) -> Report {
     let mut report = Report::default();
     for case in cases {
@@ -111,7 +112,7 @@ fn chunking(chunks: &[&[u8]]) -> String {
     format!("chunks of {}{more}", lengths.join(","))
 }
 
-/// Shortens a text for a terminal.
+/// Truncates a text to a printable length.
 fn abridged(text: &str) -> String {
     let mut short: String = text.chars().take(300).collect();
     if short.len() < text.len() {

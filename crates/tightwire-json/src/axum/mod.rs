@@ -1,11 +1,12 @@
-//! Extractors and responses for axum services that answer in envelopes.
+//! JSON extractor and responses for axum 0.8. Every rejection is an [`Envelope`](crate::envelope::Envelope).
 //!
 //! ```
 //! use axum::Router;
 //! use axum::extract::DefaultBodyLimit;
 //! use axum::routing::post;
-//! use tightwire_json::axum::{Envelope, Json, RequestContext, not_found};
 //! use serde::Deserialize;
+//! use tightwire_json::axum::{Json, RequestId};
+//! use tightwire_json::envelope::Envelope;
 //!
 //! #[derive(Deserialize)]
 //! struct Sum {
@@ -13,32 +14,28 @@
 //!     right: i32,
 //! }
 //!
-//! async fn add(context: RequestContext, Json(sum): Json<Sum>) -> Envelope<i64> {
-//!     Envelope(context.responder().ok(i64::from(sum.left) + i64::from(sum.right)))
+//! async fn add(id: RequestId, Json(sum): Json<Sum>) -> Envelope<i64> {
+//!     Envelope::success(i64::from(sum.left) + i64::from(sum.right)).with_request_id(id)
 //! }
 //!
 //! let app: Router = Router::new()
 //!     .route("/sums", post(add))
-//!     .fallback(not_found)
-//!     // Bodies are limited to 2 MiB unless a layer says otherwise.
+//!     // Bodies are limited to 2 MiB by default.
 //!     .layer(DefaultBodyLimit::max(64 << 10));
 //! ```
 //!
-//! Answers are encoded before anything is sent, so a value that cannot be encoded becomes an internal error
-//! instead of a broken body. Requests and answers use the mode that the process has chosen; see
+//! Responses are encoded completely before the first byte is sent, so that an encoding error becomes a response with
+//! status 500 instead of a truncated body. Requests and responses use the process-wide mode, see
 //! [`config_fastest_mode`](crate::config_fastest_mode).
 
-mod context;
-mod envelope;
 mod json;
-mod media_type;
 mod rejection;
+mod response;
 #[cfg(feature = "validation")]
 mod valid;
 
-pub use context::{MAX_REQUEST_ID, REQUEST_ID_HEADER, RequestContext};
-pub use envelope::{Envelope, not_found};
 pub use json::{DEFAULT_BODY_LIMIT, Json};
 pub use rejection::JsonRejection;
+pub use response::{MAX_REQUEST_ID, REQUEST_ID_HEADER, RequestId};
 #[cfg(feature = "validation")]
-pub use valid::{ValidJson, ValidJsonRejection};
+pub use valid::{FieldError, FieldErrors, ValidJson, ValidJsonRejection};

@@ -1,31 +1,30 @@
-//! Bodies that are refused.
+//! Rejection of request bodies.
 
 use std::error::Error;
 use std::fmt;
 
-use axum_core::response::{IntoResponse, Response as HttpResponse};
+use axum_core::response::{IntoResponse, Response};
 
-use super::{Envelope, RequestContext};
-use crate::envelope::Response;
-use crate::errno::{Errno, codes};
+use super::RequestId;
+use crate::envelope::Envelope;
 
-/// Why [`Json`](super::Json) refused a body. As a response it is an envelope with the id of the request:
+/// Reason why [`Json`](super::Json) rejected a request. As a response it is an envelope with the id of the request:
 ///
 /// | reason | code | HTTP | message |
 /// | --- | --- | --- | --- |
-/// | not one document of the expected type | 1001 | 400 | `invalid request body: ` and what is wrong where |
+/// | not one document of the expected type | 1001 | 400 | `invalid request body: ` and the error of the decoder |
 /// | empty body | 1001 | 400 | `invalid request body: request body is empty` |
-/// | the body broke off | 1001 | 400 | `invalid request body: request body cannot be read` |
-/// | longer than the limit | 1005 | 413 | that of the code, in the language of the request |
-/// | other content type, or none | 1006 | 415 | that of the code, in the language of the request |
+/// | truncated body | 1001 | 400 | `invalid request body: request body cannot be read` |
+/// | body larger than the limit | 1005 | 413 | `Request entity too large` |
+/// | other content type, or none | 1006 | 415 | `Unsupported media type` |
 #[derive(Debug)]
 pub struct JsonRejection {
-    problem: Problem,
-    context: RequestContext,
+    reason: Reason,
+    request_id: RequestId,
 }
 
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(super) enum Reason {
     MediaType,
     TooLarge,
     Unreadable,
@@ -34,76 +33,75 @@ pub(super) enum Problem {
 }
 
 impl JsonRejection {
-    pub(super) fn new(problem: Problem, context: RequestContext) -> Self {
-        Self { problem, context }
+    pub(super) fn new(reason: Reason, request_id: RequestId) -> Self {
+        Self { reason, request_id }
     }
 
-    /// Whether the content type is missing or not JSON.
+    /// Returns whether the content type is missing or not JSON.
     pub fn is_media_type(&self) -> bool {
-        matches!(self.problem, Problem::MediaType)
+        matches!(self.reason, Reason::MediaType)
     }
 
-    /// Whether the body is longer than the limit.
+    /// Returns whether the body is larger than the limit.
     pub fn is_limit(&self) -> bool {
-        matches!(self.problem, Problem::TooLarge)
+        matches!(self.reason, Reason::TooLarge)
     }
 
-    /// Whether the body is empty or nothing but white space.
+    /// Returns whether the body is empty or only white space.
     pub fn is_empty(&self) -> bool {
-        matches!(self.problem, Problem::Empty)
+        matches!(self.reason, Reason::Empty)
     }
 
-    /// Whether the body broke off before its end.
+    /// Returns whether reading the body failed.
     pub fn is_io(&self) -> bool {
-        matches!(self.problem, Problem::Unreadable)
+        matches!(self.reason, Reason::Unreadable)
     }
 
-    /// The error of the decoder, which tells where the body is wrong.
+    /// Returns the error of the decoder, with its offset in the body.
     pub fn json_error(&self) -> Option<&crate::Error> {
-        match &self.problem {
-            Problem::Invalid(error) => Some(error),
+        match &self.reason {
+            Reason::Invalid(error) => Some(error),
             _ => None,
         }
     }
 
-    /// The envelope to answer with.
-    pub fn to_envelope(&self) -> Response<()> {
-        let errno: Errno = match &self.problem {
-            Problem::MediaType => codes::UNSUPPORTED_MEDIA_TYPE.clone(),
-            Problem::TooLarge => codes::ENTITY_TOO_LARGE.clone(),
-            Problem::Unreadable | Problem::Empty | Problem::Invalid(_) => {
-                let message = format!("invalid request body: {self}");
-                codes::INVALID_PARAMETER.with_messages(message, "")
+    /// Returns the envelope of the response.
+    pub fn to_envelope(&self) -> Envelope<()> {
+        let envelope = match &self.reason {
+            Reason::MediaType => Envelope::error(415, 1006, "Unsupported media type"),
+            Reason::TooLarge => Envelope::error(413, 1005, "Request entity too large"),
+            Reason::Unreadable | Reason::Empty | Reason::Invalid(_) => {
+                Envelope::error(400, 1001, format!("invalid request body: {self}"))
             }
         };
-        self.context.responder().fail(&errno)
+        envelope.with_request_id(self.request_id.clone())
     }
 }
 
 impl fmt::Display for JsonRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.problem {
-            Problem::MediaType => f.write_str("content type is not JSON"),
-            Problem::TooLarge => f.write_str("request body is too large"),
-            Problem::Unreadable => f.write_str("request body cannot be read"),
-            Problem::Empty => f.write_str("request body is empty"),
-            Problem::Invalid(error) => error.fmt(f),
+        match &self.reason {
+            Reason::MediaType => f.write_str("content type is not JSON"),
+            Reason::TooLarge => f.write_str("request body is too large"),
+            Reason::Unreadable => f.write_str("request body cannot be read"),
+            Reason::Empty => f.write_str("request body is empty"),
+            Reason::Invalid(error) => error.fmt(f),
         }
     }
 }
 
 impl Error for JsonRejection {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.problem {
-            // `Display` prints the decoder's error, so the chain goes on beneath it.
-            Problem::Invalid(error) => error.source(),
+        match &self.reason {
+            // `Display` prints the decoder's error, so the chain continues with its source.
+            Reason::Invalid(error) => error.source(),
             _ => None,
         }
     }
 }
 
 impl IntoResponse for JsonRejection {
-    fn into_response(self) -> HttpResponse {
-        Envelope(self.to_envelope()).into_response()
+    fn into_response(self) -> Response {
+        self.to_envelope().into_response()
     }
 }

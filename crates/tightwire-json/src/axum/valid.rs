@@ -1,35 +1,79 @@
-//! JSON bodies with rules.
+//! JSON bodies that are validated with garde.
 
 use std::error::Error;
 use std::fmt;
 
 use axum_core::extract::{FromRequest, Request};
-use axum_core::response::{IntoResponse, Response as HttpResponse};
+use axum_core::response::{IntoResponse, Response};
 use garde::Validate;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use super::{Envelope, Json, JsonRejection, RequestContext};
-use crate::validation::{ValidationErrors, validate_input};
+use super::{Json, JsonRejection, RequestId};
+use crate::envelope::Envelope;
 
-/// A body that was read as [`Json`] and then passed the rules of its type.
+/// Extractor that decodes a body as [`Json`] does and validates the value with garde.
 ///
-/// Rejected fields are answered with code 1004 and status 400; the message is the first one, and the data holds them
-/// all.
+/// Validation errors are sent as an envelope with status 400, code 1004 and [`FieldErrors`] as data; its message is
+/// the first error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValidJson<T>(pub T);
 
-/// Why [`ValidJson`] refused a body.
+/// Validation errors of a request body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldErrors {
+    /// Errors in the order in which garde reports them.
+    pub errors: Vec<FieldError>,
+    /// Number of errors.
+    pub count: usize,
+}
+
+/// Validation error of one field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldError {
+    /// Path of the field with the names in Rust, such as `tags[2].name`. Empty for an error of the whole value.
+    pub field: String,
+    /// Message of garde, or of the custom rule.
+    pub message: String,
+}
+
+impl FieldErrors {
+    fn new(report: &garde::Report) -> Self {
+        let error = |(path, error): &(garde::Path, garde::Error)| FieldError {
+            field: path.to_string(),
+            message: error.message().to_owned(),
+        };
+        let errors: Vec<_> = report.iter().map(error).collect();
+        Self { count: errors.len(), errors }
+    }
+}
+
+impl fmt::Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("validation failed")?;
+        for (index, FieldError { field, message }) in self.errors.iter().enumerate() {
+            let separator = if index == 0 { ": " } else { "; " };
+            match field.is_empty() {
+                true => write!(f, "{separator}{message}")?,
+                false => write!(f, "{separator}{field}: {message}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reason why [`ValidJson`] rejected a request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ValidJsonRejection {
-    /// It is not JSON of the expected type.
+    /// The body is not JSON of the expected type.
     Body(JsonRejection),
-    /// Its fields break rules.
+    /// The value failed validation.
     Fields {
-        /// What was rejected.
-        errors: ValidationErrors,
-        /// The request.
-        context: RequestContext,
+        /// Validation errors.
+        errors: FieldErrors,
+        /// Id of the request.
+        request_id: RequestId,
     },
 }
 
@@ -42,13 +86,13 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
         let (parts, body) = request.into_parts();
-        let context = RequestContext::from_parts(&parts);
-        let Json(value): Json<T> = Json::read(Request::from_parts(parts, body), state, context.clone())
+        let request_id = RequestId::from_parts(&parts);
+        let Json(value): Json<T> = Json::read(Request::from_parts(parts, body), state, &request_id)
             .await
             .map_err(ValidJsonRejection::Body)?;
-        match validate_input(&value, context.language) {
+        match value.validate() {
             Ok(()) => Ok(Self(value)),
-            Err(errors) => Err(ValidJsonRejection::Fields { errors, context }),
+            Err(report) => Err(ValidJsonRejection::Fields { errors: FieldErrors::new(&report), request_id }),
         }
     }
 }
@@ -65,7 +109,7 @@ impl fmt::Display for ValidJsonRejection {
 impl Error for ValidJsonRejection {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            // `Display` prints the rejection, so the chain goes on beneath it.
+            // `Display` prints the rejection, so the chain continues with its source.
             Self::Body(rejection) => rejection.source(),
             Self::Fields { .. } => None,
         }
@@ -73,11 +117,18 @@ impl Error for ValidJsonRejection {
 }
 
 impl IntoResponse for ValidJsonRejection {
-    fn into_response(self) -> HttpResponse {
+    fn into_response(self) -> Response {
         match self {
             Self::Body(rejection) => rejection.into_response(),
-            Self::Fields { errors, context } => {
-                Envelope(context.responder().fail_with_validation(errors)).into_response()
+            Self::Fields { errors, request_id } => {
+                let message = match errors.errors.first() {
+                    Some(FieldError { field, message }) if !field.is_empty() => format!("{field}: {message}"),
+                    Some(FieldError { message, .. }) => message.clone(),
+                    None => "validation failed".to_owned(),
+                };
+                Envelope::error_with_data(400, 1004, message, errors)
+                    .with_request_id(request_id)
+                    .into_response()
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Arrays, objects and enums.
+//! Access to the elements of arrays, the entries of objects and the variants of enums.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
@@ -8,7 +8,7 @@ use super::parser::Parser;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::RAW_TOKEN;
 
-/// The elements of an array whose bracket is passed.
+/// Elements of an array. The parser is behind the opening bracket.
 pub(super) struct Elements<'a, 'de, 'p> {
     parser: &'a mut Parser<'de, 'p>,
     first: bool,
@@ -36,7 +36,7 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
     }
 }
 
-/// The entries of an object whose brace is passed.
+/// Entries of an object. The parser is behind the opening brace.
 pub(super) struct Entries<'a, 'de, 'p> {
     parser: &'a mut Parser<'de, 'p>,
     first: bool,
@@ -48,7 +48,7 @@ impl<'a, 'de, 'p> Entries<'a, 'de, 'p> {
         Self { parser, first: true }
     }
 
-    /// Passes what precedes the text of the next key; `false` at the end of the object.
+    /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
     #[inline(always)]
     fn next_key(&mut self) -> Result<bool> {
         match self.parser.expect()? {
@@ -64,23 +64,23 @@ impl<'a, 'de, 'p> Entries<'a, 'de, 'p> {
             }
         }
         self.first = false;
-        if !self.parser.superseded.is_empty() && self.pass_superseded()? {
+        if !self.parser.superseded.is_empty() && self.skip_superseded()? {
             return self.next_key();
         }
         Ok(true)
     }
 
-    /// Passes the entry whose first quote is passed if a later one has the same key.
+    /// Skips the current entry if a later entry has the same key. The parser is behind the opening quote of the key.
     #[cold]
-    fn pass_superseded(&mut self) -> Result<bool> {
+    fn skip_superseded(&mut self) -> Result<bool> {
         let start = self.parser.at - 1;
-        let found = self.parser.superseded.binary_search(&start).is_ok();
-        if found {
+        let superseded = self.parser.superseded.binary_search(&start).is_ok();
+        if superseded {
             self.parser.skip_string()?;
             self.parser.colon()?;
             self.parser.skip_value(&mut ())?;
         }
-        Ok(found)
+        Ok(superseded)
     }
 }
 
@@ -98,7 +98,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
         seed.deserialize(&mut *self.parser)
     }
 
-    /// Spares maps the detour over the two halves, which copies the key and the value once more.
+    /// Reads key and value in one call. The default implementation copies both once more.
     #[inline(always)]
     fn next_entry_seed<K: DeserializeSeed<'de>, V: DeserializeSeed<'de>>(
         &mut self,
@@ -115,7 +115,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
     }
 }
 
-/// An enum in its form as an object with one entry; the brace is passed.
+/// Enum variant encoded as an object with one entry. The parser is behind the opening brace.
 pub(super) struct Variant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
 
 impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
@@ -158,10 +158,10 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de, '_> {
     }
 }
 
-/// An enum in its form as a string.
-pub(super) struct UnitOnly<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
+/// Unit variant encoded as a string.
+pub(super) struct UnitVariant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
 
-impl<'de> de::EnumAccess<'de> for UnitOnly<'_, 'de, '_> {
+impl<'de> de::EnumAccess<'de> for UnitVariant<'_, 'de, '_> {
     type Error = Error;
     type Variant = Self;
 
@@ -171,7 +171,7 @@ impl<'de> de::EnumAccess<'de> for UnitOnly<'_, 'de, '_> {
     }
 }
 
-impl<'de> de::VariantAccess<'de> for UnitOnly<'_, 'de, '_> {
+impl<'de> de::VariantAccess<'de> for UnitVariant<'_, 'de, '_> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<()> {
@@ -195,31 +195,29 @@ impl<'de> de::VariantAccess<'de> for UnitOnly<'_, 'de, '_> {
     }
 }
 
-/// The text of a value in the form that `serde_json::value::RawValue` asks for: a map with one entry.
-pub(super) struct RawEntry<D> {
-    text: Option<D>,
-}
+/// Text of a value as the map with one entry that `serde_json::value::RawValue` deserializes from.
+pub(super) struct RawEntry<'de>(Option<&'de str>);
 
-impl<D> RawEntry<D> {
-    pub(super) fn new(text: D) -> Self {
-        Self { text: Some(text) }
+impl<'de> RawEntry<'de> {
+    pub(super) fn new(text: &'de str) -> Self {
+        Self(Some(text))
     }
 }
 
-impl<'de, D: Deserializer<'de, Error = Error>> de::MapAccess<'de> for RawEntry<D> {
+impl<'de> de::MapAccess<'de> for RawEntry<'de> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        if self.text.is_none() {
+        if self.0.is_none() {
             return Ok(None);
         }
         seed.deserialize(BorrowedStrDeserializer::new(RAW_TOKEN)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
-        match self.text.take() {
-            Some(text) => seed.deserialize(text),
-            None => Err(de::Error::custom("a raw value has one text")),
+        match self.0.take() {
+            Some(text) => seed.deserialize(BorrowedStrDeserializer::new(text)),
+            None => Err(de::Error::custom("a raw value has only one entry")),
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Keys that an object has more than once (RFC 8259, section 4).
+//! Duplicate keys of an object (RFC 8259, section 4).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::Rules;
-use super::in_place::Rewritten;
 use super::parser::Parser;
 use super::skip::Observer;
 use super::string::Text;
@@ -15,35 +14,35 @@ use crate::error::{Error, Result, Syntax};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// The type decides, as with serde_json: a derived struct rejects a second field of the same name, maps and
+    /// The type decides, as with serde_json: a derived struct rejects a duplicate field, maps and
     /// [`Value`](crate::Value) keep the last value.
     #[default]
     ByType,
-    /// The last value counts, for structs as well as for maps, as in Go: entries that a later one replaces are
-    /// skipped. They must be JSON, but may be of any type. Costs a pass over the document that finds the keys.
+    /// Structs and maps use the last value, as in Go. Earlier entries are skipped; their values must be valid JSON but
+    /// may have any type. Costs an additional pass over the document.
     Last,
-    /// The document is rejected, at the offset of the second key. Costs a pass over the document.
+    /// The document is rejected with an error at the second key. Costs an additional pass over the document.
     Error,
 }
 
-/// Collects the keys of each open object.
+/// Observer that collects the keys of each open object.
 struct Keys<'de, 'r> {
     text: &'de str,
     rules: &'r Rules,
-    rewritten: &'r [Rewritten],
+    /// Keys and their offsets, per open object.
     open: Vec<HashMap<Cow<'de, str>, usize>>,
+    /// Offsets of keys that a later key replaces.
     superseded: Vec<usize>,
-    refuse: bool,
+    reject: bool,
 }
 
 impl<'de> Keys<'de, '_> {
     fn resolve(&self, start: usize, end: usize) -> Result<Cow<'de, str>> {
-        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone);
-        parser.rewritten = self.rewritten;
+        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone_surrogate);
         parser.at = start + 1;
         Ok(match parser.string()? {
             Text::Borrowed(key) => Cow::Borrowed(key),
-            Text::Scratch(key) => Cow::Owned(key.to_owned()),
+            Text::Unescaped(key) => Cow::Owned(key.to_owned()),
         })
     }
 }
@@ -60,7 +59,7 @@ impl Observer for Keys<'_, '_> {
             Entry::Vacant(entry) => {
                 entry.insert(start);
             }
-            Entry::Occupied(_) if self.refuse => return Err(Error::syntax(Syntax::Duplicate, start)),
+            Entry::Occupied(_) if self.reject => return Err(Error::syntax(Syntax::Duplicate, start)),
             Entry::Occupied(mut entry) => self.superseded.push(entry.insert(start)),
         }
         Ok(())
@@ -71,23 +70,22 @@ impl Observer for Keys<'_, '_> {
     }
 }
 
-fn walk(text: &str, rules: &Rules, rewritten: &[Rewritten], refuse: bool) -> Result<Vec<usize>> {
-    let mut keys = Keys { text, rules, rewritten, open: Vec::new(), superseded: Vec::new(), refuse };
-    let mut parser = Parser::new(text, &rules.limits, rules.lone);
-    parser.rewritten = rewritten;
+fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
+    let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
+    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.skip_value(&mut keys)?;
     parser.end()?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)
 }
 
-/// Refuses a document with a duplicate key.
-pub(super) fn refuse(text: &str, rules: &Rules) -> Result<()> {
-    walk(text, rules, &[], true).map(|_| ())
+/// Returns an error if the document is malformed or has a duplicate key.
+pub(super) fn reject(text: &str, rules: &Rules) -> Result<()> {
+    walk(text, rules, true).map(|_| ())
 }
 
-/// Offsets of the keys that a later key of the same object replaces, in ascending order. Empty if the document is
-/// malformed; decoding it reports how.
-pub(super) fn superseded(text: &str, rules: &Rules, rewritten: &[Rewritten]) -> Vec<usize> {
-    walk(text, rules, rewritten, false).unwrap_or_default()
+/// Returns the offsets of the keys that a later key of the same object replaces, in ascending order. Empty if the
+/// document is malformed: decoding reports the error.
+pub(super) fn superseded(text: &str, rules: &Rules) -> Vec<usize> {
+    walk(text, rules, false).unwrap_or_default()
 }

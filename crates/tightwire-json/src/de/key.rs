@@ -1,4 +1,4 @@
-//! Keys of objects: strings, and what has an obvious form as a string.
+//! Deserializer of object keys: strings, and numbers, booleans and enum variants written as strings.
 
 use serde::de::{self, Deserializer, Visitor};
 
@@ -7,7 +7,7 @@ use super::value::locate;
 use crate::error::{Error, Result};
 use crate::ser::RAW_TOKEN;
 
-/// A key whose first quote is passed.
+/// Key of an object. The parser is behind the opening quote.
 pub(super) struct Key<'a, 'de, 'p> {
     parser: &'a mut Parser<'de, 'p>,
 }
@@ -22,11 +22,11 @@ impl<'a, 'de, 'p> Key<'a, 'de, 'p> {
 impl<'de> Key<'_, 'de, '_> {
     #[inline(always)]
     fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.parser.visit_rest_of_text(visitor)
+        self.parser.visit_open_string(visitor)
     }
 
-    /// Reads a number between the quotes. A key that is none goes to the visitor as a string, for it to say what
-    /// it expects.
+    /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
+    /// the expected type.
     fn number<V: Visitor<'de>>(
         self,
         visitor: V,
@@ -38,7 +38,7 @@ impl<'de> Key<'_, 'de, '_> {
             return Key::new(parser).text(visitor);
         };
         let value = match read(parser, visitor) {
-            // As a string the key is well-formed so far.
+            // The document is not malformed: as a string, the key is valid up to here.
             Err(error) if error.is_syntax() => return Err(not_a_number(start)),
             result => locate(result, start)?,
         };
@@ -105,7 +105,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.parser.visit_rest_of_bytes(visitor)
+        self.parser.visit_open_bytes(visitor)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

@@ -1,13 +1,12 @@
-//! The decoder: a serde deserializer over a byte slice.
+//! Decoder: a serde deserializer over a document.
 //!
-//! `parser` is the position in the text and what surrounds values, `string` and `number` are the grammar of those,
-//! `skip` passes over whole values, `value` and `access` are what serde sees. The text is UTF-8 before parsing
-//! begins, so that strings without escapes are slices of it.
+//! `parser` has the position and the tokens between values, `string` and `number` parse these two, `skip` validates
+//! values without building them, `value` and `access` implement the traits of serde. UTF-8 is validated before
+//! parsing, so that strings without escapes are slices of the document.
 
 mod access;
 mod decimal;
 mod duplicates;
-mod in_place;
 mod key;
 mod number;
 mod parser;
@@ -21,34 +20,32 @@ use serde::Deserialize;
 
 pub use self::duplicates::Duplicates;
 use self::duplicates::superseded;
-use self::in_place::Rewritten;
-pub(crate) use self::in_place::decode_in_place;
 use self::parser::Parser;
-pub(crate) use self::string::Lone;
+pub(crate) use self::string::LoneSurrogate;
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
 pub(crate) use self::survey::survey;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
 
-/// How documents are read.
+/// Options of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
     pub(crate) limits: Limits,
-    pub(crate) lone: Lone,
+    pub(crate) lone_surrogate: LoneSurrogate,
     pub(crate) duplicates: Duplicates,
-    pub(crate) bytes: BytesForm,
+    pub(crate) byte_strings: ByteStrings,
 }
 
-/// How a string is read where a type asks for bytes.
+/// How a string is decoded into a byte buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BytesForm {
-    /// The bytes of the text, as serde_json does.
-    Text,
-    /// Base64 (RFC 4648, section 4), as Go does.
+pub(crate) enum ByteStrings {
+    /// As the UTF-8 bytes of the string, like serde_json.
+    Utf8,
+    /// As base64 (RFC 4648, section 4), like Go.
     Base64,
 }
 
-/// The document as text, if it is within the limit and UTF-8.
+/// Returns the document as text after checking its length and UTF-8.
 pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     check_len(document.len(), limits)?;
     simdutf8::basic::from_utf8(document).or_else(|_| {
@@ -59,7 +56,7 @@ pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     })
 }
 
-/// Refuses documents beyond the limit.
+/// Returns an error if a document of `len` bytes exceeds the limit.
 pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
     if len > limits.document {
         return Err(Error::new(Kind::Limit(Limit::Document, limits.document), Some(limits.document as u64)));
@@ -67,54 +64,44 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Decodes a document with nothing but white space around it.
+/// Decodes exactly one document. Never retries: an error of a `Deserialize` implementation is final.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
     if rules.duplicates == Duplicates::Error {
-        duplicates::refuse(text, rules)?;
+        duplicates::reject(text, rules)?;
     }
-    decode_rewritten(text, rules, &[])
-}
-
-/// Decodes once: the verdict of a `Deserialize` implementation is final.
-fn decode_rewritten<'de, T: Deserialize<'de>>(
-    text: &'de str,
-    rules: &Rules,
-    rewritten: &[Rewritten],
-) -> Result<T> {
     let superseded = match rules.duplicates {
-        Duplicates::Last => superseded(text, rules, rewritten),
+        Duplicates::Last => superseded(text, rules),
         Duplicates::ByType | Duplicates::Error => Vec::new(),
     };
-    let mut parser = Parser::new(text, &rules.limits, rules.lone);
-    parser.rewritten = rewritten;
+    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
-    parser.bytes_form = rules.bytes;
+    parser.byte_strings = rules.byte_strings;
     let value = T::deserialize(&mut parser)?;
     parser.end()?;
     Ok(value)
 }
 
-/// Checks that `text` is one document.
+/// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     if rules.duplicates == Duplicates::Error {
-        return duplicates::refuse(text, rules);
+        return duplicates::reject(text, rules);
     }
-    let mut parser = Parser::new(text, &rules.limits, rules.lone);
+    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.skip_value(&mut ())?;
     parser.end()
 }
 
-/// The text of the string at the start of `document`, without its escapes.
+/// Returns the string at the start of `document` with its escapes resolved.
 pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
     let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
     let limits = Limits::unlimited();
-    let mut parser = Parser::new(text(&document[..end], &limits)?, &limits, Lone::Replace);
+    let mut parser = Parser::new(text(&document[..end], &limits)?, &limits, LoneSurrogate::Replace);
     parser.key_start()?;
     Ok(parser.string()?.as_str().to_owned())
 }
 
-/// Length of the string at the start of `document`, with its quotes.
+/// Returns the length of the string at the start of `document`, including its quotes.
 pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -4,17 +4,17 @@ use super::decimal;
 use super::parser::Parser;
 use crate::error::{Error, Kind, Result, Syntax};
 
-/// A number of the document, in the smallest type that holds it without loss; floats are rounded correctly.
+/// Parsed number. Integers are exact, floats are rounded correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Unsigned(u64),
-    /// Less than zero.
+    /// Negative integer.
     Signed(i64),
-    /// Has a fraction or an exponent, is beyond 64 bits, or is `-0`.
+    /// Number with a fraction or an exponent, integer that exceeds 64 bits, or `-0`.
     Float(f64),
 }
 
-/// Powers of ten that a float holds exactly.
+/// Powers of ten that are exact as a float.
 const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
@@ -22,28 +22,29 @@ const EXACT_POWERS: [f64; 23] = [
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// Eight characters with the digits turned into their values.
+/// Maps the characters `0` to `9` of eight bytes to 0 to 9, and all others to larger values.
 #[inline(always)]
 fn values(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
 }
 
-/// How many of the eight bytes are at most nine before the first that is not.
+/// Returns the number of leading bytes that are at most nine.
 #[inline(always)]
 fn count_values(word: u64) -> usize {
-    // A byte above nine gets its top bit set. What the addition carries into higher bytes does not matter, as only
-    // the lowest such byte counts.
+    // Sets the top bit of each byte above nine. A carry changes only bytes above the lowest such byte, which do not
+    // matter.
     let other = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
     (other.trailing_zeros() / 8) as usize
 }
 
-/// How many of the eight bytes are digits before the first that is not.
+/// Returns the number of leading digits.
 #[inline(always)]
 fn count_digits(bytes: [u8; 8]) -> usize {
     count_values(values(bytes))
 }
 
-/// How many of the eight bytes are digits before the first that is not, and their value.
+/// Returns the number of leading digits and their value. Eight bytes at a time, for the rows `json/citm_*_decode` and
+/// `json/canada_*_decode`.
 #[inline(always)]
 fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
     let word = values(bytes);
@@ -51,26 +52,26 @@ fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
     if count == 0 {
         return (0, 0);
     }
-    // Zeros in front take the places of the bytes that are cut off.
+    // The shift drops the other bytes and fills with zeros in front.
     let digits = word << (64 - 8 * count);
     let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
     (count, (fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
-/// A number's text, split.
+/// Components of a number.
 struct Parts {
     negative: bool,
-    /// All digits before and after the point. Wrong if there are more than 19 of them.
+    /// All digits before and after the decimal point. Overflows if there are more than 19.
     mantissa: u64,
     digits: usize,
-    /// The power of ten of the last digit.
+    /// Power of ten of the last digit.
     exponent: i64,
     integer: bool,
 }
 
 impl Parser<'_, '_> {
-    /// Reads the digits at the current position into `value`; returns how many there are.
+    /// Reads the digits at the current position into `value` and returns their number.
     #[inline(always)]
     fn digits(&mut self, value: &mut u64) -> usize {
         let start = self.at;
@@ -93,16 +94,16 @@ impl Parser<'_, '_> {
     #[inline(always)]
     pub(super) fn number(&mut self) -> Result<Number> {
         let start = self.at;
-        // Most integers have no sign and few digits.
+        // Fast path: most integers have no sign and few digits.
         if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>) {
             let (count, value) = leading_digits(*block);
             if count > 0 && count < 8 {
-                let behind = block[count & 7];
-                if !matches!(behind, b'.' | b'e' | b'E') && (block[0] != b'0' || count == 1) {
+                let next = block[count & 7];
+                if !matches!(next, b'.' | b'e' | b'E') && (block[0] != b'0' || count == 1) {
                     self.at = start + count;
                     return Ok(Number::Unsigned(value));
                 }
-                if behind == b'.' && (block[0] != b'0' || count == 1) {
+                if next == b'.' && (block[0] != b'0' || count == 1) {
                     return self.short_fraction(count, value);
                 }
             } else if count == 8 {
@@ -112,8 +113,8 @@ impl Parser<'_, '_> {
         self.any_number()
     }
 
-    /// Reads a number that begins with one to seven digits and a point. Prices and coordinates have few digits behind
-    /// it as well.
+    /// Reads a number that begins with one to seven digits and a decimal point, such as a price or a coordinate. Fast
+    /// if at most seven digits follow.
     #[inline(never)]
     fn short_fraction(&mut self, whole: usize, value: u64) -> Result<Number> {
         let start = self.at + whole + 1;
@@ -122,15 +123,15 @@ impl Parser<'_, '_> {
             && !matches!(block[count], b'e' | b'E')
         {
             self.at = start + count;
-            // At most 14 digits are exact as a float, and one operation on exact operands is rounded once.
+            // Numbers of up to 14 digits are exact as a float, and an operation on exact operands is rounded once.
             let mantissa = value * POWERS[count] + fraction;
             return Ok(Number::Float(mantissa as f64 / EXACT_POWERS[count]));
         }
         self.any_number()
     }
 
-    /// Reads a number that begins with eight digits. Nine to fifteen of them are times in milliseconds, or
-    /// identifiers.
+    /// Reads a number that begins with eight digits. Fast for integers of up to 15 digits, such as timestamps in
+    /// milliseconds and ids.
     #[inline(never)]
     fn long_number(&mut self) -> Result<Number> {
         let start = self.at;
@@ -162,30 +163,29 @@ impl Parser<'_, '_> {
         self.wide_number(start, &parts)
     }
 
-    /// A number with a fraction, an exponent, or too many digits for 64 bits, or `-0`.
+    /// Converts a number with a fraction or an exponent, an integer that may exceed 64 bits, or `-0`.
     #[inline(always)]
     fn wide_number(&self, start: usize, parts: &Parts) -> Result<Number> {
         match parts.nearest() {
             Some(value) => Ok(Number::Float(value)),
-            None => self.widest_number(start, parts.integer),
+            None => self.parse_with_std(start, parts.integer),
         }
     }
 
-    /// A number that takes all of its text.
+    /// Converts the number with the standard library, which rounds correctly.
     #[cold]
-    fn widest_number(&self, start: usize, integer: bool) -> Result<Number> {
+    fn parse_with_std(&self, start: usize, integer: bool) -> Result<Number> {
         let text = &self.text[start..self.at];
         if integer && let Ok(value) = text.parse() {
             return Ok(Number::Unsigned(value));
         }
-        // The standard library rounds correctly.
         match text.parse() {
             Ok(value) if f64::is_finite(value) => Ok(Number::Float(value)),
             _ => Err(out_of_range(start)),
         }
     }
 
-    /// Passes a number and splits it.
+    /// Validates and consumes a number and returns its components.
     #[inline(always)]
     fn parts(&mut self) -> Result<Parts> {
         let negative = self.bytes.get(self.at) == Some(&b'-');
@@ -219,7 +219,7 @@ impl Parser<'_, '_> {
         Ok(Parts { negative, mantissa, digits, exponent, integer })
     }
 
-    /// Passes an exponent; returns its value, bounded.
+    /// Consumes an exponent and returns its value, capped at 2^32.
     fn exponent(&mut self) -> Result<i64> {
         self.at += 1;
         let sign = self.bytes.get(self.at).copied();
@@ -236,7 +236,7 @@ impl Parser<'_, '_> {
         Ok(if sign == Some(b'-') { -value } else { value })
     }
 
-    /// Passes the digits at the current position; there must be one.
+    /// Consumes one or more digits.
     #[inline(always)]
     fn skip_digits(&mut self) -> Result<()> {
         if !matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
@@ -255,7 +255,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Checks and passes a number.
+    /// Validates and consumes a number.
     pub(super) fn skip_number(&mut self) -> Result<()> {
         self.at += usize::from(self.bytes.get(self.at) == Some(&b'-'));
         let first = self.at;
@@ -274,7 +274,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Reads a number as `f32`: rounded once, and not by way of `f64`.
+    /// Reads a number as `f32`. Going through `f64` would round twice.
     pub(super) fn float32(&mut self) -> Result<f32> {
         let start = self.at;
         self.skip_number()?;
@@ -284,7 +284,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Passes a number; its text, if it has neither fraction nor exponent.
+    /// Consumes a number and returns its text if it has neither a fraction nor an exponent.
     pub(super) fn integer_text(&mut self) -> Result<Option<&str>> {
         let start = self.at;
         let parts = self.parts()?;
@@ -293,7 +293,7 @@ impl Parser<'_, '_> {
 }
 
 impl Parts {
-    /// The float next to the value, unless that takes more than the usual effort.
+    /// Returns the nearest float, or `None` if only the standard library can determine it.
     #[inline]
     fn nearest(&self) -> Option<f64> {
         if self.digits > 19 {
@@ -301,7 +301,7 @@ impl Parts {
         }
         let power = EXACT_POWERS.get(usize::try_from(self.exponent.unsigned_abs()).ok()?);
         let value = match power {
-            // One operation on exact operands is rounded once.
+            // An operation on exact operands is rounded once.
             Some(power) if self.mantissa <= 1 << 53 => {
                 let mantissa = self.mantissa as f64;
                 if self.exponent < 0 { mantissa / power } else { mantissa * power }
@@ -322,19 +322,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::de::string::Lone;
+    use crate::de::string::LoneSurrogate;
     use crate::limits::Limits;
 
     fn number(text: &str) -> Result<Number> {
         let limits = Limits::new();
-        let mut parser = Parser::new(text, &limits, Lone::Error);
+        let mut parser = Parser::new(text, &limits, LoneSurrogate::Error);
         let number = parser.number()?;
         parser.end()?;
         Ok(number)
     }
 
     #[test]
-    fn borders_of_the_integer_types() {
+    fn integers_at_the_limits_of_their_types_are_exact() {
         for (text, expected) in [
             ("0", Number::Unsigned(0)),
             ("9223372036854775807", Number::Unsigned(i64::MAX as u64)),
@@ -355,15 +355,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_fractions_equal_those_of_core(text in "(0|[1-9][0-9]{0,7})[.][0-9]{1,8}", behind in "[ ]{0,9}") {
+        fn short_fractions_agree_with_the_standard_library(
+            text in "(0|[1-9][0-9]{0,7})[.][0-9]{1,8}", padding in "[ ]{0,9}",
+        ) {
             let expected: f64 = text.parse().unwrap();
-            let Number::Float(found) = number(&format!("{text}{behind}")).unwrap() else { panic!("{text}") };
-            prop_assert_eq!(found.to_bits(), expected.to_bits());
+            let Number::Float(actual) = number(&format!("{text}{padding}")).unwrap() else { panic!("{text}") };
+            prop_assert_eq!(actual.to_bits(), expected.to_bits());
         }
     }
 
     #[test]
-    fn malformed_numbers_and_where() {
+    fn errors_of_malformed_numbers_have_the_offset_of_the_first_wrong_byte() {
         for (text, offset) in [
             ("01", 1),
             ("-01", 2),
@@ -388,18 +390,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_equal_those_of_core(value: u64, shift in 0_u32..64, behind in "[ ]{0,9}") {
+        fn integers_agree_with_the_standard_library(value: u64, shift in 0_u32..64, padding in "[ ]{0,9}") {
             let value = value >> shift;
-            prop_assert_eq!(number(&format!("{value}{behind}")).unwrap(), Number::Unsigned(value));
+            prop_assert_eq!(number(&format!("{value}{padding}")).unwrap(), Number::Unsigned(value));
         }
 
         #[test]
-        fn floats_equal_those_of_core(
+        fn floats_agree_with_the_standard_library(
             text in "-?(0|[1-9][0-9]{0,21})([.][0-9]{1,24})?([eE][+-]?[0-9]{1,3})?",
-            behind in "[ ]{0,9}",
+            padding in "[ ]{0,9}",
         ) {
             let expected: f64 = text.parse().unwrap();
-            match number(&format!("{text}{behind}")) {
+            match number(&format!("{text}{padding}")) {
                 Ok(Number::Float(value)) => prop_assert_eq!(value.to_bits(), expected.to_bits()),
                 Ok(Number::Unsigned(value)) => prop_assert_eq!(value.to_string(), text),
                 Ok(Number::Signed(value)) => prop_assert_eq!(value.to_string(), text),

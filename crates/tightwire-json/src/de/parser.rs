@@ -1,58 +1,55 @@
-//! The position in a document, and the tokens between values.
+//! Parser state and the tokens between values.
 
-use super::BytesForm;
-use super::in_place::Rewritten;
-use super::string::Lone;
+use super::ByteStrings;
+use super::string::LoneSurrogate;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
 
-/// A document and how far it is read.
+/// Document and the current position.
 pub(crate) struct Parser<'de, 'p> {
     pub(super) text: &'de str,
     pub(super) bytes: &'de [u8],
+    /// Offset of the next byte.
     pub(super) at: usize,
-    /// Levels that may still be entered.
+    /// Remaining levels of nesting.
     pub(super) levels: usize,
     pub(super) limits: &'p Limits,
-    pub(super) lone: Lone,
-    pub(super) bytes_form: BytesForm,
-    /// Holds strings that had escapes.
+    pub(super) lone_surrogate: LoneSurrogate,
+    pub(super) byte_strings: ByteStrings,
+    /// Buffer for strings with escapes.
     pub(super) scratch: String,
-    /// Where keys begin whose object has the same key once more, in ascending order.
+    /// Offsets of keys that a later key of the same object replaces, in ascending order.
     pub(super) superseded: &'p [usize],
-    /// Strings that are resolved already, in ascending order.
-    pub(super) rewritten: &'p [Rewritten],
-    /// The limit of the length of strings.
+    /// Maximum length of a string, a copy of `limits.string`.
     pub(super) string_limit: usize,
 }
 
 impl<'de, 'p> Parser<'de, 'p> {
     #[inline]
-    pub(super) fn new(text: &'de str, limits: &'p Limits, lone: Lone) -> Self {
+    pub(super) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             levels: limits.depth,
             limits,
-            lone,
-            bytes_form: BytesForm::Text,
+            lone_surrogate,
+            byte_strings: ByteStrings::Utf8,
             scratch: String::new(),
             superseded: &[],
-            rewritten: &[],
             string_limit: limits.string,
         }
     }
 
-    /// The next byte that is not white space (section 2), `None` at the end.
+    /// Skips white space (section 2) and returns the next byte, `None` at the end.
     #[inline(always)]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
-        if byte > b' ' { Some(byte) } else { self.peek_behind_space() }
+        if byte > b' ' { Some(byte) } else { self.skip_space() }
     }
 
     #[inline(never)]
-    fn peek_behind_space(&mut self) -> Option<u8> {
+    fn skip_space(&mut self) -> Option<u8> {
         loop {
             let byte = *self.bytes.get(self.at)?;
             if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
@@ -62,7 +59,7 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// The next byte that is not white space; the end of the document is an error.
+    /// Skips white space and returns the next byte. The end of the document is an error.
     #[inline(always)]
     pub(super) fn expect(&mut self) -> Result<u8> {
         match self.peek() {
@@ -71,7 +68,7 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// Accepts the end of the document.
+    /// Returns an error unless only white space follows.
     #[inline]
     pub(super) fn end(&mut self) -> Result<()> {
         match self.peek() {
@@ -80,7 +77,7 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// An error at the current position.
+    /// Returns a syntax error at the current position.
     #[cold]
     pub(super) fn syntax(&self, what: Syntax) -> Error {
         Error::syntax(what, self.at)
@@ -91,13 +88,13 @@ impl<'de, 'p> Parser<'de, 'p> {
         Error::eof(self.bytes.len())
     }
 
-    /// What is wrong at the current position: the end of the document, or `what`.
+    /// Returns the error `what` at the current position, or an EOF error if it is the end of the document.
     #[cold]
     pub(super) fn unexpected(&self, what: Syntax) -> Error {
         if self.at < self.bytes.len() { self.syntax(what) } else { self.eof() }
     }
 
-    /// Passes the bracket at the current position and counts the level.
+    /// Consumes the opening bracket at the current position and checks the depth.
     #[inline(always)]
     pub(super) fn enter(&mut self) -> Result<()> {
         match self.levels.checked_sub(1) {
@@ -115,14 +112,14 @@ impl<'de, 'p> Parser<'de, 'p> {
         Error::new(Kind::Limit(Limit::Depth, self.limits.depth), Some(self.at as u64))
     }
 
-    /// Passes the closing bracket at the current position.
+    /// Consumes the closing bracket at the current position.
     #[inline(always)]
     pub(super) fn leave(&mut self) {
         self.levels += 1;
         self.at += 1;
     }
 
-    /// Passes the quote that must begin a key; returns where it is.
+    /// Consumes the opening quote of a key and returns its offset.
     #[inline(always)]
     pub(super) fn key_start(&mut self) -> Result<usize> {
         match self.peek() {
@@ -134,7 +131,7 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// Passes the colon behind a key.
+    /// Consumes the colon after a key.
     #[inline(always)]
     pub(super) fn colon(&mut self) -> Result<()> {
         match self.peek() {
@@ -146,7 +143,7 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// Passes one of the literal names of section 3.
+    /// Consumes one of the literal names of section 3.
     #[inline(always)]
     pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
         if self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(name) {
@@ -157,11 +154,14 @@ impl<'de, 'p> Parser<'de, 'p> {
         }
     }
 
-    /// Points at the first byte that deviates.
+    /// Returns an error at the first byte that differs from `name`.
     #[cold]
     fn misspelt(&mut self, name: &[u8]) -> Error {
-        let same =
-            self.bytes[self.at..].iter().zip(name).take_while(|(found, wanted)| found == wanted).count();
+        let same = self.bytes[self.at..]
+            .iter()
+            .zip(name)
+            .take_while(|(actual, expected)| actual == expected)
+            .count();
         self.at += same;
         self.unexpected(Syntax::Value)
     }

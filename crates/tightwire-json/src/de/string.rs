@@ -4,33 +4,33 @@ use super::parser::Parser;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::scan;
 
-/// What becomes of half a surrogate pair (section 8.2).
+/// Handling of lone surrogates (section 8.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lone {
-    /// An error.
+pub(crate) enum LoneSurrogate {
+    /// Reports a syntax error.
     Error,
-    /// U+FFFD.
+    /// Replaces it with U+FFFD.
     Replace,
 }
 
-/// A string of the document.
+/// String of a document.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Text<'de, 's> {
-    /// A part of the document.
+    /// Slice of the document: the string has no escapes.
     Borrowed(&'de str),
-    /// The string had escapes.
-    Scratch(&'s str),
+    /// Copy in the scratch buffer, with its escapes resolved.
+    Unescaped(&'s str),
 }
 
 impl Text<'_, '_> {
     pub(super) fn as_str(&self) -> &str {
         match self {
-            Text::Borrowed(text) | Text::Scratch(text) => text,
+            Text::Borrowed(text) | Text::Unescaped(text) => text,
         }
     }
 }
 
-/// Receives a string with its escapes resolved.
+/// Output of a string whose escapes are resolved. `()` discards it.
 trait Sink {
     fn text(&mut self, text: &str);
     fn char(&mut self, char: char);
@@ -52,12 +52,11 @@ impl Sink for () {
     fn char(&mut self, _char: char) {}
 }
 
-/// What the first string with escapes gets in advance, in bytes, unless the document is shorter. Most such strings then
-/// never make the buffer grow.
-const ROOM: usize = 256;
+/// Initial capacity of the scratch buffer, in bytes, unless the rest of the document is shorter.
+const SCRATCH_CAPACITY: usize = 256;
 
 impl<'de> Parser<'de, '_> {
-    /// Reads a string whose first quote is passed.
+    /// Reads a string. The parser is behind the opening quote.
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
         let start = self.at;
@@ -72,19 +71,16 @@ impl<'de> Parser<'de, '_> {
 
     #[inline(never)]
     fn string_with_escapes(&mut self, start: usize) -> Result<Text<'de, '_>> {
-        if let Some(text) = self.rewritten_string(start) {
-            return Ok(Text::Borrowed(text));
-        }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        scratch.reserve((self.bytes.len() - start).min(ROOM));
+        scratch.reserve((self.bytes.len() - start).min(SCRATCH_CAPACITY));
         let result = self.walk_string(start, &mut scratch);
         self.scratch = scratch;
         result?;
-        Ok(Text::Scratch(&self.scratch))
+        Ok(Text::Unescaped(&self.scratch))
     }
 
-    /// Checks and passes a string whose first quote is passed.
+    /// Validates and consumes a string. The parser is behind the opening quote.
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> Result<()> {
         let start = self.at;
@@ -99,13 +95,10 @@ impl<'de> Parser<'de, '_> {
 
     #[inline(never)]
     fn skip_string_with_escapes(&mut self, start: usize) -> Result<()> {
-        if self.rewritten_string(start).is_some() {
-            return Ok(());
-        }
         self.walk_string(start, &mut ())
     }
 
-    /// Reads from `start`, behind the first quote, to behind the last.
+    /// Reads a string from `start`, behind the opening quote, and consumes the closing quote.
     fn walk_string(&mut self, start: usize, sink: &mut impl Sink) -> Result<()> {
         self.at = start;
         loop {
@@ -149,29 +142,29 @@ impl<'de> Parser<'de, '_> {
         Ok(())
     }
 
-    /// Reads the four digits behind `\u`, and the second half of a surrogate pair behind the first.
+    /// Reads the four digits after `\u`, and the low surrogate after a high one.
     fn unicode(&mut self, backslash: usize) -> Result<char> {
         let unit = self.hex()?;
         let code = match unit {
             0xd800..=0xdbff if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"\\u")) => {
-                let behind_first = self.at;
+                let second_escape = self.at;
                 self.at += 2;
-                let second = self.hex()?;
-                if matches!(second, 0xdc00..=0xdfff) {
-                    0x10000 + ((unit - 0xd800) << 10) + (second - 0xdc00)
+                let low = self.hex()?;
+                if matches!(low, 0xdc00..=0xdfff) {
+                    0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
                 } else {
-                    // The second escape is a character of its own.
-                    self.at = behind_first;
+                    // The second escape is a separate character.
+                    self.at = second_escape;
                     unit
                 }
             }
             _ => unit,
         };
-        match (char::from_u32(code), self.lone) {
+        match (char::from_u32(code), self.lone_surrogate) {
             (Some(char), _) => Ok(char),
-            (None, Lone::Replace) => Ok(char::REPLACEMENT_CHARACTER),
-            (None, Lone::Error) => {
-                // A string that is cut off inside its next escape may have been a pair.
+            (None, LoneSurrogate::Replace) => Ok(char::REPLACEMENT_CHARACTER),
+            (None, LoneSurrogate::Error) => {
+                // In a truncated document, the next escape may have completed the pair.
                 let rest = &self.bytes[self.at..];
                 if code < 0xdc00 && (rest.is_empty() || rest == b"\\") {
                     return Err(self.eof());

@@ -1,20 +1,19 @@
-//! What another backend must know of a document before it may decode it.
+//! Validation of a document before another backend decodes it.
 
 use std::ops::Range;
 
 use super::parser::Parser;
 use super::skip::Observer;
-use super::string::Lone;
+use super::string::LoneSurrogate;
 use super::{Rules, duplicates};
 use crate::error::Result;
 
-/// Findings on a valid document.
+/// Properties of a valid document that rule out a backend.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Survey {
-    /// A number that needs more than a plain conversion to keep its value: `-0`, more than 18 digits, an
-    /// exponent, or a fraction together with more than six digits, which a detour over `f64` may round wrongly for
-    /// an `f32`.
-    #[cfg_attr(not(feature = "simd-json"), allow(dead_code, reason = "only simd-json needs to know"))]
+    /// The document has a number that a backend may round: `-0`, more than 18 digits, an exponent, or a fraction and
+    /// more than six digits (converting through `f64` may round an `f32` wrongly).
+    #[cfg_attr(not(feature = "simd-json"), allow(dead_code, reason = "only the simd-json backend reads it"))]
     pub(crate) demanding_numbers: bool,
 }
 
@@ -28,14 +27,14 @@ impl Observer for Survey {
     }
 }
 
-/// Checks a document the way every backend must see it. Lone surrogates are errors in any mode, and so are duplicate
-/// keys unless the type decides: only the native decoder knows the rules for them.
+/// Validates a document for a backend. Lone surrogates, and duplicate keys unless the type decides, are always errors:
+/// only the native decoder implements the modes for them.
 pub(crate) fn survey(text: &str, rules: &Rules) -> Result<Survey> {
     if rules.duplicates != duplicates::Duplicates::ByType {
-        duplicates::refuse(text, rules)?;
+        duplicates::reject(text, rules)?;
     }
     let mut survey = Survey::default();
-    let mut parser = Parser::new(text, &rules.limits, Lone::Error);
+    let mut parser = Parser::new(text, &rules.limits, LoneSurrogate::Error);
     parser.skip_value(&mut survey)?;
     parser.end()?;
     Ok(survey)

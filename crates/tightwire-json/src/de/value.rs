@@ -1,18 +1,17 @@
-//! What serde sees of a value.
+//! Deserializer of a value.
 
 use base64_simd::STANDARD;
-use serde::de::value::BorrowedStrDeserializer;
-use serde::de::{self, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{self, Unexpected, Visitor};
 
-use super::BytesForm;
-use super::access::{Elements, Entries, RawEntry, UnitOnly, Variant};
+use super::ByteStrings;
+use super::access::{Elements, Entries, RawEntry, UnitVariant, Variant};
 use super::number::Number;
 use super::parser::Parser;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::RAW_TOKEN;
 
-/// Adds the place to an error that has none.
+/// Adds the offset to an error that has none.
 #[inline(always)]
 pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
     match result {
@@ -32,7 +31,7 @@ impl<'de> Parser<'de, '_> {
         let result = match self.number()? {
             Number::Unsigned(value) => visitor.visit_u64(value),
             Number::Signed(value) => visitor.visit_i64(value),
-            // An integer type holds `-0`, too.
+            // `-0` is valid for an integer type.
             Number::Float(_) if !float && &self.bytes[start..self.at] == b"-0" => visitor.visit_i64(0),
             Number::Float(value) => visitor.visit_f64(value),
         };
@@ -46,31 +45,31 @@ impl<'de> Parser<'de, '_> {
             _ => return Err(self.mismatch(&visitor)),
         }
         self.at += 1;
-        self.visit_rest_of_text(visitor)
+        self.visit_open_string(visitor)
     }
 
-    /// Visits a string whose first quote is passed.
+    /// Visits a string. The parser is behind the opening quote.
     #[inline(always)]
-    pub(super) fn visit_rest_of_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    pub(super) fn visit_open_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
         let result = match self.string()? {
             Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Scratch(text) => visitor.visit_str(text),
+            Text::Unescaped(text) => visitor.visit_str(text),
         };
         locate(result, start)
     }
 
-    /// Visits the bytes of a string whose first quote is passed.
-    pub(super) fn visit_rest_of_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    /// Visits the bytes of a string. The parser is behind the opening quote.
+    pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
-        let form = self.bytes_form;
+        let byte_strings = self.byte_strings;
         let result = match self.string()? {
-            text if form == BytesForm::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
+            text if byte_strings == ByteStrings::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
                 Ok(bytes) => visitor.visit_byte_buf(bytes),
                 Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
             Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Text::Scratch(text) => visitor.visit_bytes(text.as_bytes()),
+            Text::Unescaped(text) => visitor.visit_bytes(text.as_bytes()),
         };
         locate(result, start)
     }
@@ -94,7 +93,7 @@ impl<'de> Parser<'de, '_> {
         self.enter()?;
         let value = match visitor.visit_map(Entries::new(self)) {
             Ok(value) => value,
-            // What an object lacks is known at its end.
+            // A missing field is reported at the end of the object.
             Err(error) => return Err(error.at(self.at)),
         };
         match self.peek() {
@@ -106,7 +105,7 @@ impl<'de> Parser<'de, '_> {
         }
     }
 
-    /// On its own, so that the scalars of a dynamic value do not pay for the frame that containers need.
+    /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
     #[inline(never)]
     fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.visit_array(visitor)
@@ -118,7 +117,7 @@ impl<'de> Parser<'de, '_> {
         self.visit_object(visitor)
     }
 
-    /// A visitor stopped before the end of an array or object.
+    /// Returns the error for a visitor that stopped before the end of an array or object.
     #[cold]
     fn leftover(&mut self, end: Syntax) -> Error {
         match self.peek() {
@@ -130,7 +129,7 @@ impl<'de> Parser<'de, '_> {
         }
     }
 
-    /// The value at the current position is of another type than `visitor` expects, or malformed.
+    /// Returns the error for a value of another type than `visitor` expects, or for a malformed value.
     #[cold]
     fn mismatch<V: Visitor<'de>>(&mut self, visitor: &V) -> Error {
         let start = self.at;
@@ -262,7 +261,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             b'[' => self.visit_array(visitor),
             b'"' => {
                 self.at += 1;
-                self.visit_rest_of_bytes(visitor)
+                self.visit_open_bytes(visitor)
             }
             _ => Err(self.mismatch(&visitor)),
         }
@@ -302,13 +301,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            let result = match self.restored(start..self.at) {
-                None => {
-                    visitor.visit_map(RawEntry::new(BorrowedStrDeserializer::new(&self.text[start..self.at])))
-                }
-                Some(text) => visitor.visit_map(RawEntry::new(text.into_deserializer())),
-            };
-            return locate(result, start);
+            return locate(visitor.visit_map(RawEntry::new(&self.text[start..self.at])), start);
         }
         visitor.visit_newtype_struct(self)
     }
@@ -378,7 +371,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             }
             b'"' => {
                 let start = self.at;
-                locate(visitor.visit_enum(UnitOnly(self)), start)
+                locate(visitor.visit_enum(UnitVariant(self)), start)
             }
             _ => Err(self.mismatch(&visitor)),
         }

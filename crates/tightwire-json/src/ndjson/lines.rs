@@ -1,4 +1,4 @@
-//! Lines from chunks of any size.
+//! NDJSON decoder without I/O.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,49 +8,49 @@ use serde::de::DeserializeOwned;
 use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result};
 
-/// The default of [`LineDecoder::max_line`]: 1 MiB.
+/// Default of [`LineDecoder::max_line`]: 1 MiB.
 pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 
-/// Decodes documents from lines that arrive in chunks of any size.
+/// Decodes NDJSON from chunks of any size.
 ///
-/// A line ends with LF, or CRLF; the last one may lack it. Empty lines are skipped. A line that is no document, or
-/// none of the type, is an error of this line, and decoding goes on behind it. So is a line that exceeds the limit:
-/// its rest is skipped in constant memory. Offsets of errors count from the start of the stream.
+/// A line ends with LF or CRLF, optional for the last line. Empty lines are skipped. A line that is not a document of
+/// the type is an error, and decoding continues with the next line. A line that exceeds the limit is an error and is
+/// skipped in constant memory. Offsets of errors count from the start of the stream.
 ///
 /// # Examples
 /// ```
 /// let mut decoder = tightwire_json::LineDecoder::<u32>::new();
-/// let mut found = Vec::new();
+/// let mut numbers = Vec::new();
 /// for chunk in ["1\n2", "3\n\nx\n", "4"] {
 ///     let mut chunk = chunk.as_bytes();
-///     while let Some(document) = decoder.next(&mut chunk) {
-///         found.push(document.ok());
+///     while let Some(number) = decoder.next(&mut chunk) {
+///         numbers.push(number.ok());
 ///     }
 /// }
-/// found.extend(decoder.finish().map(Result::ok));
-/// assert_eq!(found, [Some(1), Some(23), None, Some(4)]);
+/// numbers.extend(decoder.finish().map(Result::ok));
+/// assert_eq!(numbers, [Some(1), Some(23), None, Some(4)]);
 /// ```
 pub struct LineDecoder<T> {
     codec: Codec,
     max_line: usize,
-    /// The unfinished line.
+    /// Buffered part of the current line.
     line: Vec<u8>,
-    /// Where the current line begins in the stream.
+    /// Offset of the current line in the stream.
     start: u64,
-    /// The bytes of the current line so far, kept or not.
+    /// Length of the current line so far, including skipped bytes.
     seen: u64,
-    /// The limit is exceeded and reported.
+    /// The current line exceeds the limit, and the error was returned.
     skipping: bool,
     documents: PhantomData<fn() -> T>,
 }
 
 impl<T: DeserializeOwned> LineDecoder<T> {
-    /// A decoder with the codec that the root functions use at the moment.
+    /// Returns a decoder with [`Codec::standard`].
     pub fn new() -> Self {
         Self::with_codec(Codec::standard())
     }
 
-    /// A decoder with a codec of its own.
+    /// Returns a decoder with this codec.
     pub fn with_codec(codec: Codec) -> Self {
         let documents = PhantomData;
         Self {
@@ -64,22 +64,23 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         }
     }
 
-    /// Bounds the length of a line in bytes, its end not included. Default: [`DEFAULT_MAX_LINE`].
+    /// Sets the maximum length of a line in bytes, without the line end. Default: [`DEFAULT_MAX_LINE`].
     #[must_use]
     pub fn max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
         self
     }
 
-    /// The next document that ends in `chunk`, which loses what was consumed. `None` asks for the next chunk.
+    /// Decodes the next line that ends in `chunk` and removes the consumed bytes from `chunk`. Returns `None` when all
+    /// of `chunk` is consumed.
     ///
     /// # Errors
-    /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line beyond the limit; each is about one line.
+    /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one line.
     pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
         while !chunk.is_empty() {
             let Some(len) = memchr::memchr(b'\n', chunk) else {
                 let part = std::mem::take(chunk);
-                return self.keep(part).err().map(Err);
+                return self.buffer(part).err().map(Err);
             };
             let (part, rest) = chunk.split_at(len);
             *chunk = &rest[1..];
@@ -90,7 +91,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         None
     }
 
-    /// The last document, if the stream ends without a line end. The decoder is then as at its start.
+    /// Decodes the last line, if the stream ends without a line end, and resets the decoder.
     ///
     /// # Errors
     /// As [`next`](Self::next).
@@ -100,13 +101,13 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         result
     }
 
-    /// Keeps the part of a line whose end did not arrive.
-    fn keep(&mut self, part: &[u8]) -> Result<()> {
+    /// Buffers a part of the current line.
+    fn buffer(&mut self, part: &[u8]) -> Result<()> {
         self.seen += part.len() as u64;
         if self.skipping {
             return Ok(());
         }
-        // A CR at the end may belong to the line's end.
+        // A CR at the end may be part of the line end.
         let len = self.line.len() + part.len() - usize::from(part.ends_with(b"\r"));
         if len > self.max_line {
             self.skipping = true;
@@ -122,7 +123,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))
     }
 
-    /// Ends the current line with `part`; `end` is the length of what ends it.
+    /// Decodes the current line, of which `part` is the last part. `end` is the length of the line end.
     fn line_end(&mut self, part: &[u8], end: u64) -> Option<Result<T>> {
         let start = self.start;
         self.seen += part.len() as u64;
@@ -131,12 +132,12 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         if std::mem::take(&mut self.skipping) {
             return None;
         }
-        let kept = std::mem::take(&mut self.line);
+        let buffered = std::mem::take(&mut self.line);
         let joined;
-        let line = if kept.is_empty() {
+        let line = if buffered.is_empty() {
             part
         } else {
-            joined = [kept.as_slice(), part].concat();
+            joined = [buffered.as_slice(), part].concat();
             joined.as_slice()
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -152,7 +153,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
 }
 
 impl<T> fmt::Debug for LineDecoder<T> {
-    /// Leaves out the unfinished line.
+    /// Omits the buffered line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LineDecoder")
             .field("codec", &self.codec)

@@ -1,6 +1,6 @@
-//! NDJSON: one document per line, as bodies of HTTP messages carry them.
+//! NDJSON: one document per line.
 //!
-//! `lines` is the framing without I/O, `stream` and `sink` adapt it.
+//! `lines` is the decoder without I/O, `stream` and `sink` are adaptors for futures.
 
 mod lines;
 mod sink;

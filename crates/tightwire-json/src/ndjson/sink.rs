@@ -1,4 +1,4 @@
-//! Documents into a sink or a body.
+//! NDJSON encoders for sinks and bodies.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -20,9 +20,10 @@ fn line<T: Serialize>(codec: &Codec, value: &T) -> Result<Bytes> {
 }
 
 pin_project! {
-    /// Encodes values into a sink of byte chunks, a document and its line feed in one chunk.
+    /// Sink that encodes values and sends each as one chunk, including the line feed, to a sink of byte chunks.
     ///
-    /// A value that cannot be encoded is an error of [`Sink::start_send`] and sends nothing; the sink stays usable.
+    /// For a value that cannot be encoded, [`Sink::start_send`] returns an error and sends nothing; the sink stays
+    /// usable.
     #[derive(Debug)]
     #[must_use = "sinks do nothing unless polled"]
     pub struct NdjsonSink<K, T> {
@@ -34,17 +35,17 @@ pin_project! {
 }
 
 impl<K, T> NdjsonSink<K, T> {
-    /// Encodes with the codec that the root functions use at the moment.
+    /// Returns a sink with [`Codec::standard`].
     pub fn new(chunks: K) -> Self {
         Self::with_codec(chunks, Codec::standard())
     }
 
-    /// Encodes with a codec of its own.
+    /// Returns a sink with this codec.
     pub fn with_codec(chunks: K, codec: Codec) -> Self {
         Self { chunks, codec, documents: PhantomData }
     }
 
-    /// Gives the sink below back.
+    /// Returns the underlying sink.
     pub fn into_inner(self) -> K {
         self.chunks
     }
@@ -78,11 +79,10 @@ where
 }
 
 pin_project! {
-    /// Encodes a stream of values as a stream of chunks, for the body of an HTTP message: a document and its line
-    /// feed in one chunk.
+    /// Stream that encodes values as byte chunks for an HTTP body, one chunk per value including the line feed.
     ///
-    /// A value that cannot be encoded is an error and ends the stream, so that the peer sees a message that is cut
-    /// off and not one that lacks a line.
+    /// A value that cannot be encoded is an error and ends the stream, so that the peer receives a truncated message
+    /// instead of one with a missing line.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
     pub struct NdjsonBody<S> {
@@ -94,12 +94,12 @@ pin_project! {
 }
 
 impl<S> NdjsonBody<S> {
-    /// Encodes with the codec that the root functions use at the moment.
+    /// Returns a stream with [`Codec::standard`].
     pub fn new(values: S) -> Self {
         Self::with_codec(values, Codec::standard())
     }
 
-    /// Encodes with a codec of its own.
+    /// Returns a stream with this codec.
     pub fn with_codec(values: S, codec: Codec) -> Self {
         Self { values, codec, ended: false }
     }

@@ -1,4 +1,4 @@
-//! Documents from a stream of chunks.
+//! NDJSON decoder for streams.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,13 +13,12 @@ use super::lines::LineDecoder;
 use crate::error::{Error, Result};
 
 pin_project! {
-    /// Decodes documents from a stream of byte chunks, such as the body of an HTTP message, line by line.
+    /// Stream of documents decoded from a stream of byte chunks, such as an HTTP body.
     ///
-    /// What is an error of one line is described at [`LineDecoder`]. A failure of the stream below is an error
-    /// with [`Error::is_io`] and ends the stream; a line that it cuts off is dropped. At most one line and one
-    /// chunk are held.
+    /// Errors of single lines are described at [`LineDecoder`]. An error of the underlying stream is returned as
+    /// [`Error::is_io`] and ends the stream; a partial line is dropped. At most one line and one chunk are buffered.
     ///
-    /// All state lies in the stream: a future of `next()` may be dropped at any time, and no document is lost.
+    /// Cancel safe: dropping the future of `next()` loses no document.
     ///
     /// # Examples
     /// ```
@@ -46,19 +45,19 @@ pin_project! {
 }
 
 impl<S, T: DeserializeOwned> NdjsonStream<S, T> {
-    /// Decodes with the codec that the root functions use at the moment and the default limit of lines.
+    /// Returns a stream with the defaults of [`LineDecoder::new`].
     pub fn new(chunks: S) -> Self {
         Self::with_decoder(chunks, LineDecoder::new())
     }
 
-    /// Decodes with a decoder of its own, which brings its codec and limit.
+    /// Returns a stream with the codec and the limit of this decoder.
     pub fn with_decoder(chunks: S, decoder: LineDecoder<T>) -> Self {
         Self { chunks, decoder, chunk: Bytes::new(), ended: false }
     }
 }
 
 impl<S: fmt::Debug, T> fmt::Debug for NdjsonStream<S, T> {
-    /// Leaves out what is buffered.
+    /// Omits the buffered input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NdjsonStream")
             .field("chunks", &self.chunks)

@@ -1,8 +1,8 @@
-//! Copies strings into a `Vec` while looking for what must be escaped.
+//! Copying of strings into a `Vec` with escapes.
 
 use super::{BLOCK, Set, find_escape, mask16, short};
 
-/// Bytes that [`push_entry`] may write beside the text and its block: a comma, two quotes, a colon.
+/// Maximum number of bytes that [`push_entry`] writes in addition to the text: a comma, two quotes, a colon.
 const FRAME: usize = 4;
 
 /// Appends `text` in quotes.
@@ -13,7 +13,7 @@ pub(crate) fn push_string<S: Set>(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends `text` in quotes with a comma in front, if `comma`, and a colon behind.
+/// Appends `text` in quotes with a colon after it and, if `comma`, a comma before it.
 #[inline(always)]
 pub(crate) fn push_entry<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str) {
     if !push_framed::<S>(out, comma, text, true) {
@@ -25,18 +25,17 @@ pub(crate) fn push_entry<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str) {
     }
 }
 
-/// Appends all of it if nothing in `text` is special. Otherwise appends nothing and returns `false`.
+/// Appends the string if nothing in `text` is special. Otherwise appends nothing and returns `false`.
 #[inline(always)]
 fn push_framed<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str, colon: bool) -> bool {
     let bytes = text.as_bytes();
     let len = bytes.len();
     out.reserve(len + BLOCK + FRAME);
     let start = out.len();
-    // SAFETY: `reserve` made room for the text and BLOCK + FRAME more bytes behind `start`. What precedes the text is
-    // at most two bytes; a block is stored at most `len` bytes behind the beginning of the text, so that it ends
-    // no later than `2 + len + BLOCK`; the quote and the colon end at `4 + len`. All of it lies in the spare
-    // capacity. The length is raised only over bytes that are written: the frame and, before it, blocks that
-    // cover the text without a gap.
+    // SAFETY: `reserve` guarantees capacity for the text and BLOCK + FRAME more bytes after `start`. At most two bytes
+    // precede the text; a block starts at most `len` bytes after the start of the text and so ends at or before
+    // `2 + len + BLOCK`; the quote and the colon end at `4 + len`. All writes are within the capacity. The new length
+    // covers only written bytes: the frame, and blocks that cover the text without a gap.
     unsafe {
         let mut to = out.as_mut_ptr().add(start);
         to.write(b',');
@@ -52,7 +51,7 @@ fn push_framed<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str, colon: bool) 
                 to.add(at).cast::<[u8; BLOCK]>().write_unaligned(*block);
                 at += BLOCK;
             }
-            // The last block overlaps the one before it.
+            // The last block overlaps the previous one.
             if mask16::<S>(last) != 0 {
                 return false;
             }
@@ -72,7 +71,7 @@ fn push_framed<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str, colon: bool) 
     true
 }
 
-/// Appends a text in quotes that has something to escape.
+/// Appends `text` in quotes with its escapes.
 #[inline(never)]
 pub(super) fn push_escaped<S: Set>(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
@@ -80,7 +79,7 @@ pub(super) fn push_escaped<S: Set>(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends `text` with its escapes and without quotes. The safe twin of [`push_string`].
+/// Appends `text` with its escapes and without quotes. Safe equivalent of [`push_string`].
 pub(crate) fn push_body<S: Set>(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -92,8 +91,8 @@ pub(crate) fn push_body<S: Set>(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends the escape of `byte`; returns how many of the bytes `behind` it belong to the escape.
-fn escape(out: &mut Vec<u8>, byte: u8, behind: &[u8]) -> usize {
+/// Appends the escape of `byte`. Returns the number of bytes of `following` that belong to the same character.
+fn escape(out: &mut Vec<u8>, byte: u8, following: &[u8]) -> usize {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let short = match byte {
         b'"' => b'"',
@@ -104,7 +103,7 @@ fn escape(out: &mut Vec<u8>, byte: u8, behind: &[u8]) -> usize {
         b'\r' => b'r',
         b'\t' => b't',
         0xe2 => {
-            return match behind {
+            return match following {
                 [0x80, 0xa8, ..] => {
                     out.extend_from_slice(b"\\u2028");
                     2
@@ -136,7 +135,7 @@ mod tests {
     use super::super::{Html, Json};
     use super::*;
 
-    fn twins_agree<S: Set>(text: &str) {
+    fn both_implementations_agree<S: Set>(text: &str) {
         for prefix in [&b""[..], b"[1"] {
             let mut slow = prefix.to_vec();
             slow.push(b'"');
@@ -155,23 +154,23 @@ mod tests {
     }
 
     #[test]
-    fn every_length_with_and_without_an_escape() {
+    fn implementations_agree_for_every_length_and_escape_position() {
         for len in 0..80 {
             let mut text = "x".repeat(len);
-            twins_agree::<Json>(&text);
-            twins_agree::<Html>(&text);
+            both_implementations_agree::<Json>(&text);
+            both_implementations_agree::<Html>(&text);
             for at in 0..len {
                 text.replace_range(at..=at, "\"");
-                twins_agree::<Json>(&text);
+                both_implementations_agree::<Json>(&text);
                 text.replace_range(at..=at, "<");
-                twins_agree::<Html>(&text);
+                both_implementations_agree::<Html>(&text);
                 text.replace_range(at..=at, "x");
             }
         }
     }
 
     #[test]
-    fn separators_are_escaped_and_their_neighbours_are_not() {
+    fn html_style_escapes_line_separators_but_not_adjacent_characters() {
         let mut out = Vec::new();
         push_string::<Html>(&mut out, "\u{2027}\u{2028}\u{2029}\u{202a}\u{2603}<>&\u{7f}\u{1}\u{8}");
         let expected = "\"\u{2027}\\u2028\\u2029\u{202a}\u{2603}\\u003c\\u003e\\u0026\u{7f}\\u0001\\b\"";
@@ -180,13 +179,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_copying_search_equals_its_twin(text in "[a-z\"\\\\<>&\n\u{1}\u{2028}\u{2603}]{0,80}") {
-            twins_agree::<Json>(&text);
-            twins_agree::<Html>(&text);
+        fn implementations_agree_on_random_text(text in "[a-z\"\\\\<>&\n\u{1}\u{2028}\u{2603}]{0,80}") {
+            both_implementations_agree::<Json>(&text);
+            both_implementations_agree::<Html>(&text);
         }
 
         #[test]
-        fn serde_json_reads_it_back(text in "\\PC*[\\x00-\\x1f]?\\PC*") {
+        fn serde_json_decodes_the_output(text in "\\PC*[\\x00-\\x1f]?\\PC*") {
             let mut out = Vec::new();
             push_string::<Json>(&mut out, &text);
             prop_assert_eq!(&serde_json::from_slice::<String>(&out).unwrap(), &text);

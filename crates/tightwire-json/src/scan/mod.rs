@@ -1,11 +1,10 @@
-//! Finds the bytes of a string that are not plain, 16 or 32 at a time.
+//! Search for special bytes in strings, 16 or 32 bytes at a time.
 //!
-//! Both directions need the same answer: a decoder looks for the quote that ends a string, a backslash, or a
-//! control character, an encoder for what it must escape. [`find`] searches, [`push_string`] searches and copies in
-//! one pass.
+//! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
+//! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
 //!
-//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call into a function
-//! compiled for AVX2, and stores into the spare capacity of a `Vec`. [`Portable`] is the safe twin of the vector
+//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call of a function
+//! compiled for AVX2, and stores into the spare capacity of a `Vec`. [`Portable`] is the safe equivalent of the vector
 //! engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
@@ -15,21 +14,21 @@ mod x86;
 
 pub(crate) use copy::{push_body, push_entry, push_string};
 
-/// Bytes per block of the engine that is always there.
+/// Bytes per block.
 pub(crate) const BLOCK: usize = 16;
 
-/// Which bytes are special.
+/// Set of special bytes.
 pub(crate) trait Set: Copy {
-    /// Whether `<`, `>`, `&` and 0xE2, the first byte of U+2028 and U+2029, are special beside the quote, the
+    /// Whether `<`, `>`, `&` and 0xE2, the first byte of U+2028 and U+2029, are special in addition to the quote, the
     /// backslash, and the control characters below 0x20.
     const HTML: bool;
 }
 
-/// What RFC 8259 (section 7) forbids in a string, and its end.
+/// Bytes that RFC 8259 (section 7) requires to be escaped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Json;
 
-/// What the Go encoder escapes, or may have to.
+/// Bytes that start a character escaped by Go's encoder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Html;
 
@@ -41,26 +40,26 @@ impl Set for Html {
     const HTML: bool = true;
 }
 
-/// Whether `byte` belongs to the set, the slow way.
+/// Returns whether `byte` belongs to the set.
 #[inline(always)]
 pub(crate) fn is_special<S: Set>(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || (S::HTML && matches!(byte, b'<' | b'>' | b'&' | 0xe2))
 }
 
-/// The safe engine: eight bytes at a time in a general-purpose register.
+/// Safe engine: eight bytes at a time in a general-purpose register.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
 #[cfg_attr(
     all(target_arch = "x86_64", not(test)),
-    allow(dead_code, reason = "the twin of the vector engines")
+    allow(dead_code, reason = "tests compare the vector engines with it")
 )]
 impl Portable {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
-    /// The top bit of every byte of `word` that is zero. The addition cannot carry into the next byte, so that
-    /// the answer is exact for every byte.
+    /// Sets the top bit of every zero byte of `word` and clears all other bits. The addition cannot carry into the next
+    /// byte, so that the result is exact for every byte.
     #[inline(always)]
     fn zero(word: u64) -> u64 {
         !(((word & Self::LOW_BITS) + Self::LOW_BITS) | word | Self::LOW_BITS)
@@ -71,7 +70,7 @@ impl Portable {
         Self::zero(word ^ (u64::from(byte) * Self::ONES))
     }
 
-    /// Bit `i` tells whether byte `i` is special.
+    /// Returns a mask whose bit `i` is set if byte `i` is special.
     #[inline(always)]
     fn mask8<S: Set>(bytes: [u8; 8]) -> u32 {
         let word = u64::from_le_bytes(bytes);
@@ -95,7 +94,7 @@ impl Portable {
     }
 }
 
-/// Bit `i` tells whether byte `i` is special.
+/// Returns a mask whose bit `i` is set if byte `i` is special.
 #[inline(always)]
 pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -108,7 +107,7 @@ pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
     }
 }
 
-/// Up to 16 bytes in a register, the rest zero. Two loads that overlap are cheaper than a loop.
+/// Loads up to 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
 #[inline(always)]
 fn short(bytes: &[u8]) -> [u8; BLOCK] {
     let len = bytes.len();
@@ -130,10 +129,10 @@ fn short(bytes: &[u8]) -> [u8; BLOCK] {
     word.to_le_bytes()
 }
 
-/// How far [`find`] looks before it hands over to the engine for long strings.
+/// Bytes that [`find`] searches inline before it calls the engine for long strings.
 const NEAR: usize = 4 * BLOCK;
 
-/// The index of the first special byte at or after `from`, or the length of `bytes` if there is none.
+/// Returns the index of the first special byte at or after `from`, or the length of `bytes`.
 #[inline(always)]
 pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -176,7 +175,7 @@ fn find_by_blocks(bytes: &[u8], from: usize) -> usize {
     find_in_tail(bytes, at)
 }
 
-/// The index of the first byte at or after `from` that an encoder may have to escape, or the length of `bytes`.
+/// Returns the index of the first byte of `S` at or after `from`, or the length of `bytes`.
 fn find_escape<S: Set>(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_in_every_place() {
+    fn masks_are_exact_for_every_byte_at_every_position() {
         for at in 0..BLOCK {
             for byte in 0..=u8::MAX {
                 let mut block = [b'x'; BLOCK];
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn short_keeps_every_byte() {
+    fn short_loads_every_byte_and_fills_with_zeros() {
         let bytes: Vec<u8> = (1..=15).collect();
         for len in 0..=15 {
             let block = short(&bytes[..len]);
@@ -236,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn engines_equal_the_naive_search(
+        fn engines_agree_with_the_naive_search(
             bytes in proptest::collection::vec(bytes(), 0..300), from in 0_usize..300
         ) {
             let from = from.min(bytes.len());
@@ -251,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn masks_equal_the_naive_ones(bytes in any::<[u8; BLOCK]>()) {
+        fn masks_agree_with_the_naive_ones(bytes in any::<[u8; BLOCK]>()) {
             masks_agree::<Json>(&bytes);
             masks_agree::<Html>(&bytes);
         }

@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 
 use super::{BLOCK, Set, find_by_blocks};
 
-/// Bit `i` tells whether byte `i` is special. Every x86-64 processor has SSE2.
+/// Returns a mask whose bit `i` is set if byte `i` is special. Every x86-64 processor has SSE2.
 #[inline(always)]
 pub(super) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
     // SAFETY: the load reads the 16 bytes that the reference covers and needs no alignment; SSE2 is part of the
@@ -26,18 +26,18 @@ pub(super) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
     }
 }
 
-/// 32 bytes at a time. A value exists only where the processor has AVX2.
+/// Engine for 32 bytes at a time. A value proves that the processor has AVX2.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(());
 
 impl Avx2 {
-    /// The engine, if the processor has it.
+    /// Returns the engine if the processor has AVX2.
     #[inline(always)]
     pub(super) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 
-    /// The index of the first special byte at or after `from`, or the length of `bytes`.
+    /// Returns the index of the first special byte at or after `from`, or the length of `bytes`.
     #[inline(always)]
     pub(super) fn find(self, bytes: &[u8], from: usize) -> usize {
         #[target_feature(enable = "avx2")]

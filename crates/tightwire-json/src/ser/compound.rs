@@ -1,16 +1,16 @@
-//! Arrays and objects.
+//! Serializers of arrays and objects.
 
 use serde::{Serialize, ser};
 
 use super::Serializer;
-use super::form::Form;
 use super::key::Key;
 use super::raw::{self, RawText};
 use super::sort::{self, Unsorted};
+use super::style::Style;
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
 
-/// What closes beside the array or object itself.
+/// Bracket to write after the closing bracket of an array or object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     None,
@@ -18,30 +18,30 @@ pub(crate) enum Tail {
     Brace,
 }
 
-/// An array or an object that is being written.
-pub(crate) struct Compound<'s, F> {
-    serializer: &'s mut Serializer<F>,
+/// Serializer of an array or object.
+pub(crate) struct Compound<'s, S> {
+    serializer: &'s mut Serializer<S>,
     first: bool,
     tail: Tail,
-    /// Where the entries of an object begin.
+    /// Offset of the first entry of an object in the output.
     start: usize,
-    /// Where the text of the last key begins.
+    /// Offset of the last key in the output.
     last_key: usize,
-    /// Whether the keys came in the order of their bytes so far. Only kept up to date where keys are sorted.
+    /// Whether all keys so far are in byte order. Only maintained if the style sorts keys.
     in_order: bool,
-    /// How many unsorted maps had been noted when the object began.
+    /// Number of unsorted maps recorded before this object.
     first_inner: usize,
 }
 
-impl<'s, F: Form> Compound<'s, F> {
+impl<'s, S: Style> Compound<'s, S> {
     #[inline]
-    pub(super) fn array(serializer: &'s mut Serializer<F>, tail: Tail) -> Self {
+    pub(super) fn array(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'[');
         Self { serializer, first: true, tail, start: 0, last_key: 0, in_order: true, first_inner: 0 }
     }
 
     #[inline]
-    pub(super) fn object(serializer: &'s mut Serializer<F>, tail: Tail) -> Self {
+    pub(super) fn object(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'{');
         let (start, first_inner) = (serializer.out.len(), serializer.unsorted.len());
         Self { serializer, first: true, tail, start, last_key: start, in_order: true, first_inner }
@@ -66,11 +66,11 @@ impl<'s, F: Form> Compound<'s, F> {
     }
 }
 
-/// serde has a trait per kind of Rust value; in JSON all four are arrays.
+/// Implements the four traits of serde whose values are arrays in JSON.
 macro_rules! arrays {
     ($($kind:ident::$element:ident)*) => {
         $(
-            impl<F: Form> ser::$kind for Compound<'_, F> {
+            impl<S: Style> ser::$kind for Compound<'_, S> {
                 type Ok = ();
                 type Error = Error;
 
@@ -95,7 +95,7 @@ arrays! {
     SerializeTupleVariant::serialize_field
 }
 
-impl<F: Form> ser::SerializeMap for Compound<'_, F> {
+impl<S: Style> ser::SerializeMap for Compound<'_, S> {
     type Ok = ();
     type Error = Error;
 
@@ -103,7 +103,7 @@ impl<F: Form> ser::SerializeMap for Compound<'_, F> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         let before = self.serializer.out.len();
         key.serialize(Key::new(&mut *self.serializer, !self.first))?;
-        if F::SORTED {
+        if S::SORTED {
             let key = before + usize::from(!self.first);
             if !self.first && self.in_order {
                 self.in_order = sort::is_ordered(&self.serializer.out, self.last_key, key);
@@ -121,7 +121,7 @@ impl<F: Form> ser::SerializeMap for Compound<'_, F> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        if F::SORTED && !self.in_order {
+        if S::SORTED && !self.in_order {
             let Serializer { out, unsorted, .. } = &mut *self.serializer;
             unsorted.push(Unsorted::new(out, self.start, unsorted, self.first_inner)?);
         }
@@ -129,13 +129,13 @@ impl<F: Form> ser::SerializeMap for Compound<'_, F> {
     }
 }
 
-impl<F: Form> ser::SerializeStructVariant for Compound<'_, F> {
+impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
     type Ok = ();
     type Error = Error;
 
     #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        push_entry::<F::Set>(&mut self.serializer.out, !self.first, key);
+        push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
         self.first = false;
         value.serialize(&mut *self.serializer)
     }
@@ -146,16 +146,16 @@ impl<F: Form> ser::SerializeStructVariant for Compound<'_, F> {
     }
 }
 
-/// A struct that is being written, or a raw value that comes in the guise of one.
-pub(crate) struct Fields<'s, F> {
-    serializer: &'s mut Serializer<F>,
+/// Serializer of a struct, or of a raw value, which serde_json serializes as a struct.
+pub(crate) struct Fields<'s, S> {
+    serializer: &'s mut Serializer<S>,
     first: bool,
     raw: bool,
 }
 
-impl<'s, F: Form> Fields<'s, F> {
+impl<'s, S: Style> Fields<'s, S> {
     #[inline(always)]
-    pub(super) fn new(serializer: &'s mut Serializer<F>, name: &'static str) -> Self {
+    pub(super) fn new(serializer: &'s mut Serializer<S>, name: &'static str) -> Self {
         let raw = raw::is_token(name);
         if !raw {
             serializer.out.push(b'{');
@@ -164,7 +164,7 @@ impl<'s, F: Form> Fields<'s, F> {
     }
 }
 
-impl<F: Form> ser::SerializeStruct for Fields<'_, F> {
+impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
     type Ok = ();
     type Error = Error;
 
@@ -173,7 +173,7 @@ impl<F: Form> ser::SerializeStruct for Fields<'_, F> {
         if self.raw {
             return value.serialize(RawText(&mut *self.serializer));
         }
-        push_entry::<F::Set>(&mut self.serializer.out, !self.first, key);
+        push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
         self.first = false;
         value.serialize(&mut *self.serializer)
     }

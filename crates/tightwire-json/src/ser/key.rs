@@ -1,34 +1,34 @@
-//! Keys of maps: strings, and what has an obvious form as a string.
+//! Serializer of map keys: strings, and numbers, booleans and enum variants written as strings.
 
 use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
 use super::Serializer;
-use super::form::Form;
-use super::raw::{refuse, refuse_all_but_text};
+use super::raw::{reject, reject_all_but_text};
+use super::style::Style;
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
 
-/// Writes a key with the comma before it and the colon behind it.
-pub(super) struct Key<'s, F> {
-    serializer: &'s mut Serializer<F>,
+/// Writes a key with the comma before it and the colon after it.
+pub(super) struct Key<'s, S> {
+    serializer: &'s mut Serializer<S>,
     comma: bool,
 }
 
-impl<'s, F: Form> Key<'s, F> {
+impl<'s, S: Style> Key<'s, S> {
     #[inline(always)]
-    pub(super) fn new(serializer: &'s mut Serializer<F>, comma: bool) -> Self {
+    pub(super) fn new(serializer: &'s mut Serializer<S>, comma: bool) -> Self {
         Self { serializer, comma }
     }
 
     #[inline]
     fn text(self, text: &str) -> Result<()> {
-        push_entry::<F::Set>(&mut self.serializer.out, self.comma, text);
+        push_entry::<S::Set>(&mut self.serializer.out, self.comma, text);
         Ok(())
     }
 
-    /// Writes a value that has no quotes of its own in quotes.
+    /// Writes a number or boolean in quotes.
     fn quoted<T: Serialize>(self, value: T) -> Result<()> {
         if self.comma {
             self.serializer.out.push(b',');
@@ -50,7 +50,7 @@ macro_rules! quoted {
     };
 }
 
-impl<F: Form> ser::Serializer for Key<'_, F> {
+impl<S: Style> ser::Serializer for Key<'_, S> {
     type Ok = ();
     type Error = Error;
 
@@ -100,5 +100,5 @@ impl<F: Form> ser::Serializer for Key<'_, F> {
         serialize_f64(f64)
     }
 
-    refuse_all_but_text! { "the key of a map is not a string" }
+    reject_all_but_text! { "map key is not a string, number, boolean or enum variant" }
 }

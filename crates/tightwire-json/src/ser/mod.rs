@@ -1,12 +1,13 @@
-//! The encoder: a serde serializer that writes straight into a `Vec`.
+//! Encoder: a serde serializer that appends to a `Vec`.
 
+mod capacity;
 mod compound;
-mod form;
 mod key;
 mod number;
 mod pretty;
 mod raw;
 mod sort;
+mod style;
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -15,40 +16,46 @@ use serde::Serialize;
 use serde::ser;
 
 use self::compound::{Compound, Fields, Tail};
-pub(crate) use self::form::{Form, Go, Plain};
 pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::{RAW_TOKEN, Raw};
+pub(crate) use self::raw::{RAW_TOKEN, RawValues};
 use self::sort::Unsorted;
+pub(crate) use self::style::{Go, Plain, Style};
 use crate::error::{Error, Result};
-use crate::room;
 use crate::scan::{push_body, push_string};
 
-/// Writes one document to the end of a buffer.
-pub(crate) struct Serializer<F> {
+/// Serializer of one document.
+pub(crate) struct Serializer<S> {
     out: Vec<u8>,
-    raw: Raw,
-    /// Maps whose entries have to be put in order.
+    raw_values: RawValues,
+    /// Maps whose entries have to be sorted.
     unsorted: Vec<Unsorted>,
-    form: PhantomData<F>,
+    style: PhantomData<S>,
 }
 
-impl<F: Form> Serializer<F> {
-    /// Returns `value` in a vector of its own.
+impl<S: Style> Serializer<S> {
+    fn new(out: Vec<u8>, raw_values: RawValues) -> Self {
+        Self { out, raw_values, unsorted: Vec::new(), style: PhantomData }
+    }
+
+    /// Encodes `value` into a new vector.
     #[inline]
-    pub(crate) fn document<T: Serialize + ?Sized>(raw: Raw, value: &T) -> Result<Vec<u8>> {
-        let mut serializer = Self { out: room::vector(), raw, unsorted: Vec::new(), form: PhantomData };
+    pub(crate) fn document<T: Serialize + ?Sized>(raw_values: RawValues, value: &T) -> Result<Vec<u8>> {
+        let mut serializer = Self::new(capacity::new_vec(), raw_values);
         value.serialize(&mut serializer)?;
         sort::sort(&mut serializer.out, serializer.unsorted);
-        room::learn(&mut serializer.out);
+        capacity::record(&mut serializer.out);
         Ok(serializer.out)
     }
 
-    /// Appends `value` to `buffer`. On failure the buffer is as it was.
-    pub(crate) fn append<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, raw: Raw, value: &T) -> Result<()> {
+    /// Appends `value` to `buffer`. On an error the buffer is unchanged.
+    pub(crate) fn append<T: Serialize + ?Sized>(
+        buffer: &mut Vec<u8>,
+        raw_values: RawValues,
+        value: &T,
+    ) -> Result<()> {
         let before = buffer.len();
-        // Owned for the time being: through a reference every byte would cost another indirection.
-        let mut serializer =
-            Self { out: std::mem::take(buffer), raw, unsorted: Vec::new(), form: PhantomData };
+        // Takes the vector, because a reference to it would cost another indirection per byte.
+        let mut serializer = Self::new(std::mem::take(buffer), raw_values);
         let result = value.serialize(&mut serializer);
         if result.is_ok() {
             sort::sort(&mut serializer.out, serializer.unsorted);
@@ -61,24 +68,36 @@ impl<F: Form> Serializer<F> {
     }
 
     fn string(&mut self, text: &str) {
-        push_string::<F::Set>(&mut self.out, text);
+        push_string::<S::Set>(&mut self.out, text);
     }
 
     fn not_finite<T>() -> Result<T> {
-        Err(ser::Error::custom("NaN and infinities have no JSON form"))
+        Err(ser::Error::custom("NaN and infinity cannot be encoded as JSON"))
     }
 }
 
-impl<'s, F: Form> ser::Serializer for &'s mut Serializer<F> {
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {
+        $(
+            #[inline]
+            fn $method(self, value: $type) -> Result<()> {
+                number::push_integer(&mut self.out, value);
+                Ok(())
+            }
+        )*
+    };
+}
+
+impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Compound<'s, F>;
-    type SerializeTuple = Compound<'s, F>;
-    type SerializeTupleStruct = Compound<'s, F>;
-    type SerializeTupleVariant = Compound<'s, F>;
-    type SerializeMap = Compound<'s, F>;
-    type SerializeStruct = Fields<'s, F>;
-    type SerializeStructVariant = Compound<'s, F>;
+    type SerializeSeq = Compound<'s, S>;
+    type SerializeTuple = Compound<'s, S>;
+    type SerializeTupleStruct = Compound<'s, S>;
+    type SerializeTupleVariant = Compound<'s, S>;
+    type SerializeMap = Compound<'s, S>;
+    type SerializeStruct = Fields<'s, S>;
+    type SerializeStructVariant = Compound<'s, S>;
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<()> {
@@ -86,73 +105,34 @@ impl<'s, F: Form> ser::Serializer for &'s mut Serializer<F> {
         Ok(())
     }
 
-    #[inline]
-    fn serialize_i8(self, value: i8) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i16(self, value: i16) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i32(self, value: i32) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i64(self, value: i64) -> Result<()> {
-        number::push_i64(&mut self.out, value);
-        Ok(())
-    }
-
-    fn serialize_i128(self, value: i128) -> Result<()> {
-        number::push_display(&mut self.out, value);
-        Ok(())
-    }
-
-    #[inline]
-    fn serialize_u8(self, value: u8) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u16(self, value: u16) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u32(self, value: u32) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u64(self, value: u64) -> Result<()> {
-        number::push_u64(&mut self.out, value);
-        Ok(())
-    }
-
-    fn serialize_u128(self, value: u128) -> Result<()> {
-        number::push_display(&mut self.out, value);
-        Ok(())
+    integers! {
+        serialize_i8(i8)
+        serialize_i16(i16)
+        serialize_i32(i32)
+        serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8)
+        serialize_u16(u16)
+        serialize_u32(u32)
+        serialize_u64(u64)
+        serialize_u128(u128)
     }
 
     #[inline]
     fn serialize_f32(self, value: f32) -> Result<()> {
         if !value.is_finite() {
-            return Serializer::<F>::not_finite();
+            return Serializer::<S>::not_finite();
         }
-        F::push_f32(&mut self.out, value);
+        S::push_f32(&mut self.out, value);
         Ok(())
     }
 
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<()> {
         if !value.is_finite() {
-            return Serializer::<F>::not_finite();
+            return Serializer::<S>::not_finite();
         }
-        F::push_f64(&mut self.out, value);
+        S::push_f64(&mut self.out, value);
         Ok(())
     }
 
@@ -168,7 +148,7 @@ impl<'s, F: Form> ser::Serializer for &'s mut Serializer<F> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<()> {
-        F::push_bytes(&mut self.out, value);
+        S::push_bytes(&mut self.out, value);
         Ok(())
     }
 
@@ -263,24 +243,25 @@ impl<'s, F: Form> ser::Serializer for &'s mut Serializer<F> {
         self.out.push(b'"');
         let result = fmt::write(&mut Escaping(self), format_args!("{value}"));
         self.out.push(b'"');
-        result.map_err(|_| ser::Error::custom("a value failed to display itself"))
+        result.map_err(|_| ser::Error::custom("a `Display` implementation returned an error"))
     }
 }
 
-impl<F: Form> Serializer<F> {
-    /// The key of an object that has the content of an enum variant as its only value.
+impl<S: Style> Serializer<S> {
+    /// Opens the object around the content of an enum variant and writes its key.
     fn variant(&mut self, name: &str) {
         self.out.push(b'{');
-        crate::scan::push_entry::<F::Set>(&mut self.out, false, name);
+        crate::scan::push_entry::<S::Set>(&mut self.out, false, name);
     }
 }
 
-/// Escapes what is displayed. No escape reaches over the parts that a display consists of, as each is valid UTF-8.
-struct Escaping<'s, F>(&'s mut Serializer<F>);
+/// Writer that escapes the output of a `Display` implementation. Each part is valid UTF-8, so that no escaped character
+/// extends over two parts.
+struct Escaping<'s, S>(&'s mut Serializer<S>);
 
-impl<F: Form> fmt::Write for Escaping<'_, F> {
+impl<S: Style> fmt::Write for Escaping<'_, S> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        push_body::<F::Set>(&mut self.0.out, part);
+        push_body::<S::Set>(&mut self.0.out, part);
         Ok(())
     }
 }

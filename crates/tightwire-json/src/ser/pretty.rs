@@ -1,12 +1,12 @@
-//! Indentation, added to a compact document.
+//! Indentation of a compact document.
 
-/// Appends the compact document `compact` with a line for each element and entry, `unit` per level. Empty arrays
-/// and objects stay on one line.
+/// Appends `compact` with one line per element and entry, each indented by `unit` per level. Empty arrays and objects
+/// stay on one line.
 pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
     let mut level = 0;
     let mut rest = compact;
-    while let Some((byte, behind)) = rest.split_first() {
-        rest = behind;
+    while let Some((byte, remaining)) = rest.split_first() {
+        rest = remaining;
         match byte {
             b'"' => {
                 let len = string_len(rest);
@@ -16,9 +16,9 @@ pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
             }
             b'{' | b'[' => {
                 out.push(*byte);
-                if let [close @ (b'}' | b']'), behind @ ..] = rest {
+                if let [close @ (b'}' | b']'), remaining @ ..] = rest {
                     out.push(*close);
-                    rest = behind;
+                    rest = remaining;
                 } else {
                     level += 1;
                     line(out, unit, level);
@@ -34,14 +34,14 @@ pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
                 line(out, unit, level);
             }
             b':' => out.extend_from_slice(b": "),
-            // Only raw values bring white space of their own.
+            // Only raw values contain white space.
             b' ' | b'\t' | b'\n' | b'\r' => {}
             _ => out.push(*byte),
         }
     }
 }
 
-/// The length of the rest of a string, its last quote included.
+/// Returns the length of the rest of a string, including its closing quote.
 fn string_len(rest: &[u8]) -> usize {
     let mut at = 0;
     loop {

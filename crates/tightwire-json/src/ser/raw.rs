@@ -1,52 +1,53 @@
-//! Raw values: JSON text that a value carries along.
+//! Raw values: values that contain JSON text.
 //!
-//! serde has no notion of them. serde_json's `RawValue` announces itself by the name of a struct with one field,
-//! and so do its numbers where they keep their text.
+//! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
+//! struct with a reserved name and one field.
 
 use serde::{Serialize, ser};
 
 use super::Serializer;
-use super::form::Form;
-use crate::de::{self, BytesForm, Duplicates, Lone, Rules};
+use super::style::Style;
+use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// The name under which `serde_json::value::RawValue` announces itself.
+/// Struct name of `serde_json::value::RawValue`.
 pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
-/// The name under which `serde_json::Number` announces itself if a program turns on its `arbitrary_precision`.
+/// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
-/// What happens with raw values.
+/// How raw values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Raw {
-    /// Written as they are if they are valid, else an error.
+pub(crate) enum RawValues {
+    /// Unchanged, after validation.
     Check,
-    /// Written as they are.
+    /// Unchanged, without validation.
     Trust,
-    /// Checked and written without white space and with the escapes of Go.
+    /// Without white space and with the escapes of Go, after validation.
     Compact,
 }
 
 #[inline(always)]
 pub(super) fn is_token(name: &'static str) -> bool {
-    // Both names have this beginning and no type of Rust has; the length is known at most call sites.
+    // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
     name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
 }
 
-fn push_raw<F: Form>(serializer: &mut Serializer<F>, text: &str) -> Result<()> {
-    if serializer.raw != Raw::Trust {
-        // The limit of depth protects readers; what this program has in memory is only checked for being JSON.
+fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+    if serializer.raw_values != RawValues::Trust {
+        // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
-            lone: Lone::Replace,
+            lone_surrogate: LoneSurrogate::Replace,
             duplicates: Duplicates::ByType,
-            bytes: BytesForm::Text,
+            byte_strings: ByteStrings::Utf8,
         };
-        de::validate(text, &rules).map_err(|_| <Error as ser::Error>::custom("a raw value is not JSON"))?;
+        de::validate(text, &rules)
+            .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
-    match serializer.raw {
-        Raw::Check | Raw::Trust => serializer.out.extend_from_slice(text.as_bytes()),
-        Raw::Compact => push_compact(&mut serializer.out, text),
+    match serializer.raw_values {
+        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
+        RawValues::Compact => push_compact(&mut serializer.out, text),
     }
     Ok(())
 }
@@ -64,7 +65,7 @@ fn push_compact(out: &mut Vec<u8>, text: &str) {
     out.extend(rest.bytes().filter(|byte| !byte.is_ascii_whitespace()));
 }
 
-/// The length of a string from behind its first quote to its last.
+/// Returns the length of a string without its quotes. `body` starts behind the opening quote.
 fn string_len(body: &str) -> usize {
     let bytes = body.as_bytes();
     let mut at = 0;
@@ -77,7 +78,7 @@ fn string_len(body: &str) -> usize {
     }
 }
 
-/// Appends the text between two quotes: escapes stay as they are, `<`, `>`, `&`, U+2028 and U+2029 become escapes.
+/// Appends a string: `<`, `>`, `&`, U+2028 and U+2029 are escaped, existing escapes are copied.
 fn push_escapes(out: &mut Vec<u8>, body: &str) {
     out.push(b'"');
     let mut rest = body;
@@ -98,11 +99,11 @@ fn push_escapes(out: &mut Vec<u8>, body: &str) {
     out.push(b'"');
 }
 
-/// Receives the text of a raw value.
-pub(super) struct RawText<'s, F>(pub(super) &'s mut Serializer<F>);
+/// Serializer of the text of a raw value.
+pub(super) struct RawText<'s, S>(pub(super) &'s mut Serializer<S>);
 
-/// Methods of a serializer that answer with an error.
-macro_rules! refuse {
+/// Defines methods of a serializer that return an error.
+macro_rules! reject {
     ($message:literal: $($method:ident($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
         $(
             fn $method(self, $($argument: $type),*) -> crate::error::Result<$ok> {
@@ -112,10 +113,10 @@ macro_rules! refuse {
         )*
     };
 }
-pub(super) use refuse;
+pub(super) use reject;
 
-/// The part of a serializer that only takes text: everything without an obvious form as text is refused.
-macro_rules! refuse_all_but_text {
+/// Defines the methods of a serializer for values that cannot be written as a string; all return an error.
+macro_rules! reject_all_but_text {
     ($message:literal) => {
         type SerializeSeq = ser::Impossible<(), Error>;
         type SerializeTuple = ser::Impossible<(), Error>;
@@ -125,7 +126,7 @@ macro_rules! refuse_all_but_text {
         type SerializeStruct = ser::Impossible<(), Error>;
         type SerializeStructVariant = ser::Impossible<(), Error>;
 
-        refuse! { $message:
+        reject! { $message:
             serialize_bytes(value: &[u8]) -> ();
             serialize_none() -> ();
             serialize_unit() -> ();
@@ -154,9 +155,9 @@ macro_rules! refuse_all_but_text {
         }
     };
 }
-pub(super) use refuse_all_but_text;
+pub(super) use reject_all_but_text;
 
-impl<F: Form> ser::Serializer for RawText<'_, F> {
+impl<S: Style> ser::Serializer for RawText<'_, S> {
     type Ok = ();
     type Error = Error;
 
@@ -164,9 +165,9 @@ impl<F: Form> ser::Serializer for RawText<'_, F> {
         push_raw(self.0, value)
     }
 
-    refuse_all_but_text! { "a raw value is not text" }
+    reject_all_but_text! { "raw value is not a string" }
 
-    refuse! { "a raw value is not text":
+    reject! { "raw value is not a string":
         serialize_bool(value: bool) -> ();
         serialize_i8(value: i8) -> ();
         serialize_i16(value: i16) -> ();
@@ -183,10 +184,10 @@ impl<F: Form> ser::Serializer for RawText<'_, F> {
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, _value: &T) -> Result<()> {
-        Err(ser::Error::custom("a raw value is not text"))
+        Err(ser::Error::custom("raw value is not a string"))
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, _value: &T) -> Result<()> {
-        Err(ser::Error::custom("a raw value is not text"))
+        Err(ser::Error::custom("raw value is not a string"))
     }
 }

@@ -1,6 +1,5 @@
-// Reads NDJSON records of a kind and a literal, builds the Go value from the literal, and writes what encoding/json
-// makes of it, one document per line. Every value goes through its bits or its bytes in hexadecimal, so that no JSON
-// decoder stands between.
+// Reads one value per line, in the notation of tests/it/go_compat.rs, and writes its encoding by encoding/json. Floats
+// are read as bits and strings as hexadecimal bytes, so that no JSON decoder is involved.
 package main
 
 import (
@@ -24,7 +23,7 @@ func must[T any](value T, err error) T {
 
 func text(word string) string { return string(must(hex.DecodeString(word))) }
 
-// parse builds the value that begins at words[0] and returns the words behind it.
+// parse builds the value at the start of words and returns the remaining words.
 func parse(words []string) (any, []string) {
 	kind, rest := words[0], words[1:]
 	switch kind {

@@ -1,4 +1,4 @@
-//! What encoding and decoding allocate.
+//! Allocations of encoding and decoding.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn record() -> Record<'static> {
 }
 
 #[test]
-fn encoding_into_a_buffer_with_room_allocates_nothing() {
+fn encoding_into_a_buffer_with_capacity_does_not_allocate() {
     let record = record();
     for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
         let mut buffer = Vec::new();
@@ -50,9 +50,9 @@ fn encoding_into_a_buffer_with_room_allocates_nothing() {
 }
 
 #[test]
-fn encoding_into_a_vector_of_its_own_allocates_once() {
+fn encoding_into_a_new_vector_allocates_once() {
     let record = record();
-    // The length of the last two documents is the estimate for the next.
+    // The lengths of the last two documents determine the capacity for the next.
     for _ in 0..2 {
         tightwire_json::to_vec(&record).unwrap();
     }
@@ -61,7 +61,7 @@ fn encoding_into_a_vector_of_its_own_allocates_once() {
 }
 
 #[test]
-fn decoding_borrowed_allocates_for_containers_only() {
+fn decoding_borrowed_values_allocates_only_for_containers() {
     let mut plain = record();
     plain.tags = vec!["a", "b", "c"];
     plain.note = String::new();
@@ -77,7 +77,7 @@ fn decoding_borrowed_allocates_for_containers_only() {
 }
 
 #[test]
-fn skipping_and_validating_allocate_nothing() {
+fn skipping_and_validating_do_not_allocate() {
     let document = tightwire_json::to_vec(&(record(), vec![record(), record()])).unwrap();
     let (count, valid) = allocations(|| tightwire_json::is_valid(&document));
     assert!(valid);
@@ -88,7 +88,7 @@ fn skipping_and_validating_allocate_nothing() {
 }
 
 #[test]
-fn an_encoder_keeps_its_buffer() {
+fn an_encoder_reuses_its_buffer() {
     let record = record();
     let mut encoder = tightwire_json::Encoder::new(std::io::sink());
     encoder.encode(&record).unwrap();
@@ -98,7 +98,7 @@ fn an_encoder_keeps_its_buffer() {
 }
 
 #[test]
-fn a_wrong_estimate_of_the_length_costs_little() {
+fn a_small_document_after_large_ones_allocates_little() {
     let large = "x".repeat(1 << 20);
     for _ in 0..4 {
         tightwire_json::to_vec(&large).unwrap();

@@ -1,4 +1,4 @@
-//! What decoding answers: values, errors, their places.
+//! Decoding: values, errors and their offsets.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ enum Shape {
 }
 
 #[test]
-fn syntax_errors_point_at_the_first_wrong_byte() {
+fn syntax_errors_have_the_offset_of_the_first_wrong_byte() {
     for (text, offset) in [
         ("[1,]", 3),
         ("[1 2]", 3),
@@ -66,20 +66,20 @@ fn syntax_errors_point_at_the_first_wrong_byte() {
 }
 
 #[test]
-fn what_is_cut_off_ends_at_its_end() {
+fn truncated_documents_are_eof_errors_at_their_end() {
     let text = r#"{"a":[1,-2.5e3,true,null,"x\u00e9\ud83d\ude00\n"],"b":{"c":false}}"#;
     for len in 0..text.len() {
-        let found = outcome(tightwire_json::from_str::<Value>(&text[..len]));
-        assert_eq!(found, Err(("eof", Some(len as u64))), "{}", &text[..len]);
+        let truncated = outcome(tightwire_json::from_str::<Value>(&text[..len]));
+        assert_eq!(truncated, Err(("eof", Some(len as u64))), "{}", &text[..len]);
     }
     assert!(tightwire_json::from_str::<Value>(text).is_ok());
-    // A character that is cut off, too.
+    // So is a truncated UTF-8 sequence.
     assert_eq!(outcome(tightwire_json::from_slice::<Value>(b"\"\xe2\x82")), Err(("eof", Some(3))));
     assert_eq!(outcome(tightwire_json::from_slice::<Value>(b"\"\xe2\x28\"")), Err(("syntax", Some(1))));
 }
 
 #[test]
-fn data_errors_point_at_the_value_and_keep_it_to_themselves() {
+fn data_errors_have_the_offset_of_the_value_but_do_not_show_it() {
     for (text, offset, message) in [
         (r#" {"x":1,"y":"secret"}"#, 12, "invalid type: string, expected i32 at offset 12"),
         (r#"{"x":1,"y":3000000000}"#, 11, "invalid value: integer, expected i32 at offset 11"),
@@ -101,7 +101,7 @@ fn data_errors_point_at_the_value_and_keep_it_to_themselves() {
 }
 
 #[test]
-fn enums() {
+fn enum_variants_are_decoded_from_strings_and_objects() {
     let read = |text| outcome(tightwire_json::from_str::<Shape>(text));
     assert_eq!(read("\"Unit\""), Ok(Shape::Unit));
     assert_eq!(read("{\"Unit\":null}"), Ok(Shape::Unit));
@@ -116,7 +116,7 @@ fn enums() {
 }
 
 #[test]
-fn numbers_keep_their_value_where_the_type_can_hold_it() {
+fn numbers_are_exact_if_the_type_can_represent_them() {
     assert_eq!(tightwire_json::from_str::<u64>("18446744073709551615").unwrap(), u64::MAX);
     assert_eq!(
         tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(),
@@ -133,7 +133,7 @@ fn numbers_keep_their_value_where_the_type_can_hold_it() {
     assert!(tightwire_json::from_str::<f64>("-0").unwrap().is_sign_negative());
     assert_eq!(tightwire_json::from_str::<f64>("9007199254740993").unwrap(), 9_007_199_254_740_992.0);
     assert_eq!(tightwire_json::from_str::<f64>("0.1e1").unwrap(), 1.0);
-    // By way of f64 it would be rounded twice, to 1.
+    // Through f64 it would be rounded twice, to 1.
     assert_eq!(tightwire_json::from_str::<f32>("1.000000059604644775390626").unwrap(), 1.000_000_1);
     for text in ["1e400", "-1e400"] {
         assert!(tightwire_json::from_str::<f64>(text).unwrap_err().is_data());
@@ -146,7 +146,7 @@ fn numbers_keep_their_value_where_the_type_can_hold_it() {
 }
 
 #[test]
-fn duplicate_keys_are_a_matter_of_the_type_unless_the_codec_says_otherwise() {
+fn duplicate_keys_are_handled_by_the_type_by_default() {
     let text = r#"{"role":"user","role":"admin"}"#;
     #[derive(Debug, serde::Deserialize)]
     #[allow(dead_code, reason = "it is only decoded")]
@@ -159,34 +159,33 @@ fn duplicate_keys_are_a_matter_of_the_type_unless_the_codec_says_otherwise() {
     assert_eq!(Codec::compat().from_str::<Grant>(text).unwrap().role, "admin");
     for codec in [Codec::strict(), Codec::fast(), Codec::compat().with_duplicates(Duplicates::ByType)] {
         assert!(codec.from_str::<Grant>(text).is_err());
-        assert!(codec.from_slice_mut::<Grant>(&mut text.replace("admin", "\\u0041").into_bytes()).is_err());
     }
 }
 
-/// Rejects every map with more than one entry, whatever its keys, and counts how often it is asked.
-struct AtMostOne;
+/// Rejects every map that does not have exactly one entry, and counts the calls.
+struct SingleEntry;
 
 thread_local! {
     static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-impl<'de> Deserialize<'de> for AtMostOne {
+impl<'de> Deserialize<'de> for SingleEntry {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         CALLS.set(CALLS.get() + 1);
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = AtMostOne;
+            type Value = SingleEntry;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a map with one entry")
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<AtMostOne, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<SingleEntry, A::Error> {
                 let mut count = 0;
                 while map.next_entry::<String, IgnoredAny>()?.is_some() {
                     count += 1;
                 }
-                if count == 1 { Ok(AtMostOne) } else { Err(serde::de::Error::custom("too many")) }
+                if count == 1 { Ok(SingleEntry) } else { Err(serde::de::Error::custom("too many")) }
             }
         }
         deserializer.deserialize_map(Visitor)
@@ -194,20 +193,19 @@ impl<'de> Deserialize<'de> for AtMostOne {
 }
 
 #[test]
-fn the_rejection_of_a_type_is_final() {
+fn decoding_is_not_retried_after_an_error_of_the_type() {
     let text = r#"{"a":1,"a":2}"#;
     for mode in [tightwire_json::Mode::Strict, tightwire_json::Mode::Fast] {
         CALLS.set(0);
         let codec = Codec::new(mode);
-        assert!(codec.from_str::<AtMostOne>(text).is_err_and(|error| error.is_data()), "{mode:?}");
-        assert!(codec.from_slice::<AtMostOne>(text.as_bytes()).is_err());
-        assert!(codec.from_slice_mut::<AtMostOne>(&mut text.as_bytes().to_vec()).is_err());
-        assert_eq!(CALLS.get(), 3, "each decodes once");
+        assert!(codec.from_str::<SingleEntry>(text).is_err_and(|error| error.is_data()), "{mode:?}");
+        assert!(codec.from_slice::<SingleEntry>(text.as_bytes()).is_err());
+        assert_eq!(CALLS.get(), 2, "each decodes once");
     }
 }
 
 #[test]
-fn bytes_come_back_in_every_mode() {
+fn byte_strings_round_trip_in_every_mode() {
     for codec in support::codecs() {
         for len in 0..20_u8 {
             let bytes: ByteBuf = (0..len).map(|byte| byte.wrapping_mul(53)).collect::<Vec<_>>().into();
@@ -220,7 +218,7 @@ fn bytes_come_back_in_every_mode() {
 }
 
 #[test]
-fn a_negative_zero_is_an_integer_of_any_width() {
+fn negative_zero_is_accepted_for_every_integer_type() {
     macro_rules! widths {
         ($($type:ty)*) => {$(
             assert_eq!(tightwire_json::from_str::<$type>("-0").unwrap(), 0, stringify!($type));
@@ -234,27 +232,25 @@ fn a_negative_zero_is_an_integer_of_any_width() {
 }
 
 #[test]
-fn the_last_of_duplicate_keys_counts_where_the_codec_says_so() {
+fn codecs_can_use_the_last_of_duplicate_keys_or_reject_them() {
     let text = r#"{"x":1,"y":2,"\u0078":3}"#;
     for codec in support::codecs().into_iter().map(|codec| codec.with_duplicates(Duplicates::Last)) {
         assert_eq!(codec.from_str::<Point>(text).unwrap(), Point { x: 3, y: 2 }, "{codec:?}");
         assert_eq!(codec.from_str::<Value>(text).unwrap(), serde_json::json!({"x": 3, "y": 2}));
-        let refusing = codec.with_duplicates(Duplicates::Error);
-        assert_eq!(outcome(refusing.from_str::<Point>(text)), Err(("syntax", Some(13))), "{codec:?}");
-        assert_eq!(outcome(refusing.from_str::<Value>(text)), Err(("syntax", Some(13))));
-        assert!(!refusing.is_valid(text.as_bytes()));
-        assert!(refusing.from_str::<Value>(r#"[{"x":1},{"x":{"x":1}}]"#).is_ok());
+        let rejecting = codec.with_duplicates(Duplicates::Error);
+        assert_eq!(outcome(rejecting.from_str::<Point>(text)), Err(("syntax", Some(13))), "{codec:?}");
+        assert_eq!(outcome(rejecting.from_str::<Value>(text)), Err(("syntax", Some(13))));
+        assert!(!rejecting.is_valid(text.as_bytes()));
+        assert!(rejecting.from_str::<Value>(r#"[{"x":1},{"x":{"x":1}}]"#).is_ok());
     }
-    // A value that is replaced may have any type, but must be JSON.
+    // The value of a replaced entry may have any type, but must be JSON.
     let codec = Codec::compat();
     assert_eq!(codec.from_str::<Point>(r#"{"x":[],"y":2,"x":3}"#).unwrap(), Point { x: 3, y: 2 });
     assert_eq!(outcome(codec.from_str::<Point>(r#"{"x":[,"y":2,"x":3}"#)), Err(("data", Some(5))));
-    let mut document = *br#"{"x":1,"y":2,"\u0078":3}"#;
-    assert_eq!(codec.from_slice_mut::<Point>(&mut document).unwrap(), Point { x: 3, y: 2 });
 }
 
 #[test]
-fn limits() {
+fn limits_are_inclusive_and_reported_with_offsets() {
     let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
     assert!(tightwire_json::from_str::<Value>(&nested(128)).is_ok());
     assert_eq!(outcome(tightwire_json::from_str::<Value>(&nested(129))), Err(("limit", Some(128))));
@@ -278,23 +274,23 @@ fn limits() {
 }
 
 #[test]
-fn the_greatest_depth_fits_a_small_stack() {
+fn the_maximum_depth_fits_into_the_default_stack_of_a_thread() {
     let codec = Codec::strict().with_limits(Limits::new().max_depth(usize::MAX));
-    let worst = "{\"a\":".repeat(Limits::MAX_DEPTH) + "1" + &"}".repeat(Limits::MAX_DEPTH);
+    let deepest = "{\"a\":".repeat(Limits::MAX_DEPTH) + "1" + &"}".repeat(Limits::MAX_DEPTH);
     let run = move || {
         for codec in support::codecs() {
             let codec = codec.with_limits(Limits::new().max_depth(usize::MAX));
-            let value = codec.from_str::<Value>(&worst).unwrap();
-            assert!(codec.to_string(&value).unwrap() == worst);
+            let value = codec.from_str::<Value>(&deepest).unwrap();
+            assert!(codec.to_string(&value).unwrap() == deepest);
         }
-        assert!(codec.from_str::<Value>(&format!("[{worst}]")).unwrap_err().is_limit());
+        assert!(codec.from_str::<Value>(&format!("[{deepest}]")).unwrap_err().is_limit());
     };
-    // What Rust gives a thread by default.
+    // The default of Rust.
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 #[test]
-fn half_surrogates_are_refused_or_replaced() {
+fn lone_surrogates_are_rejected_or_replaced() {
     for (text, replaced) in [
         (r#""\ud800""#, "\u{fffd}"),
         (r#""a\udc00b""#, "a\u{fffd}b"),
@@ -309,40 +305,34 @@ fn half_surrogates_are_refused_or_replaced() {
             if codec.mode() == tightwire_json::Mode::Compat {
                 assert_eq!(codec.from_str::<String>(text).unwrap(), replaced);
                 assert!(codec.is_valid(text.as_bytes()));
-                let mut copy = text.as_bytes().to_vec();
-                assert_eq!(codec.from_slice_mut::<&str>(&mut copy).unwrap(), replaced);
             }
         }
     }
 }
 
 #[test]
-fn skipped_values_are_checked() {
+fn skipped_values_are_validated() {
     #[derive(Debug, Deserialize)]
-    struct Nothing {}
+    struct Empty {}
     for value in ["[1,2 3]", "truu", "01", "\"\\x\"", "\"\n\"", "\"\\ud800\"", "{\"a\"}"] {
         for codec in [Codec::strict(), Codec::fast()] {
-            assert!(codec.from_str::<Nothing>(&format!("{{\"a\":{value}}}")).is_err(), "{value}");
+            assert!(codec.from_str::<Empty>(&format!("{{\"a\":{value}}}")).is_err(), "{value}");
             assert!(codec.from_str::<Vec<Box<RawValue>>>(&format!("[{value}]")).is_err(), "{value}");
         }
     }
-    assert!(tightwire_json::from_slice::<Nothing>(b"{\"a\":\"\xff\"}").unwrap_err().is_syntax());
+    assert!(tightwire_json::from_slice::<Empty>(b"{\"a\":\"\xff\"}").unwrap_err().is_syntax());
 }
 
 #[test]
-fn raw_values_keep_their_text() {
+fn raw_values_are_decoded_unchanged() {
     let map: BTreeMap<&str, &RawValue> =
         tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
     assert_eq!(map["a"].get(), r#"{ "b" : 1.0 }"#);
     assert_eq!(map["c"].get(), r#""x\n""#);
-    let mut document = *br#"{"a":{"b\t":["\u0041", 1]},"c":[ 2 ]}"#;
-    let map: BTreeMap<&str, Box<RawValue>> = tightwire_json::from_slice_mut(&mut document).unwrap();
-    assert_eq!(map["a"].get(), r#"{"b\t":["A", 1]}"#);
-    assert_eq!(map["c"].get(), "[ 2 ]");
 }
 
 #[test]
-fn keys_of_other_types() {
+fn keys_can_be_numbers_and_booleans() {
     assert_eq!(
         tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(),
         BTreeMap::from([(-1, true)])
@@ -364,7 +354,7 @@ fn keys_of_other_types() {
 }
 
 #[test]
-fn lines_and_columns() {
+fn errors_have_a_line_and_a_column() {
     let error = tightwire_json::from_str::<Value>("{\n \"a\": 1,\n \"b\" 2}").unwrap_err();
     assert_eq!(error.line_column(b"{\n \"a\": 1,\n \"b\" 2}"), Some((3, 6)));
     assert_eq!(error.line_column(b""), None);

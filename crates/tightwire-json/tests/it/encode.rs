@@ -1,4 +1,4 @@
-//! What encoding writes.
+//! Encoding: output and errors.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -14,24 +14,24 @@ enum Shape {
     Struct { a: u8, b: () },
 }
 
-/// Goes through `collect_str`.
-struct Shown(&'static str);
+/// Serializes with `collect_str`.
+struct Displayed(&'static str);
 
-impl Display for Shown {
+impl Display for Displayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)?;
         f.write_str("\"<")
     }
 }
 
-impl Serialize for Shown {
+impl Serialize for Displayed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 #[test]
-fn every_shape() {
+fn enums_tuples_and_displayed_values_are_encoded() {
     let shapes = [Shape::Unit, Shape::Newtype(1), Shape::Tuple(1, 2), Shape::Struct { a: 1, b: () }];
     let expected = r#"["Unit",{"Newtype":1},{"Tuple":[1,2]},{"Struct":{"a":1,"b":null}}]"#;
     assert_eq!(tightwire_json::to_string(&shapes).unwrap(), expected);
@@ -40,16 +40,16 @@ fn every_shape() {
         tightwire_json::to_string(&(Some(1), None::<u8>, 'x', i128::MIN, u128::MAX)).unwrap(),
         format!(r#"[1,null,"x",{},{}]"#, i128::MIN, u128::MAX)
     );
-    assert_eq!(tightwire_json::to_string(&Shown("a\n")).unwrap(), r#""a\n\"<""#);
-    assert_eq!(Codec::compat().to_string(&Shown("a\n")).unwrap(), r#""a\n\"\u003c""#);
+    assert_eq!(tightwire_json::to_string(&Displayed("a\n")).unwrap(), r#""a\n\"<""#);
+    assert_eq!(Codec::compat().to_string(&Displayed("a\n")).unwrap(), r#""a\n\"\u003c""#);
     assert_eq!(
-        tightwire_json::to_string(&BTreeMap::from([(1.5_f32.to_bits(), Shown("k"))])).unwrap(),
+        tightwire_json::to_string(&BTreeMap::from([(1.5_f32.to_bits(), Displayed("k"))])).unwrap(),
         r#"{"1069547520":"k\"<"}"#
     );
 }
 
 #[test]
-fn what_has_no_form_is_an_error_and_leaves_the_buffer_alone() {
+fn encoding_errors_leave_the_buffer_unchanged() {
     let mut buffer = b"before".to_vec();
     for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -65,7 +65,7 @@ fn what_has_no_form_is_an_error_and_leaves_the_buffer_alone() {
 }
 
 #[test]
-fn maps_are_sorted_for_go_alone() {
+fn only_compat_mode_sorts_map_keys() {
     struct Entries(&'static [(&'static str, u8)]);
     impl Serialize for Entries {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -81,12 +81,12 @@ fn maps_are_sorted_for_go_alone() {
         Codec::compat().to_string(&entries).unwrap(),
         "{\"\":4,\"Z\":6,\"a\":3,\"a\\n\":2,\"z\":1,\"é\":5}"
     );
-    // Nested maps are in order before the outer one is.
+    // Nested maps are sorted, too.
     let nested = BTreeMap::from([("b", Entries(&[("y", 1), ("x", 2)])), ("a", Entries(&[]))]);
     assert_eq!(Codec::compat().to_string(&nested).unwrap(), r#"{"a":{},"b":{"x":2,"y":1}}"#);
 }
 
-/// A type that announces itself as a raw value without being checked.
+/// Raw value whose text is not validated.
 struct Unchecked(&'static str);
 
 impl Serialize for Unchecked {
@@ -100,7 +100,7 @@ impl Serialize for Unchecked {
 }
 
 #[test]
-fn raw_values_are_checked_compacted_or_trusted() {
+fn raw_values_are_validated_compacted_or_trusted_by_mode() {
     let raw = RawValue::from_string("{ \"b\" : \"<\" }".to_owned()).unwrap();
     assert_eq!(Codec::strict().to_string(&raw).unwrap(), "{ \"b\" : \"<\" }");
     assert_eq!(Codec::fast().to_string(&raw).unwrap(), "{ \"b\" : \"<\" }");
@@ -109,13 +109,13 @@ fn raw_values_are_checked_compacted_or_trusted() {
         assert!(Codec::strict().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
         assert!(Codec::compat().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
         assert_eq!(Codec::fast().to_string(&[Unchecked(bad)]).unwrap(), format!("[{bad}]"));
-        // Whatever it is, laying it out ends.
+        // Indenting an invalid document terminates.
         Codec::fast().to_vec_pretty(&[Unchecked(bad), Unchecked("]}")], " ").unwrap();
     }
 }
 
 #[test]
-fn pretty() {
+fn pretty_output_equals_that_of_serde_json() {
     let value = serde_json::json!({"a": [], "b": {}, "c": [1, {"d": "x,{\"y\":"}], "e": null});
     for indent in ["", "\t", "   "] {
         let ours = tightwire_json::to_vec_pretty(&value, indent).unwrap();
@@ -127,7 +127,7 @@ fn pretty() {
 }
 
 #[test]
-fn values_may_encode_others_meanwhile() {
+fn a_serialize_implementation_may_encode_another_value() {
     struct Inner;
     impl Serialize for Inner {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -138,7 +138,7 @@ fn values_may_encode_others_meanwhile() {
 }
 
 #[test]
-fn a_small_document_does_not_keep_the_room_of_a_large_one() {
+fn a_small_document_after_a_large_one_has_a_small_capacity() {
     tightwire_json::to_vec(&vec![0; 100_000]).unwrap();
     let small = tightwire_json::to_vec(&1).unwrap();
     assert!(small.capacity() < 1000);
@@ -146,6 +146,6 @@ fn a_small_document_does_not_keep_the_room_of_a_large_one() {
 
 #[cfg(feature = "bytes")]
 #[test]
-fn bytes() {
+fn to_bytes_returns_the_document() {
     assert_eq!(tightwire_json::to_bytes(&1).unwrap(), bytes::Bytes::from_static(b"1"));
 }

@@ -12,10 +12,10 @@ use proptest::test_runner::TestRunner;
 use serde::{Serialize, Serializer};
 use tightwire_json::{Codec, RawValue};
 
-/// How many values are compared beside the chosen ones.
+/// Number of generated values, in addition to the hand-written ones.
 const GENERATED: usize = 4_000;
 
-/// A value that both sides can build.
+/// Value that Rust and Go can both build.
 #[derive(Debug, Clone)]
 enum Value {
     Null,
@@ -28,7 +28,7 @@ enum Value {
     Bytes(Vec<u8>),
     Raw(String),
     Array(Vec<Self>),
-    /// Written in the random order of a hash map.
+    /// Serialized in the random order of a hash map.
     Map(BTreeMap<String, Self>),
 }
 
@@ -57,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The notation that `tests/go/main.go` reads.
+/// Returns the value in the notation that `tests/go/main.go` parses.
 fn words(value: &Value) -> String {
     match value {
         Value::Null => "n".to_owned(),
@@ -125,8 +125,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Values at the borders of the rules.
-fn chosen() -> Vec<Value> {
+/// Returns edge cases of the formatting rules.
+fn edge_cases() -> Vec<Value> {
     let doubles = [
         0.0,
         -0.0,
@@ -165,7 +165,7 @@ fn chosen() -> Vec<Value> {
 }
 
 #[test]
-fn the_bytes_are_those_of_go() {
+fn compat_output_equals_that_of_go() {
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/go");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gocompat");
     match Command::new("go").arg("build").arg("-o").arg(&program).arg(".").current_dir(&source).output() {
@@ -173,7 +173,7 @@ fn the_bytes_are_those_of_go() {
             assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         }
         Err(missing) => {
-            #[allow(clippy::print_stderr, reason = "a skipped comparison must be seen")]
+            #[allow(clippy::print_stderr, reason = "a skipped comparison must be visible")]
             {
                 eprintln!("skipped: the comparison with encoding/json needs Go ({missing})");
             }
@@ -183,7 +183,7 @@ fn the_bytes_are_those_of_go() {
 
     let mut runner = TestRunner::deterministic();
     let strategy = value();
-    let mut values = chosen();
+    let mut values = edge_cases();
     values.extend((0..GENERATED).map(|_| strategy.new_tree(&mut runner).unwrap().current()));
 
     let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

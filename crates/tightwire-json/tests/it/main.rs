@@ -1,4 +1,4 @@
-//! The integration tests, in one program.
+//! Integration tests, in one binary.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -10,9 +10,7 @@ mod decode;
 mod differential;
 mod encode;
 mod envelope;
-mod errno;
 mod go_compat;
 mod ndjson;
 mod round_trip;
 mod stream;
-mod validation;

@@ -21,35 +21,34 @@ fn lines<T: serde::de::DeserializeOwned>(
 }
 
 fn lines_in<'a, T: serde::de::DeserializeOwned>(
-    pieces: impl Iterator<Item = &'a [u8]>,
+    chunks: impl Iterator<Item = &'a [u8]>,
     mut decoder: LineDecoder<T>,
 ) -> Vec<tightwire_json::Result<T>> {
-    let mut found = Vec::new();
-    for mut piece in pieces {
-        while let Some(document) = decoder.next(&mut piece) {
-            found.push(document);
+    let mut results = Vec::new();
+    for mut chunk in chunks {
+        while let Some(document) = decoder.next(&mut chunk) {
+            results.push(document);
         }
     }
-    found.extend(decoder.finish());
-    found
+    results.extend(decoder.finish());
+    results
 }
 
-/// The decoder of lines and the stream give the same in pieces of any size, at every limit.
 #[test]
-fn pieces_and_limits_change_nothing() {
+fn decoder_and_stream_agree_for_any_chunks_at_any_limit() {
     let long = format!("\"{}\"\r\n1\n", "é\\n".repeat(20_000));
     for input in ["1\r\n\n22\n[3]\n{\"a\":4}", "[\n\"x\"\n", "\r\r\n \r", "", &long, long.trim_end()] {
         for max_line in test_support::limits(input.len()) {
             let decoder = || LineDecoder::<Value>::new().max_line(max_line);
-            let found = test_support::in_pieces(input.as_bytes(), |pieces| {
-                lines_in(pieces.iter().copied(), decoder()).into_iter().map(outcome).collect::<Vec<_>>()
+            let decoded = test_support::in_pieces(input.as_bytes(), |chunks| {
+                lines_in(chunks.iter().copied(), decoder()).into_iter().map(outcome).collect::<Vec<_>>()
             });
-            let streamed = test_support::in_pieces(input.as_bytes(), |pieces| {
-                let chunks = pieces.iter().map(|piece| std::io::Result::Ok(Bytes::copy_from_slice(piece)));
+            let streamed = test_support::in_pieces(input.as_bytes(), |chunks| {
+                let chunks = chunks.iter().map(|chunk| std::io::Result::Ok(Bytes::copy_from_slice(chunk)));
                 let stream = NdjsonStream::with_decoder(stream::iter(chunks.collect::<Vec<_>>()), decoder());
                 block_on(stream.map(outcome).collect::<Vec<_>>())
             });
-            assert_eq!(streamed, found);
+            assert_eq!(streamed, decoded);
         }
     }
 }
@@ -57,17 +56,17 @@ fn pieces_and_limits_change_nothing() {
 #[test]
 fn lines_end_with_lf_crlf_or_the_stream() {
     for step in 1..20 {
-        let found: Vec<_> =
+        let numbers: Vec<_> =
             lines::<u32>(b"1\r\n\n \r\n22\n3", step, 100).into_iter().map(Result::unwrap).collect();
-        assert_eq!(found, [1, 22, 3], "{step}");
+        assert_eq!(numbers, [1, 22, 3], "{step}");
     }
 }
 
 #[test]
-fn an_error_is_about_its_line() {
+fn an_error_affects_only_its_line() {
     for step in 1..20 {
-        let found = lines::<u32>(b"1\n[\n\"x\"\n4\n5 6\n7", step, 100);
-        let kinds: Vec<_> = found
+        let results = lines::<u32>(b"1\n[\n\"x\"\n4\n5 6\n7", step, 100);
+        let kinds: Vec<_> = results
             .iter()
             .map(|line| match line {
                 Ok(number) => (*number, None),
@@ -91,22 +90,22 @@ fn long_lines_are_skipped() {
     text.extend(b"x".repeat(50));
     text.extend(b"\"\n1234567890\r\n12345678901\n3");
     for step in 1..80 {
-        let found = lines::<Value>(&text, step, 10);
-        assert_eq!(found.len(), 5, "{step}");
-        assert_eq!(found[0].as_ref().unwrap(), &1);
-        let error = found[1].as_ref().unwrap_err();
+        let results = lines::<Value>(&text, step, 10);
+        assert_eq!(results.len(), 5, "{step}");
+        assert_eq!(results[0].as_ref().unwrap(), &1);
+        let error = results[1].as_ref().unwrap_err();
         assert!(error.is_limit());
         assert_eq!((error.limit(), error.offset()), (Some(10), Some(12)), "{step}");
-        assert_eq!(found[2].as_ref().unwrap(), &1_234_567_890_u64);
-        let error = found[3].as_ref().unwrap_err();
+        assert_eq!(results[2].as_ref().unwrap(), &1_234_567_890_u64);
+        let error = results[3].as_ref().unwrap_err();
         assert!(error.is_limit());
         assert_eq!(error.offset(), Some(55 + 12 + 10), "{step}");
-        assert_eq!(found[4].as_ref().unwrap(), &3);
+        assert_eq!(results[4].as_ref().unwrap(), &3);
     }
 }
 
 #[test]
-fn bodies_and_streams() {
+fn a_body_is_decoded_by_a_stream() {
     block_on(async {
         let values = vec![Value::from("a\nb"), Value::Null, Value::from(vec![1, 2])];
         let body: Vec<_> = NdjsonBody::new(stream::iter(values.clone())).collect().await;
@@ -120,7 +119,7 @@ fn bodies_and_streams() {
 }
 
 #[test]
-fn a_body_ends_at_a_value_without_a_form() {
+fn a_body_ends_at_a_value_that_cannot_be_encoded() {
     block_on(async {
         let mut body = NdjsonBody::new(stream::iter([1.0, f64::NAN, 2.0]));
         assert_eq!(body.next().await.unwrap().unwrap(), Bytes::from_static(b"1.0\n"));
@@ -130,7 +129,7 @@ fn a_body_ends_at_a_value_without_a_form() {
 }
 
 #[test]
-fn a_failing_transport_ends_the_stream() {
+fn an_error_of_the_underlying_stream_ends_the_stream() {
     block_on(async {
         let chunks = [Ok(Bytes::from_static(b"1\n2")), Err(std::io::Error::other("reset"))];
         let mut numbers = NdjsonStream::<_, u8>::new(stream::iter(chunks));
@@ -141,19 +140,19 @@ fn a_failing_transport_ends_the_stream() {
 }
 
 #[test]
-fn sinks_get_whole_lines() {
+fn a_sink_sends_one_chunk_per_line() {
     block_on(async {
-        let mut sink = NdjsonSink::with_codec(Kept::default(), Codec::compat());
+        let mut sink = NdjsonSink::with_codec(RecordedChunks::default(), Codec::compat());
         sink.send(Value::from("<")).await.unwrap();
         assert_eq!(sink.into_inner().0, [Bytes::from_static(b"\"\\u003c\"\n")]);
     });
 }
 
-/// A sink that keeps what it gets.
+/// Sink that records its chunks.
 #[derive(Debug, Default)]
-struct Kept(Vec<Bytes>);
+struct RecordedChunks(Vec<Bytes>);
 
-impl Sink<Bytes> for Kept {
+impl Sink<Bytes> for RecordedChunks {
     type Error = std::io::Error;
 
     fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
@@ -175,11 +174,11 @@ impl Sink<Bytes> for Kept {
 }
 
 #[test]
-fn debug_output_shows_nothing_that_was_received() {
+fn debug_output_omits_the_input() {
     let mut decoder = LineDecoder::<Value>::new();
     assert!(decoder.next(&mut &b"\"hunter2"[..]).is_none());
     let text = format!("{decoder:?}");
-    // As bytes are printed.
+    // `Debug` prints bytes as numbers.
     assert!(!text.contains("104, 117, 110"), "{text}");
     let chunks = stream::empty::<std::io::Result<Bytes>>();
     let text = format!("{:?}", NdjsonStream::with_decoder(chunks, decoder));
@@ -188,8 +187,8 @@ fn debug_output_shows_nothing_that_was_received() {
 
 proptest! {
     #[test]
-    fn chunks_do_not_matter(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {
-        let show = |found: Vec<tightwire_json::Result<Value>>| format!("{found:?}");
+    fn results_do_not_depend_on_the_chunk_size(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {
+        let show = |results: Vec<tightwire_json::Result<Value>>| format!("{results:?}");
         prop_assert_eq!(show(lines(text.as_bytes(), step, 3)), show(lines(text.as_bytes(), usize::MAX, 3)));
     }
 }

@@ -1,4 +1,4 @@
-//! Generated values of every type of serde's data model come back from every mode and backend as they were.
+//! Generated values of every type of serde's data model round-trip in every mode and backend.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ struct Struct {
     earlier: Option<Box<Any>>,
 }
 
-/// A struct that is written as a map, because serde passes on the flattened fields that way.
+/// Struct that serde serializes as a map because of the flattened field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Flattened {
     own: Box<Any>,
@@ -32,7 +32,7 @@ struct Flattened {
     flattened: Plain,
 }
 
-/// serde holds flattened fields in a buffer that knows neither 128-bit integers nor keys other than strings.
+/// serde buffers flattened fields in a type that supports neither 128-bit integers nor keys other than strings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Plain {
     number: i64,
@@ -151,17 +151,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn every_type_comes_back(value in value()) {
-        // Debug output tells -0 from 0, which comparison does not.
+    fn every_type_round_trips(value in value()) {
+        // `Debug` distinguishes -0 from 0, `==` does not.
         let expected = format!("{value:?}");
         for codec in codecs() {
-            for mut document in [codec.to_vec(&value).unwrap(), codec.to_vec_pretty(&value, "\t").unwrap()] {
+            for document in [codec.to_vec(&value).unwrap(), codec.to_vec_pretty(&value, "\t").unwrap()] {
                 let text = String::from_utf8_lossy(&document).into_owned();
                 let mut decoder = tightwire_json::Decoder::with_codec(document.as_slice(), codec);
                 let streamed = decoder.decode::<Any>().map(Option::unwrap);
-                for found in [codec.from_slice::<Any>(&document), streamed, codec.from_slice_mut(&mut document)] {
-                    let found = found.map(|found| format!("{found:?}"));
-                    prop_assert_eq!(found.as_ref().ok(), Some(&expected), "{:?} {} {:?}", codec, text, found);
+                for decoded in [codec.from_slice::<Any>(&document), streamed] {
+                    let decoded = decoded.map(|decoded| format!("{decoded:?}"));
+                    prop_assert_eq!(decoded.as_ref().ok(), Some(&expected), "{:?} {} {:?}", codec, text, decoded);
                 }
             }
         }

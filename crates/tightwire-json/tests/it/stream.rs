@@ -8,11 +8,11 @@ use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
 
 use crate::support;
 
-/// Counts calls and keeps what they wrote.
+/// Writer that records each call.
 #[derive(Debug, Default)]
-struct Writes(Vec<Vec<u8>>);
+struct RecordedWrites(Vec<Vec<u8>>);
 
-impl Write for Writes {
+impl Write for RecordedWrites {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.push(bytes.to_vec());
         Ok(bytes.len())
@@ -23,14 +23,14 @@ impl Write for Writes {
     }
 }
 
-/// Hands out a few bytes at a time, with interruptions.
-struct Dribble<'a> {
+/// Reader that returns a few bytes at a time and is interrupted before each read.
+struct SmallReads<'a> {
     bytes: &'a [u8],
     step: usize,
     interrupt: bool,
 }
 
-impl Read for Dribble<'_> {
+impl Read for SmallReads<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.interrupt = !self.interrupt;
         if self.interrupt {
@@ -43,10 +43,10 @@ impl Read for Dribble<'_> {
     }
 }
 
-fn all(bytes: &[u8], step: usize) -> Vec<Result<Value, (&'static str, Option<u64>)>> {
-    let mut decoder = Decoder::new(Dribble { bytes, step, interrupt: false });
+fn decode_all(bytes: &[u8], step: usize) -> Vec<Result<Value, (&'static str, Option<u64>)>> {
+    let mut decoder = Decoder::new(SmallReads { bytes, step, interrupt: false });
     let mut found = Vec::new();
-    // More steps than bytes: a decoder that never ends fails the test instead of hanging it.
+    // Bounded, so that a decoder that does not terminate fails the test instead of hanging it.
     for _ in 0..bytes.len() + 2 {
         match support::outcome(decoder.decode::<Value>()) {
             Ok(None) => return found,
@@ -54,12 +54,12 @@ fn all(bytes: &[u8], step: usize) -> Vec<Result<Value, (&'static str, Option<u64
             Err(error) => found.push(Err(error)),
         }
     }
-    panic!("the decoder does not end: {found:?}");
+    panic!("the decoder does not terminate: {found:?}");
 }
 
 #[test]
-fn one_write_per_document_and_none_for_an_error() {
-    let mut encoder = Encoder::new(Writes::default());
+fn an_encoder_writes_once_per_document_and_not_on_errors() {
+    let mut encoder = Encoder::new(RecordedWrites::default());
     encoder.encode(&vec![1; 10_000]).unwrap();
     assert!(encoder.encode(&(1, f64::INFINITY)).unwrap_err().is_encode());
     encoder.encode("b").unwrap();
@@ -90,16 +90,16 @@ fn a_failing_writer_is_an_io_error() {
 #[test]
 fn documents_need_no_separator() {
     for step in [1, 2, 3, 1000] {
-        let found = all(b" {\"a\":1}{\"a\":[]}\n\n12 true\"x\\\"\"[3]null 4 ", step);
+        let found = decode_all(b" {\"a\":1}{\"a\":[]}\n\n12 true\"x\\\"\"[3]null 4 ", step);
         let found: Vec<_> = found.into_iter().map(|value| value.unwrap().to_string()).collect();
         assert_eq!(found, ["{\"a\":1}", "{\"a\":[]}", "12", "true", "\"x\\\"\"", "[3]", "null", "4"]);
-        assert_eq!(all(b"", step), []);
-        assert_eq!(all(b" \n", step), []);
+        assert_eq!(decode_all(b"", step), []);
+        assert_eq!(decode_all(b" \n", step), []);
     }
 }
 
 #[test]
-fn what_is_cut_off_or_stray_is_an_error_once() {
+fn truncated_documents_and_stray_bytes_are_reported_once() {
     for (text, expected) in [
         ("1 {\"a\":", ("eof", Some(7))),
         ("1 [", ("eof", Some(3))),
@@ -116,7 +116,7 @@ fn what_is_cut_off_or_stray_is_an_error_once() {
         ("1 [1 2]", ("syntax", Some(5))),
     ] {
         for step in [1, 5, 1000] {
-            assert_eq!(all(text.as_bytes(), step), [Ok(Value::from(1)), Err(expected)], "{text}");
+            assert_eq!(decode_all(text.as_bytes(), step), [Ok(Value::from(1)), Err(expected)], "{text}");
         }
     }
 }
@@ -142,7 +142,7 @@ fn the_buffer_is_bounded() {
     assert_eq!((error.limit(), error.offset()), (Some(1000), Some(1000)));
     assert!(endless.decode::<IgnoredAny>().unwrap().is_none());
 
-    // White space between documents is no part of any.
+    // White space between documents does not count.
     let mut spaces = b" ".repeat(100_000);
     spaces.push(b'1');
     let mut decoder = Decoder::with_codec(spaces.as_slice(), codec);
@@ -150,51 +150,50 @@ fn the_buffer_is_bounded() {
 }
 
 #[test]
-fn readers_are_read_to_their_limit() {
+fn from_reader_stops_reading_at_the_limit() {
     let codec = Codec::strict().with_limits(Limits::new().max_document(1000));
     assert!(codec.from_reader::<_, Value>(io::repeat(b' ')).unwrap_err().is_limit());
     assert_eq!(tightwire_json::from_reader::<_, u8>(&b" 7 "[..]).unwrap(), 7);
 }
 
 #[test]
-fn debug_output_shows_nothing_that_was_read() {
+fn debug_output_omits_the_input() {
     let mut decoder = Decoder::new(&b"1 \"hunter2\""[..]);
     assert_eq!(decoder.decode::<u8>().unwrap(), Some(1));
     let text = format!("{decoder:?}");
-    // As bytes are printed.
+    // `Debug` prints bytes as numbers.
     assert!(!text.contains("104, 117, 110"), "{text}");
 }
 
 proptest! {
     #[test]
-    fn streams_equal_their_documents(
+    fn a_stream_decodes_to_its_documents(
         documents in prop::collection::vec(support::document(), 0..5), step in 1_usize..40
     ) {
         let expected: Vec<_> =
             documents.iter().map(|document| support::outcome(tightwire_json::from_str::<Value>(document)).ok()).collect();
         prop_assume!(expected.iter().all(Option::is_some));
         let expected: Vec<_> = expected.into_iter().map(|value| Ok(value.unwrap())).collect();
-        prop_assert_eq!(all(documents.join("\n").as_bytes(), step), expected);
+        prop_assert_eq!(decode_all(documents.join("\n").as_bytes(), step), expected);
     }
 
     #[test]
-    fn no_input_makes_a_decoder_run_forever(bytes in support::mutated(), step in 1_usize..40) {
-        let found = all(&bytes, step);
-        prop_assert_eq!(found, all(&bytes, usize::MAX));
+    fn decoding_terminates_for_any_input_and_chunk_size(bytes in support::mutated(), step in 1_usize..40) {
+        let found = decode_all(&bytes, step);
+        prop_assert_eq!(found, decode_all(&bytes, usize::MAX));
     }
 }
 
-/// Every entry point for streams gives the same in pieces of any size, at every limit.
 #[test]
-fn pieces_and_limits_change_nothing() {
+fn results_do_not_depend_on_the_chunks_at_any_limit() {
     let long = format!("[\"{}\"]", "é\\n".repeat(40_000));
     for input in
         ["{\"a\":[1,2.5e3,\"\u{e9}\"]} true 12 \"x\" null", "{\"a\"", "[1,]", "{} ]", "\"\\u00", "", &long]
     {
         for limit in test_support::limits(input.len()) {
             let codec = Codec::strict().with_limits(Limits::new().max_document(limit));
-            test_support::in_pieces(input.as_bytes(), |pieces| {
-                let mut decoder = Decoder::with_codec(Pieces(pieces.iter().copied().collect()), codec);
+            test_support::in_pieces(input.as_bytes(), |chunks| {
+                let mut decoder = Decoder::with_codec(Chunks(chunks.iter().copied().collect()), codec);
                 let mut found = Vec::new();
                 loop {
                     match support::outcome(decoder.decode::<Value>()) {
@@ -208,26 +207,26 @@ fn pieces_and_limits_change_nothing() {
     }
 }
 
-/// Reads one piece at a time.
-struct Pieces<'a>(std::collections::VecDeque<&'a [u8]>);
+/// Reader that returns one chunk per call.
+struct Chunks<'a>(std::collections::VecDeque<&'a [u8]>);
 
-impl Read for Pieces<'_> {
+impl Read for Chunks<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.0.front().is_some_and(|piece| piece.is_empty()) {
+        while self.0.front().is_some_and(|chunk| chunk.is_empty()) {
             self.0.pop_front();
         }
-        let Some(piece) = self.0.front_mut() else { return Ok(0) };
-        piece.read(buffer)
+        let Some(chunk) = self.0.front_mut() else { return Ok(0) };
+        chunk.read(buffer)
     }
 }
 
-/// A reader that notes how much memory it is offered, which is what the decoder has initialized for it.
-struct Offered<'a> {
+/// Reader that records the largest buffer passed to it, which the decoder has initialized.
+struct BufferSizes<'a> {
     bytes: &'a [u8],
     largest: usize,
 }
 
-impl Read for &mut Offered<'_> {
+impl Read for &mut BufferSizes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.largest = self.largest.max(buffer.len());
         let len = buffer.len().min(self.bytes.len()).min(1460);
@@ -239,10 +238,10 @@ impl Read for &mut Offered<'_> {
 fn small_reads_initialize_no_more_than_twice_the_document() {
     for size in [1 << 20, 4 << 20] {
         let document = format!("\"{}\"", "a".repeat(size));
-        let mut reader = Offered { bytes: document.as_bytes(), largest: 0 };
+        let mut reader = BufferSizes { bytes: document.as_bytes(), largest: 0 };
         let (usage, value) = test_support::counting::usage(|| Decoder::new(&mut reader).decode::<String>());
         assert_eq!(value.unwrap().unwrap().len(), size);
-        // The buffer in all its sizes, each twice the one before, and the string.
+        // All sizes of the doubled buffer, and the string.
         assert!(usage.bytes < 6 * size, "{usage:?}");
         assert!(reader.largest <= 2 * size);
     }

@@ -1,10 +1,9 @@
-//! What several test binaries share.
-#![allow(dead_code, reason = "each binary uses a part")]
+//! Codecs, outcomes and strategies for the tests.
 
 use proptest::prelude::*;
 use tightwire_json::{Backend, Codec, Mode};
 
-/// A codec for every pair of mode and backend.
+/// Returns a codec for every pair of mode and backend.
 pub(crate) fn codecs() -> Vec<Codec> {
     let backends = [
         Backend::Native,
@@ -20,18 +19,18 @@ pub(crate) fn codecs() -> Vec<Codec> {
         .collect()
 }
 
-/// What matters of a result: the value, or the kind and place of the error.
+/// Returns the value, or the kind and offset of the error.
 pub(crate) fn outcome<T>(result: tightwire_json::Result<T>) -> Result<T, (&'static str, Option<u64>)> {
     result.map_err(|error| {
-        let kind = match () {
-            () if error.is_syntax() => "syntax",
-            () if error.is_eof() => "eof",
-            () if error.is_data() => "data",
-            () if error.is_limit() => "limit",
-            () if error.is_encode() => "encode",
-            () if error.is_io() => "io",
-            () => "none",
-        };
+        let kinds = [
+            (error.is_syntax(), "syntax"),
+            (error.is_eof(), "eof"),
+            (error.is_data(), "data"),
+            (error.is_limit(), "limit"),
+            (error.is_encode(), "encode"),
+            (error.is_io(), "io"),
+        ];
+        let kind = kinds.iter().find(|(is_kind, _)| *is_kind).map_or("none", |(_, name)| name);
         (kind, error.offset())
     })
 }
@@ -54,21 +53,21 @@ fn number() -> impl Strategy<Value = String> {
 }
 
 fn string() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
+    let part = prop_oneof![
         6 => "[a-z]{1,20}",
         1 => "[^\"\\\\\\x00-\\x1f]{0,4}",
         1 => prop::sample::select(vec![
             "\\n", "\\\"", "\\\\", "\\/", "\\u0041", "\\u00e9", "\\ud83d\\ude00", "\\u2028", "\\ud800", "\\udc00x", "\\b",
         ]).prop_map(str::to_owned),
     ];
-    prop::collection::vec(piece, 0..4).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+    prop::collection::vec(part, 0..4).prop_map(|parts| format!("\"{}\"", parts.concat()))
 }
 
 fn space() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["", "", "", "", " ", "\n", "\t  ", "\r\n        "])
 }
 
-/// Documents of every shape, with duplicate keys and half surrogate pairs now and then.
+/// Documents of all kinds, some with duplicate keys or lone surrogates.
 pub(crate) fn document() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         prop::sample::select(vec!["null", "true", "false"]).prop_map(str::to_owned),
@@ -99,7 +98,7 @@ pub(crate) fn document() -> impl Strategy<Value = String> {
     (space(), value, space()).prop_map(|(before, value, behind)| format!("{before}{value}{behind}"))
 }
 
-/// Documents with a few bytes changed, so that most are malformed in one place.
+/// Documents with up to two changed bytes; most are malformed.
 pub(crate) fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), 0_u8..4, any::<u8>(), any::<prop::sample::Index>());
     (document(), prop::collection::vec(change, 0..3)).prop_map(|(document, changes)| {

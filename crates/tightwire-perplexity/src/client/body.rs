@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use reqwest::Body;
-use tightwire_sse::shared::{Silence, without_urls};
+use tightwire_sse::{IdleTimer, without_urls};
 use tokio::time::timeout;
 
 use super::transport::AttemptError;
@@ -125,22 +125,22 @@ fn poll_drain(body: &mut Body, drained: &mut usize, cx: &mut Context<'_>) -> Pol
 #[derive(Debug)]
 pub(crate) struct StreamingBody {
     body: Body,
-    silence: Silence,
+    silence: IdleTimer,
     drained: usize,
 }
 
 impl StreamingBody {
     pub(crate) fn new(body: Body, idle: Option<Duration>) -> Self {
-        Self { body, silence: Silence::new(idle), drained: 0 }
+        Self { body, silence: IdleTimer::new(idle), drained: 0 }
     }
 
     /// Returns the next chunk, or `None` at the end of the body.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let Poll::Ready(data) = poll_data(&mut self.body, cx) else {
-            std::task::ready!(self.silence.poll_limit(cx));
+            std::task::ready!(self.silence.poll_elapsed(cx));
             return Poll::Ready(Some(Err(Error::timeout(TimeoutPhase::Idle))));
         };
-        self.silence.end();
+        self.silence.reset();
         Poll::Ready(data.map(|data| {
             data.map_err(|error| match error.is_timeout() {
                 true => Error::timeout(TimeoutPhase::Idle).with_source(without_urls(error)),
@@ -152,12 +152,12 @@ impl StreamingBody {
     /// Drains a short body so that its connection can be reused. Ready after the end of the body, or after
     /// the drain limits.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.silence.limit() != Some(DRAIN_TIME) {
-            self.silence = Silence::new(Some(DRAIN_TIME));
+        if self.silence.timeout() != Some(DRAIN_TIME) {
+            self.silence = IdleTimer::new(Some(DRAIN_TIME));
         }
         match poll_drain(&mut self.body, &mut self.drained, cx) {
             Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => self.silence.poll_limit(cx),
+            Poll::Pending => self.silence.poll_elapsed(cx),
         }
     }
 

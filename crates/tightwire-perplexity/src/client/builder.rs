@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
-use tightwire_sse::shared::without_urls;
+use tightwire_sse::without_urls;
 use tower_service::Service;
 
 use super::env::Environment;

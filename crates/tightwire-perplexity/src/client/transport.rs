@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::{Request, Response};
-use tightwire_sse::shared::without_urls;
+use tightwire_sse::without_urls;
 use tower_service::Service;
 
 use crate::error::{BoxError, Error, Origin, TimeoutPhase};

@@ -7,18 +7,18 @@ use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Client, IntoUrl, Request, RequestBuilder};
 
-use super::request::{Template, check_last_event_id, check_scheme, take_last_event_id};
+use super::idle_timer::IdleTimer;
+use super::request::{RequestTemplate, check_last_event_id, check_scheme, take_last_event_id};
 use super::retry::Retry;
-use super::silence::Silence;
 use super::source::Settings;
 use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
 use crate::Config;
 use crate::error::{Error, Kind, Result};
 
-/// Configures an [`EventSource`]; see [`EventSource::builder`] and [`EventSource::from_request`].
+/// Builder of an [`EventSource`]; see [`EventSource::builder`] and [`EventSource::from_request`].
 ///
-/// The first invalid value is kept and reported by [`build`](Self::build).
+/// The first invalid value is reported by [`build`](Self::build).
 #[must_use = "call `build` to get the client"]
 pub struct EventSourceBuilder {
     client: Option<Client>,
@@ -32,22 +32,22 @@ pub struct EventSourceBuilder {
 }
 
 impl EventSource {
-    /// Starts to configure a client that sends GET requests to this URL, which is `http` or `https`.
+    /// Returns a builder for GET requests to this `http` or `https` URL.
     ///
-    /// `https` needs one of reqwest's TLS features; without them [`build`](EventSourceBuilder::build) fails.
+    /// `https` requires a TLS feature of reqwest; without it, [`build`](EventSourceBuilder::build) fails.
     pub fn builder(url: impl IntoUrl) -> EventSourceBuilder {
         let url = url.into_url().map_err(request_error);
         EventSourceBuilder::new(None, url.map(|url| Request::new(Method::GET, url)))
     }
 
-    /// Starts to configure a client from a request, whose `reqwest::Client` it takes over.
+    /// Returns a builder for this request, with its `reqwest::Client`.
     ///
-    /// A timeout of the request or of its client covers the whole stream and would cut it off; use
+    /// Do not set a timeout for the request or its client: it would limit the duration of the whole stream. Use
     /// [`EventSourceBuilder::read_timeout`] instead.
     ///
     /// # Examples
     ///
-    /// A completion of an LLM API, which must not be asked for twice:
+    /// A completion of an LLM API, without retries:
     ///
     /// ```no_run
     /// # fn run() -> tightwire_sse::Result<()> {
@@ -83,8 +83,8 @@ impl EventSourceBuilder {
 
     /// Sets the HTTP client, with its proxies, TLS, connect timeout and redirect policy.
     ///
-    /// Default: one with the defaults of reqwest, except that a redirect to the URL it came from, which is
-    /// what an empty `Location` means, is refused at once rather than after the limit of redirects.
+    /// Default: the defaults of reqwest, except that a redirect to the same URL, such as an empty `Location`, is an
+    /// error immediately instead of after the maximum number of redirects.
     pub fn client(mut self, client: Client) -> Self {
         self.client = Some(client);
         self
@@ -98,10 +98,10 @@ impl EventSourceBuilder {
         })
     }
 
-    /// Sets a request header, in place of any value it has.
+    /// Sets a request header and replaces its previous values.
     ///
-    /// `Accept` and `Cache-Control` are sent as `text/event-stream` and `no-cache` unless set here. A
-    /// `Last-Event-ID` has the meaning of [`last_event_id`](Self::last_event_id).
+    /// Defaults: `Accept: text/event-stream` and `Cache-Control: no-cache`. `Last-Event-ID` is the same as
+    /// [`last_event_id`](Self::last_event_id).
     pub fn header<K, V>(self, name: K, value: V) -> Self
     where
         K: TryInto<HeaderName, Error: Into<http::Error>>,
@@ -115,7 +115,7 @@ impl EventSourceBuilder {
         })
     }
 
-    /// Sets several request headers, in place of any values they have.
+    /// Sets several request headers and replaces their previous values.
     pub fn headers(self, headers: HeaderMap) -> Self {
         self.change(|request| {
             let target = request.headers_mut();
@@ -127,7 +127,7 @@ impl EventSourceBuilder {
         })
     }
 
-    /// Sets the body, which is sent again on every connection so it cannot be a stream. Default: none.
+    /// Sets the body. It is sent on every connection and so cannot be a stream. Default: none.
     pub fn body(self, body: impl Into<Body>) -> Self {
         self.change(|request| {
             *request.body_mut() = Some(body.into());
@@ -135,8 +135,7 @@ impl EventSourceBuilder {
         })
     }
 
-    /// Presets the id that the first connection resumes after, as if an event with it had been received.
-    /// Default: empty, which sends no `Last-Event-ID`.
+    /// Sets the `Last-Event-ID` of the first connection. Default: empty, which sends no header.
     pub fn last_event_id(mut self, id: impl Into<String>) -> Self {
         self.last_event_id = Some(id.into());
         self
@@ -148,48 +147,48 @@ impl EventSourceBuilder {
         self
     }
 
-    /// Sets how long to wait between connections, and how many to make. Default: [`Backoff::new`].
+    /// Sets the delays between connections and the number of attempts. Default: [`Backoff::new`].
     pub const fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// Limits how long the server may be silent, before its response and inside of it. Any byte ends the
-    /// silence, even a part of a comment. After it the connection counts as lost.
+    /// Sets the maximum time without data, before the response and within it. Any byte counts as data, even of a
+    /// comment. When it elapses, the client reconnects.
     ///
-    /// Default: no limit. Choose more than twice the interval of the server's keep-alive comments.
-    pub const fn read_timeout(mut self, silence: Duration) -> Self {
-        self.read_timeout = Some(silence);
+    /// Default: none. Use more than twice the interval of the server's keep-alive comments.
+    pub const fn read_timeout(mut self, timeout: Duration) -> Self {
+        self.read_timeout = Some(timeout);
         self
     }
 
-    /// Makes the client report comments, except those longer than [`Config::max_event_size`]. Default: all
-    /// are skipped without being stored.
+    /// Reports comments, except those longer than [`Config::max_event_size`]. Default: comments are skipped without
+    /// buffering.
     pub const fn report_comments(mut self) -> Self {
         self.comments = true;
         self
     }
 
-    /// Makes the client connect again after a status from 500 to 599. Default: the rule of the HTML standard,
-    /// by which every status but 200 is final.
+    /// Reconnects after a status from 500 to 599. Default: every status other than 200 is final, as in the HTML
+    /// standard.
     pub const fn retry_server_errors(mut self) -> Self {
         self.retry_server_errors = true;
         self
     }
 
-    /// Returns the client, which sends its first request when it is polled.
+    /// Returns the client. It sends the first request when it is polled.
     ///
     /// # Errors
     ///
-    /// [`Error::is_request`] for an invalid URL, header or id, an `https` URL in a build without TLS, a body that
-    /// cannot be sent twice, and when the default HTTP client cannot be built.
+    /// [`Error::is_request`] for an invalid URL, header or id, an `https` URL without TLS support in reqwest, a body
+    /// that is a stream, and if the default HTTP client cannot be built.
     pub fn build(self) -> Result<EventSource> {
         let mut request = self.request?;
         check_scheme(request.url().scheme(), has_tls())?;
         let header = take_last_event_id(request.headers_mut())?;
         let last_event_id = self.last_event_id.or(header).unwrap_or_default();
         check_last_event_id(&last_event_id)?;
-        let request = Template::new(request)?;
+        let request = RequestTemplate::new(request)?;
         let client = match self.client {
             Some(client) => client,
             None => default_client()?,
@@ -201,8 +200,8 @@ impl EventSourceBuilder {
             comments: self.comments,
             retry_server_errors: self.retry_server_errors,
         };
-        let silence = Silence::new(self.read_timeout);
-        Ok(EventSource::new(settings, Retry::new(self.backoff), silence, last_event_id))
+        let idle_timer = IdleTimer::new(self.read_timeout);
+        Ok(EventSource::new(settings, Retry::new(self.backoff), idle_timer, last_event_id))
     }
 
     /// Changes the request unless an earlier change failed.
@@ -212,12 +211,12 @@ impl EventSourceBuilder {
     }
 }
 
-/// The error of the `http` crate names no part of the header.
+/// Wraps the error of the `http` crate, which does not contain any part of the header.
 fn header_error(error: http::Error) -> Error {
     Error::with_source(Kind::Request, error)
 }
 
-/// Shows neither the URL nor the headers, body or ids, which may be secret.
+/// Omits the URL, headers, body and ids, which may be secret.
 impl fmt::Debug for EventSourceBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventSourceBuilder")

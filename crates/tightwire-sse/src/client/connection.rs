@@ -1,4 +1,4 @@
-//! One open response, decoded.
+//! Open response and its decoder.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,31 +9,30 @@ use http_body::Body;
 use tokio::time::Instant;
 
 use super::Message;
-use super::silence::Silence;
+use super::idle_timer::IdleTimer;
 use super::transport::transport_error;
 use crate::error::{Error, Kind};
 use crate::{Decoder, Item};
 
-/// How many chunks one poll may read without finding anything to report. A server that sends comments faster
-/// than they are skipped would otherwise keep the executor's thread for itself.
+/// Maximum number of chunks per poll without a message, so that a fast stream of comments does not block the executor.
 const CHUNKS_PER_POLL: usize = 64;
 
-/// What an open connection leads to next.
+/// Next step of an open connection.
 #[derive(Debug)]
 pub(super) enum Step {
     Message(Message),
-    /// A block was too large; the connection goes on behind it.
+    /// An oversized block was skipped.
     Skipped(Error),
-    /// The connection is over.
+    /// The connection has ended or failed.
     Lost(Error),
-    /// A block was too large, and the configuration asks to stop for that.
+    /// A block was oversized, with `Overflow::Terminate`.
     Terminated(Error),
 }
 
 #[derive(Debug)]
 pub(super) struct Connection {
     body: reqwest::Body,
-    /// What the decoder has not seen of the latest chunk.
+    /// Unconsumed part of the last chunk.
     chunk: Bytes,
     decoder: Decoder,
     opened: Instant,
@@ -49,7 +48,7 @@ impl Connection {
         self.decoder.last_event_id()
     }
 
-    /// The reconnection time that this connection sent.
+    /// Returns the reconnection time received on this connection.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.decoder.reconnection_time()
     }
@@ -58,18 +57,18 @@ impl Connection {
         self.opened.elapsed()
     }
 
-    pub(super) fn poll_step(&mut self, silence: &mut Silence, cx: &mut Context<'_>) -> Poll<Step> {
+    pub(super) fn poll_step(&mut self, idle_timer: &mut IdleTimer, cx: &mut Context<'_>) -> Poll<Step> {
         for _ in 0..CHUNKS_PER_POLL {
             if let Some(step) = self.decode() {
                 return Poll::Ready(step);
             }
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
-                ready!(silence.poll_limit(cx));
+                ready!(idle_timer.poll_elapsed(cx));
                 return Poll::Ready(Step::Lost(Error::new(Kind::Timeout)));
             };
-            silence.end();
+            idle_timer.reset();
             match frame {
-                // Trailers carry no events.
+                // Trailers contain no events.
                 Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
                 Some(Err(error)) => return Poll::Ready(Step::Lost(transport_error(error))),
                 None => return Poll::Ready(Step::Lost(Error::new(Kind::Ended))),
@@ -79,15 +78,15 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Returns the next step from the chunk at hand, `None` if it is used up.
+    /// Decodes the next step from the chunk, `None` if it is consumed.
     fn decode(&mut self) -> Option<Step> {
         while !self.chunk.is_empty() {
             let mut rest: &[u8] = &self.chunk;
             let length = rest.len();
             let message = if self.comments {
-                self.decoder.next_item(&mut rest).map(|item| item.map(reported))
+                self.decoder.next_item(&mut rest).map(|item| item.map(to_message))
             } else {
-                // Skips comments without storing them.
+                // Skips comments without buffering them.
                 self.decoder.next_owned(&mut rest).map(|event| event.map(|event| Some(Message::Event(event))))
             };
             let used = length - rest.len();
@@ -104,11 +103,11 @@ impl Connection {
     }
 }
 
-fn reported(item: Item<'_>) -> Option<Message> {
+fn to_message(item: Item<'_>) -> Option<Message> {
     match item {
         Item::Event(event) => Some(Message::Event(event.to_owned())),
         Item::Comment(text) => Some(Message::Comment(text.into())),
-        // Counts when the connection ends; the caller reads it from the event.
+        // Used when the connection ends, and part of the next event.
         Item::Retry(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The view of a client that shows events only.
+//! Stream of the events of a client.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,10 +10,10 @@ use super::{EventSource, Message};
 use crate::Event;
 use crate::error::Result;
 
-/// How many messages one poll may skip; comments can arrive faster than they are skipped.
+/// Maximum number of messages skipped per poll, so that a fast stream of comments does not block the executor.
 const MESSAGES_PER_POLL: usize = 64;
 
-/// The events of an [`EventSource`], without its other messages; see [`EventSource::events`].
+/// Stream of the events of an [`EventSource`], without its other messages; see [`EventSource::events`].
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
 pub struct Events<'a> {

@@ -1,4 +1,4 @@
-//! The request that opens the stream, the same on every connection but for `Last-Event-ID`.
+//! Request of each connection. Only `Last-Event-ID` differs.
 
 use http::header::{ACCEPT, CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 
@@ -7,29 +7,27 @@ use crate::error::{Error, Kind, Result};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// A request that can be sent any number of times.
-pub(super) struct Template {
+/// Request that can be sent repeatedly.
+pub(super) struct RequestTemplate {
     request: reqwest::Request,
 }
 
-impl Template {
-    /// Completes the request with the headers of the standard, where the caller has not chosen others.
+impl RequestTemplate {
+    /// Adds the default headers of the standard.
     pub(super) fn new(mut request: reqwest::Request) -> Result<Self> {
         let headers = request.headers_mut();
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
         if request.try_clone().is_none() {
-            return Err(Error::with_source(Kind::Request, "body is a stream, which can be sent only once"));
+            return Err(Error::with_source(Kind::Request, "body is a stream, which cannot be sent again"));
         }
         Ok(Self { request })
     }
 
-    /// Returns the request that resumes after `last_event_id`; `None` never occurs for a body that was cloned
-    /// once.
+    /// Returns the request with `Last-Event-ID`. Never `None`: `new` has checked that the request can be cloned.
     ///
-    /// An empty id means that there is nothing to resume and is not sent. Neither is one with control
-    /// characters, which the stream format allows and HTTP does not: a request without the header still gets
-    /// events, a malformed one gets none.
+    /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream
+    /// but not in HTTP.
     pub(super) fn resume(&self, last_event_id: &str) -> Option<reqwest::Request> {
         let mut request = self.request.try_clone()?;
         if !last_event_id.is_empty()
@@ -41,18 +39,18 @@ impl Template {
     }
 }
 
-/// Checks that reqwest can connect to a URL of this scheme.
+/// Returns an error if reqwest cannot connect to a URL with this scheme.
 pub(super) fn check_scheme(scheme: &str, has_tls: bool) -> Result<()> {
-    let problem = match scheme {
+    let reason = match scheme {
         "http" => return Ok(()),
         "https" if has_tls => return Ok(()),
         "https" => "reqwest is built without TLS (enable one of its TLS features)",
-        _ => "scheme of the URL is neither http nor https",
+        _ => "scheme of the URL is not http or https",
     };
-    Err(Error::with_source(Kind::Request, problem))
+    Err(Error::with_source(Kind::Request, reason))
 }
 
-/// Takes an id that the caller set as a plain header, because a later id has to replace it.
+/// Removes `Last-Event-ID` from the headers and returns its value.
 pub(super) fn take_last_event_id(headers: &mut HeaderMap) -> Result<Option<String>> {
     let Some(value) = headers.remove(LAST_EVENT_ID) else { return Ok(None) };
     match String::from_utf8(value.as_bytes().to_vec()) {
@@ -61,7 +59,7 @@ pub(super) fn take_last_event_id(headers: &mut HeaderMap) -> Result<Option<Strin
     }
 }
 
-/// Checks an id that the caller presets; an id of the server cannot be refused any more.
+/// Returns an error if the initial id is not a valid header value.
 pub(super) fn check_last_event_id(id: &str) -> Result<()> {
     match HeaderValue::from_bytes(id.as_bytes()) {
         Ok(_) => Ok(()),
@@ -73,9 +71,9 @@ pub(super) fn check_last_event_id(id: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn template() -> Template {
+    fn template() -> RequestTemplate {
         let url = "http://example.org/stream".parse().expect("URL is valid");
-        Template::new(reqwest::Request::new(http::Method::GET, url)).expect("request is complete")
+        RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).expect("request is complete")
     }
 
     fn sent_id(id: &str) -> Option<Vec<u8>> {
@@ -84,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn http_02_default_headers() {
+    fn http_02_default_headers_are_added() {
         let request = template().resume("").expect("there is no body");
         assert_eq!(request.headers()[ACCEPT], "text/event-stream");
         assert_eq!(request.headers()[CACHE_CONTROL], "no-cache");
@@ -92,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn https_needs_tls() {
+    fn https_requires_tls() {
         assert!(check_scheme("https", true).is_ok() && check_scheme("http", false).is_ok());
         assert!(check_scheme("https", false).unwrap_err().is_request());
         assert!(check_scheme("ftp", true).unwrap_err().is_request());
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn id_that_http_cannot_carry_is_left_out() {
+    fn an_id_that_is_not_a_valid_header_value_is_omitted() {
         for id in ["", "a\u{1}", "\u{7f}"] {
             assert_eq!(sent_id(id), None, "{id:?}");
         }

@@ -1,4 +1,4 @@
-//! Whether a response opens the stream (HTML standard, section 9.2.3 "Processing model").
+//! Validation of a response (HTML standard, section 9.2.3 "Processing model").
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::status::StatusCode;
@@ -6,7 +6,7 @@ use http::status::StatusCode;
 use super::MIME_TYPE;
 use crate::error::{Error, Kind, Result};
 
-/// Accepts status 200 with the content type of an event stream and nothing else.
+/// Returns an error unless the status is 200 and the content type is that of an event stream.
 pub(super) fn check(status: StatusCode, headers: &HeaderMap) -> Result<()> {
     if status != StatusCode::OK {
         return Err(Error::new(Kind::Status(status.as_u16())));
@@ -17,7 +17,7 @@ pub(super) fn check(status: StatusCode, headers: &HeaderMap) -> Result<()> {
     }
 }
 
-/// Compares the essence of a MIME type. Parameters do not matter, not even a charset: the stream is UTF-8.
+/// Compares the essence of a MIME type. Ignores parameters, including `charset`: the stream is always UTF-8.
 fn is_event_stream(value: &[u8]) -> bool {
     let essence = value.split(|&byte| byte == b';').next().unwrap_or_default();
     essence.trim_ascii().eq_ignore_ascii_case(MIME_TYPE.as_bytes())
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn essence_decides() {
+    fn the_content_type_is_compared_without_parameters() {
         for accepted in [
             "text/event-stream",
             "text/event-stream;",
@@ -38,7 +38,7 @@ mod tests {
         ] {
             assert!(is_event_stream(accepted.as_bytes()), "{accepted:?}");
         }
-        for refused in [
+        for rejected in [
             "",
             ";",
             "x bogus",
@@ -48,12 +48,12 @@ mod tests {
             "text/event-stream, text/html",
             "application/json; text/event-stream",
         ] {
-            assert!(!is_event_stream(refused.as_bytes()), "{refused:?}");
+            assert!(!is_event_stream(rejected.as_bytes()), "{rejected:?}");
         }
     }
 
     #[test]
-    fn status_comes_first() {
+    fn the_status_is_checked_before_the_content_type() {
         let error = check(StatusCode::NO_CONTENT, &HeaderMap::new()).unwrap_err();
         assert_eq!(error.status(), Some(204));
         let error = check(StatusCode::OK, &HeaderMap::new()).unwrap_err();

@@ -1,17 +1,16 @@
-//! How long the client waits between connections; pure arithmetic, without a clock or a source of randomness.
+//! Delays between connections, without a clock and a random number generator.
 
 use std::time::Duration;
 
-/// When and how often an [`EventSource`](crate::EventSource) connects again.
+/// Delays and number of reconnection attempts of an [`EventSource`](crate::EventSource).
 ///
-/// After the n-th loss in a row, counted from 0, the client waits `base * factor^n`, at most the cap and at
-/// least the floor. A `retry` field of the server replaces the base. [`Jitter`] shortens the longer waits, but
-/// never below the base: the standard forbids reconnecting earlier than the server asked (section 9.2.3), so a
-/// `retry` field above the cap is honoured, too.
+/// The delay after the n-th failure in a row, counted from 0, is `base * factor^n`, at least the floor and at most the
+/// cap. A `retry` field of the server replaces the base. [`Jitter`] shortens delays, but not below the base: the
+/// standard does not allow reconnecting earlier than the server requested (section 9.2.3). For the same reason, a
+/// `retry` field may exceed the cap.
 ///
-/// The series starts over at the base after a connection that was open for [`reset_after`](Self::reset_after).
-/// A `retry` field does not start it over: a server that sends `retry: 0` and closes is contacted less and less
-/// often.
+/// The count is reset by a connection that was open for [`reset_after`](Self::reset_after), but not by a `retry` field:
+/// the delays still grow for a server that sends `retry: 0` and closes the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     base: Duration,
@@ -23,20 +22,20 @@ pub struct Backoff {
     max_attempts: Option<u32>,
 }
 
-/// How waits of clients that lost the same server are spread out; see [`Backoff::jitter`].
+/// Randomization of delays, so that clients do not reconnect simultaneously; see [`Backoff::jitter`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Jitter {
-    /// Every wait has its full length.
+    /// No randomization.
     None,
-    /// A wait of `d` becomes a random one between `d / 2` and `d`, but not less than the base.
+    /// A random delay between `d / 2` and `d`, but not less than the base, where `d` is the computed delay.
     #[default]
     Half,
 }
 
 impl Backoff {
-    /// The defaults: base 3 s, factor 2, cap 60 s, floor 100 ms, [`Jitter::Half`], starting over after 60 s,
-    /// no limit of attempts.
+    /// Returns the defaults: base 3 s, factor 2, cap 60 s, floor 100 ms, [`Jitter::Half`], reset after 60 s, unlimited
+    /// attempts.
     pub const fn new() -> Self {
         Self {
             base: Duration::from_secs(3),
@@ -49,28 +48,28 @@ impl Backoff {
         }
     }
 
-    /// Sets the wait after the first loss, until a server sends a `retry` field. Default: 3 s.
+    /// Sets the first delay, until the server sends a `retry` field. Default: 3 s.
     #[must_use]
     pub const fn base(mut self, base: Duration) -> Self {
         self.base = base;
         self
     }
 
-    /// Sets what each further wait is multiplied by. 0 and 1 keep it constant. Default: 2.
+    /// Sets the factor between consecutive delays. With 0 and 1, the delay is constant. Default: 2.
     #[must_use]
     pub const fn factor(mut self, factor: u32) -> Self {
         self.factor = factor;
         self
     }
 
-    /// Sets the maximum wait, unless the server asks for a longer one. Default: 60 s.
+    /// Sets the maximum delay, unless the server requests a longer one. Default: 60 s.
     #[must_use]
     pub const fn cap(mut self, cap: Duration) -> Self {
         self.cap = cap;
         self
     }
 
-    /// Sets the shortest wait, so that `retry: 0` is not a busy loop. It wins over a smaller cap.
+    /// Sets the minimum delay, so that `retry: 0` does not cause a busy loop. Takes precedence over a smaller cap.
     /// Default: 100 ms.
     #[must_use]
     pub const fn floor(mut self, floor: Duration) -> Self {
@@ -78,26 +77,27 @@ impl Backoff {
         self
     }
 
-    /// Sets how long a connection has to be open to count as healthy. Default: 60 s.
+    /// Sets how long a connection has to be open to reset the count of failures. Default: 60 s.
     ///
-    /// A server that answers and hangs up at once would otherwise be asked at the base rate for ever.
+    /// With a short time, the delays do not grow for a server that accepts connections and closes them.
     #[must_use]
-    pub const fn reset_after(mut self, healthy: Duration) -> Self {
-        self.reset_after = healthy;
+    pub const fn reset_after(mut self, open_for: Duration) -> Self {
+        self.reset_after = open_for;
         self
     }
 
-    /// Sets how waits are spread out. Default: [`Jitter::Half`].
+    /// Sets the randomization of delays. Default: [`Jitter::Half`].
     #[must_use]
     pub const fn jitter(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
         self
     }
 
-    /// Limits how often in a row the client reconnects before it gives up with the last error. Default: no limit.
+    /// Sets the maximum number of reconnection attempts in a row, after which the client ends with the last error.
+    /// Default: unlimited.
     ///
-    /// With 0 the client never reconnects, and the stream ends without an error when the server ends it. The count
-    /// starts over together with the series of waits.
+    /// With 0, the client never reconnects, and the stream ends without an error when the server ends it. See
+    /// [`reset_after`](Self::reset_after) for the reset of the count.
     #[must_use]
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = Some(attempts);
@@ -111,22 +111,22 @@ impl Default for Backoff {
     }
 }
 
-/// The position in the series of waits.
+/// State of the backoff.
 #[derive(Debug)]
 pub(super) struct Retry {
     config: Backoff,
-    /// The reconnection time: the configured one, at most the cap, or the latest one that a server sent.
+    /// Latest `retry` value of the server, otherwise the configured base, at most the cap.
     base: Duration,
-    /// Losses since the last healthy connection.
+    /// Failures since the last reset.
     attempts: u32,
 }
 
-/// What the connection that ended tells about the server.
+/// Result of a connection or a failed attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
-    /// How long the connection was open; `None` if it never was.
+    /// Time that the connection was open; `None` if it was not established.
     pub(super) open_for: Option<Duration>,
-    /// The reconnection time it sent.
+    /// Reconnection time received on the connection.
     pub(super) retry: Option<Duration>,
 }
 
@@ -136,20 +136,20 @@ impl Retry {
         Self { config, base, attempts: 0 }
     }
 
-    /// Whether the client never reconnects.
+    /// Returns whether the client never reconnects.
     pub(super) const fn is_disabled(&self) -> bool {
         matches!(self.config.max_attempts, Some(0))
     }
 
-    /// Takes note of how a connection went.
-    pub(super) fn note(&mut self, outcome: Outcome) {
+    /// Records the end of a connection.
+    pub(super) fn record(&mut self, outcome: Outcome) {
         if outcome.open_for.is_some_and(|open_for| open_for >= self.config.reset_after) {
             self.attempts = 0;
         }
         self.base = outcome.retry.unwrap_or(self.base);
     }
 
-    /// Returns how long to wait before the next attempt, `None` if there is to be none.
+    /// Returns the delay before the next attempt, `None` if the maximum number of attempts is reached.
     ///
     /// `random` is uniformly distributed over its whole range.
     pub(super) fn next_delay(&mut self, random: u32) -> Option<Duration> {
@@ -168,9 +168,9 @@ impl Retry {
     }
 }
 
-/// Maps `random` linearly onto the range; 0 gives `low`, the largest value `high`.
+/// Maps `random` linearly onto the range from `low` to `high`.
 fn between(low: Duration, high: Duration, random: u32) -> Duration {
-    // The whole range of `Duration` in nanoseconds takes 94 bits, the factor 32: the product cannot overflow.
+    // A `Duration` in nanoseconds has 94 bits, the factor 32: the product cannot overflow.
     let share = (high - low).as_nanos() * u128::from(random) / u128::from(u32::MAX);
     const NANOS: u128 = 1_000_000_000;
     low + Duration::new((share / NANOS) as u64, (share % NANOS) as u32)
@@ -195,13 +195,13 @@ mod tests {
 
     fn delays<const N: usize>(retry: &mut Retry, random: u32) -> [u64; N] {
         std::array::from_fn(|_| {
-            retry.note(NEVER_OPEN);
+            retry.record(NEVER_OPEN);
             retry.next_delay(random).expect("attempts are not limited").as_millis() as u64
         })
     }
 
     #[test]
-    fn waits_grow_to_the_cap_with_the_defaults() {
+    fn delays_grow_to_the_cap_with_the_defaults() {
         let mut retry = Retry::new(Backoff::new());
         assert_eq!(delays(&mut retry, u32::MAX), [3000, 6000, 12_000, 24_000, 48_000, 60_000, 60_000]);
         let mut retry = Retry::new(Backoff::new());
@@ -209,27 +209,27 @@ mod tests {
     }
 
     #[test]
-    fn rec_05_first_wait_is_the_reconnection_time_exactly() {
+    fn rec_05_the_first_delay_is_exactly_the_reconnection_time() {
         for random in [0, 1, u32::MAX / 2, u32::MAX] {
             let mut retry = Retry::new(Backoff::new().base(SECOND));
-            retry.note(retry_field(3000));
+            retry.record(retry_field(3000));
             assert_eq!(retry.next_delay(random), Some(3 * SECOND));
         }
     }
 
     #[test]
-    fn retry_field_replaces_the_base_only() {
+    fn a_retry_field_only_replaces_the_base() {
         let mut retry = Retry::new(Backoff::new().jitter(Jitter::None));
         assert_eq!(delays(&mut retry, 0), [3000, 6000, 12_000]);
-        retry.note(retry_field(500));
+        retry.record(retry_field(500));
         assert_eq!(delays(&mut retry, 0), [4000, 8000]);
     }
 
     #[test]
-    fn repeated_retry_fields_neither_slow_the_backoff_nor_count_as_success() {
+    fn repeated_retry_fields_do_not_reset_the_count() {
         let mut retry = Retry::new(Backoff::new().jitter(Jitter::None).max_attempts(3));
         let delays: Vec<_> = std::iter::from_fn(|| {
-            retry.note(retry_field(0));
+            retry.record(retry_field(0));
             retry.next_delay(0)
         })
         .take(10)
@@ -238,44 +238,44 @@ mod tests {
     }
 
     #[test]
-    fn the_cap_does_not_shorten_what_the_server_asks_for() {
+    fn a_retry_field_may_exceed_the_cap() {
         for millis in [600_000, u64::MAX] {
             let mut retry = Retry::new(Backoff::new());
-            retry.note(retry_field(millis));
+            retry.record(retry_field(millis));
             assert_eq!(delays(&mut retry, 0), [millis, millis]);
         }
     }
 
     #[test]
-    fn floor_wins_over_a_smaller_cap() {
+    fn the_floor_takes_precedence_over_a_smaller_cap() {
         let mut retry = Retry::new(Backoff::new().floor(SECOND).cap(SECOND / 2));
         assert_eq!(delays(&mut retry, 7), [1000, 1000, 1000]);
     }
 
     #[test]
-    fn jitter_never_goes_below_the_base() {
+    fn delays_with_jitter_are_at_least_the_base() {
         let mut retry = Retry::new(Backoff::new().base(50 * SECOND));
         assert_eq!(delays(&mut retry, 0), [50_000, 50_000, 50_000]);
         assert_eq!(delays(&mut retry, u32::MAX), [60_000]);
     }
 
     #[test]
-    fn healthy_connection_starts_over() {
+    fn a_long_connection_resets_the_delay() {
         let mut retry = Retry::new(Backoff::new().jitter(Jitter::None));
         assert_eq!(delays(&mut retry, 0), [3000, 6000]);
-        retry.note(open_for(59 * SECOND));
+        retry.record(open_for(59 * SECOND));
         assert_eq!(retry.next_delay(0), Some(12 * SECOND));
-        retry.note(open_for(60 * SECOND));
+        retry.record(open_for(60 * SECOND));
         assert_eq!(retry.next_delay(0), Some(3 * SECOND));
     }
 
     #[test]
-    fn attempts_end_and_start_over() {
+    fn attempts_are_limited_and_reset() {
         let mut retry = Retry::new(Backoff::new().max_attempts(2));
         assert_eq!(delays(&mut retry, u32::MAX), [3000, 6000]);
-        retry.note(open_for(SECOND));
+        retry.record(open_for(SECOND));
         assert_eq!(retry.next_delay(0), None);
-        retry.note(open_for(60 * SECOND));
+        retry.record(open_for(60 * SECOND));
         assert!(retry.next_delay(0).is_some());
         assert_eq!(Retry::new(Backoff::new().max_attempts(0)).next_delay(0), None);
     }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_spread_over_the_whole_range() {
+    fn jitter_covers_the_whole_range() {
         assert_eq!(between(SECOND, 3 * SECOND, 0), SECOND);
         assert_eq!(between(SECOND, 3 * SECOND, u32::MAX), 3 * SECOND);
         let middle = between(SECOND, 3 * SECOND, u32::MAX / 2);
@@ -306,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn waits_stay_between_base_and_cap(
+        fn delays_are_between_base_and_cap(
             base in any::<u64>(),
             cap in any::<u64>(),
             floor in any::<u64>(),
@@ -316,13 +316,13 @@ mod tests {
             let (cap, floor) = (Duration::from_millis(cap), Duration::from_millis(floor));
             let config = Backoff::new().base(Duration::from_millis(base)).factor(factor);
             let mut retry = Retry::new(config.cap(cap).floor(floor));
-            let mut asked = None;
+            let mut requested = None;
             for (random, field) in losses {
                 let field = field.map(Duration::from_millis);
-                retry.note(Outcome { open_for: None, retry: field });
+                retry.record(Outcome { open_for: None, retry: field });
                 let delay = retry.next_delay(random).expect("attempts are not limited");
-                asked = field.or(asked);
-                let least = asked.unwrap_or(cap.min(Duration::from_millis(base))).max(floor);
+                requested = field.or(requested);
+                let least = requested.unwrap_or(cap.min(Duration::from_millis(base))).max(floor);
                 prop_assert!(delay >= least && delay <= cap.max(least));
             }
         }

@@ -1,4 +1,4 @@
-//! The driver: connects, decodes, waits, connects again. It acts only when polled.
+//! State machine of the client: connects, decodes, waits and reconnects.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -13,34 +13,32 @@ use futures_core::stream::FusedStream;
 use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
-use super::request::Template;
+use super::idle_timer::IdleTimer;
+use super::request::RequestTemplate;
 use super::retry::{Outcome, Retry};
-use super::silence::Silence;
 use super::transport::{Connecting, Failure, Transport};
 use super::{Events, Message, ReadyState, response};
 use crate::error::{Error, Kind, Result};
 use crate::{Config, Decoder};
 
-/// A client that receives the events of a URL and connects again when the connection is lost.
+/// Client that receives the events of a URL and reconnects when the connection is lost.
 ///
-/// It is a [`Stream`] of [`Message`]s. Nothing happens unless it is polled: the first poll sends the first
-/// request, and there is no background task.
+/// It is a [`Stream`] of [`Message`]s. There is no background task: the first poll sends the first request.
 ///
 /// # Errors
 ///
-/// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends after it. The one
-/// exception is [`Error::is_limit`] while the state is [`ReadyState::Open`]: one event was skipped and
-/// the connection goes on. Losses that the client recovers from are [`Message::Reconnecting`].
+/// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends. The only exception is
+/// [`Error::is_limit`] in the state [`ReadyState::Open`]: an oversized event was skipped, and the connection continues.
+/// Recoverable errors are reported as [`Message::Reconnecting`].
 ///
 /// # Cancel safety
 ///
-/// Everything received is kept in the client, so a future that waits for the next message can be dropped at
-/// any time, as `select!` does, without losing an event. Dropping the client closes its connection and
-/// cancels a request under way.
+/// Dropping the future of `next()`, as in `select!`, loses no message. Dropping the client closes its connection or
+/// cancels the request in flight.
 ///
 /// # Panics
 ///
-/// Polling needs a tokio runtime with its I/O and time drivers, and panics outside of one.
+/// Polling panics outside of a tokio runtime with I/O and time drivers.
 ///
 /// # Examples
 ///
@@ -66,14 +64,14 @@ pub struct EventSource {
     phase: Phase,
     settings: Settings,
     retry: Retry,
-    silence: Silence,
-    /// The last event id string of the connections before the current one.
+    idle_timer: IdleTimer,
+    /// Last event id at the end of the previous connection.
     last_event_id: String,
 }
 
-/// What stays the same over all connections.
+/// Settings of all connections.
 pub(super) struct Settings {
-    pub(super) request: Template,
+    pub(super) request: RequestTemplate,
     pub(super) transport: Transport,
     pub(super) decoder: Config,
     pub(super) comments: bool,
@@ -81,7 +79,7 @@ pub(super) struct Settings {
 }
 
 enum Phase {
-    /// The next poll sends a request. Sending needs a runtime, which only a poll is sure to have.
+    /// The next poll sends a request. This requires a runtime, which is only guaranteed in a poll.
     Start,
     Connecting(Connecting),
     Open(Box<Connection>),
@@ -93,13 +91,13 @@ impl EventSource {
     pub(super) const fn new(
         settings: Settings,
         retry: Retry,
-        silence: Silence,
+        idle_timer: IdleTimer,
         last_event_id: String,
     ) -> Self {
-        Self { phase: Phase::Start, settings, retry, silence, last_event_id }
+        Self { phase: Phase::Start, settings, retry, idle_timer, last_event_id }
     }
 
-    /// Returns the state of the connection, as of the message received last.
+    /// Returns the state of the connection after the last message.
     pub const fn state(&self) -> ReadyState {
         match self.phase {
             Phase::Start | Phase::Connecting(_) | Phase::Waiting(_) => ReadyState::Connecting,
@@ -108,13 +106,11 @@ impl EventSource {
         }
     }
 
-    /// Returns the id that the next connection resumes after; empty if there is none.
+    /// Returns the last event id. Empty if there is none.
     ///
-    /// It is sent as `Last-Event-ID`, in UTF-8. An id with control characters, which HTTP cannot carry, is
-    /// not.
-    ///
-    /// It can be stored and handed to
-    /// [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) of another client.
+    /// The next connection sends it as `Last-Event-ID`, in UTF-8, unless it has control characters, which are not valid
+    /// in HTTP. Pass it to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) to resume
+    /// with another client.
     pub fn last_event_id(&self) -> &str {
         match &self.phase {
             Phase::Open(connection) => connection.last_event_id(),
@@ -122,26 +118,24 @@ impl EventSource {
         }
     }
 
-    /// Drops the connection for good. The stream ends without a further message.
+    /// Closes the connection. The stream ends without another message.
     pub fn close(&mut self) {
-        self.leave(Phase::Closed);
+        self.set_phase(Phase::Closed);
     }
 
-    /// Drops the connection, or the wait for one, and connects again at the next poll.
+    /// Closes the connection or ends the delay, and connects again at the next poll.
     ///
-    /// What was received of an unfinished event is discarded. The series of waits stays where it is. A closed
-    /// client stays closed.
+    /// Drops an incomplete event. Does not reset the backoff, and has no effect on a closed client.
     pub fn restart(&mut self) {
         if !matches!(self.phase, Phase::Closed) {
-            let outcome = self.leave(Phase::Start);
-            self.retry.note(outcome);
+            let outcome = self.set_phase(Phase::Start);
+            self.retry.record(outcome);
         }
     }
 
-    /// Returns a view that yields events only, for callers who do not care about the connection.
+    /// Returns a stream of the events, without messages about the connection.
     ///
-    /// It ends with the error after which the client does not connect again. An event past the size limit is
-    /// an error too, after which it goes on; see [`EventSource`].
+    /// Errors are those of [`EventSource`].
     ///
     /// # Examples
     ///
@@ -161,9 +155,9 @@ impl EventSource {
         Events::new(self)
     }
 
-    /// Changes the phase. The id of the connection that ends is kept, its unfinished block is not.
-    fn leave(&mut self, next: Phase) -> Outcome {
-        self.silence.end();
+    /// Changes the phase. Keeps the last event id of the previous connection, if any, and drops its incomplete block.
+    fn set_phase(&mut self, next: Phase) -> Outcome {
+        self.idle_timer.reset();
         let Phase::Open(connection) = mem::replace(&mut self.phase, next) else {
             return Outcome::default();
         };
@@ -171,12 +165,12 @@ impl EventSource {
         Outcome { open_for: Some(connection.age()), retry: connection.retry() }
     }
 
-    /// Handles a lost connection or a failed attempt, and waits for the next one. Returns the next item of the stream.
-    fn lose(&mut self, error: Error) -> Option<Result<Message>> {
-        let outcome = self.leave(Phase::Closed);
-        self.retry.note(outcome);
+    /// Handles a lost connection or a failed attempt, and starts the delay. Returns the next item of the stream.
+    fn reconnect_after(&mut self, error: Error) -> Option<Result<Message>> {
+        let outcome = self.set_phase(Phase::Closed);
+        self.retry.record(outcome);
         let Some(delay) = self.retry.next_delay(random()) else {
-            // The end of the response is what a client that never reconnects waits for.
+            // For a client that never reconnects, the end of the response is the regular end.
             let is_expected = error.is_ended() && self.retry.is_disabled();
             return if is_expected { None } else { Some(Err(error)) };
         };
@@ -184,33 +178,33 @@ impl EventSource {
         Some(Ok(Message::Reconnecting { error, delay }))
     }
 
-    /// Closes the client after an error that another attempt would meet again.
-    fn fail(&mut self, error: Error) -> Option<Result<Message>> {
-        self.leave(Phase::Closed);
+    /// Closes the client after a permanent error.
+    fn close_with(&mut self, error: Error) -> Option<Result<Message>> {
+        self.set_phase(Phase::Closed);
         Some(Err(error))
     }
 
-    fn answered(
+    fn handle_response(
         &mut self,
-        answer: Result<http::Response<reqwest::Body>, Failure>,
+        result: Result<http::Response<reqwest::Body>, Failure>,
     ) -> Option<Result<Message>> {
-        let response = match answer {
+        let response = match result {
             Ok(response) => response,
-            Err(failure) if failure.futile => return self.fail(failure.error),
-            Err(failure) => return self.lose(failure.error),
+            Err(failure) if failure.is_permanent => return self.close_with(failure.error),
+            Err(failure) => return self.reconnect_after(failure.error),
         };
         if let Err(error) = response::check(response.status(), response.headers()) {
             return if self.settings.retry_server_errors && response.status().is_server_error() {
-                self.lose(error)
+                self.reconnect_after(error)
             } else {
-                self.fail(error)
+                self.close_with(error)
             };
         }
-        // A decoder of its own for each connection: byte order mark again, nothing left of a broken block,
-        // and a reconnection time only if this server sends one. The id is seeded, as browsers do.
+        // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
+        // reconnection time. The last event id is kept, as in browsers.
         let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
         let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
-        self.leave(Phase::Open(Box::new(connection)));
+        self.set_phase(Phase::Open(Box::new(connection)));
         Some(Ok(Message::Open))
     }
 }
@@ -227,20 +221,20 @@ impl Stream for EventSource {
                         this.phase = Phase::Connecting(this.settings.transport.connect(request));
                         continue;
                     }
-                    None => this.fail(Error::new(Kind::Request)),
+                    None => this.close_with(Error::new(Kind::Request)),
                 },
                 Phase::Connecting(response) => match response.as_mut().poll(cx) {
-                    Poll::Ready(answer) => this.answered(answer),
+                    Poll::Ready(result) => this.handle_response(result),
                     Poll::Pending => {
-                        ready!(this.silence.poll_limit(cx));
-                        this.lose(Error::new(Kind::Timeout))
+                        ready!(this.idle_timer.poll_elapsed(cx));
+                        this.reconnect_after(Error::new(Kind::Timeout))
                     }
                 },
-                Phase::Open(connection) => match ready!(connection.poll_step(&mut this.silence, cx)) {
+                Phase::Open(connection) => match ready!(connection.poll_step(&mut this.idle_timer, cx)) {
                     Step::Message(message) => Some(Ok(message)),
                     Step::Skipped(error) => Some(Err(error)),
-                    Step::Lost(error) => this.lose(error),
-                    Step::Terminated(error) => this.fail(error),
+                    Step::Lost(error) => this.reconnect_after(error),
+                    Step::Terminated(error) => this.close_with(error),
                 },
                 Phase::Waiting(sleep) => {
                     ready!(sleep.as_mut().poll(cx));
@@ -260,15 +254,14 @@ impl FusedStream for EventSource {
     }
 }
 
-/// Shows neither the URL nor the headers, body or ids, which may be secret.
+/// Omits the URL, headers, body and ids, which may be secret.
 impl fmt::Debug for EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventSource").field("state", &self.state()).finish_non_exhaustive()
     }
 }
 
-/// Jitter has to differ between processes and calls, nothing more; the keys of the standard library's hash
-/// maps do.
+/// Returns a random number for jitter, from the random keys of the standard library's hash maps.
 fn random() -> u32 {
     RandomState::new().build_hasher().finish() as u32
 }

@@ -1,5 +1,4 @@
-//! The driver on a paused clock and a transport without sockets: timing, and what no server can be made to
-//! do.
+//! Tests of the client on a paused clock with a transport without sockets.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -16,28 +15,28 @@ use http_body::{Body, Frame};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::request::Template;
+use super::idle_timer::IdleTimer;
+use super::request::RequestTemplate;
 use super::retry::Retry;
-use super::silence::Silence;
 use super::source::Settings;
 use super::transport::{Failure, Transport};
 use super::*;
 use crate::error::{Kind, Result};
 use crate::{Config, Overflow};
 
-/// What the server does with one request.
-enum Answer {
+/// Reaction of the server to one request.
+enum Reply {
     /// Sends these chunks, then ends the stream.
     Chunks(Vec<Bytes>),
-    /// Sends what the test sends.
-    Fed(Feed),
+    /// Sends the chunks that the test sends.
+    Channel(Feed),
     Status(u16),
     Refused,
-    Silent,
+    NoResponse,
 }
 
-fn chunks<const N: usize>(chunks: [&'static str; N]) -> Answer {
-    Answer::Chunks(chunks.map(Bytes::from).to_vec())
+fn chunks<const N: usize>(chunks: [&'static str; N]) -> Reply {
+    Reply::Chunks(chunks.map(Bytes::from).to_vec())
 }
 
 struct Feed(mpsc::UnboundedReceiver<Bytes>);
@@ -51,7 +50,7 @@ impl Body for Feed {
     }
 }
 
-/// When each request was sent, and with which headers.
+/// Time and headers of each request.
 type Log = Arc<Mutex<Vec<(Instant, HeaderMap)>>>;
 
 #[derive(Default)]
@@ -64,39 +63,40 @@ struct Setup {
 }
 
 impl Setup {
-    fn source<const N: usize>(self, answers: [Answer; N]) -> (EventSource, Log) {
+    fn source<const N: usize>(self, replies: [Reply; N]) -> (EventSource, Log) {
         let log = Log::default();
         let requests = Arc::clone(&log);
-        let answers = Mutex::new(VecDeque::from_iter(answers));
+        let replies = Mutex::new(VecDeque::from_iter(replies));
         let transport = Transport::new(move |request| {
             requests.lock().unwrap().push((Instant::now(), request.headers().clone()));
-            let answer = answers.lock().unwrap().pop_front().expect("no further request is expected");
+            let reply = replies.lock().unwrap().pop_front().expect("no further request is expected");
             Box::pin(async move {
-                match answer {
-                    Answer::Chunks(chunks) => {
+                match reply {
+                    Reply::Chunks(chunks) => {
                         let (sender, receiver) = mpsc::unbounded_channel();
                         chunks.into_iter().for_each(|chunk| sender.send(chunk).unwrap());
                         Ok(response(200, Feed(receiver)))
                     }
-                    Answer::Fed(feed) => Ok(response(200, feed)),
-                    Answer::Status(status) => Ok(response(status, Feed(mpsc::unbounded_channel().1))),
-                    Answer::Refused => {
-                        Err(Failure { error: Error::with_source(Kind::Transport, "refused"), futile: false })
-                    }
-                    Answer::Silent => pending().await,
+                    Reply::Channel(feed) => Ok(response(200, feed)),
+                    Reply::Status(status) => Ok(response(status, Feed(mpsc::unbounded_channel().1))),
+                    Reply::Refused => Err(Failure {
+                        error: Error::with_source(Kind::Transport, "refused"),
+                        is_permanent: false,
+                    }),
+                    Reply::NoResponse => pending().await,
                 }
             })
         });
         let url = "http://example.org/".parse().unwrap();
         let settings = Settings {
-            request: Template::new(reqwest::Request::new(http::Method::GET, url)).unwrap(),
+            request: RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).unwrap(),
             transport,
             decoder: self.decoder,
             comments: self.comments,
             retry_server_errors: self.retry_server_errors,
         };
-        let silence = Silence::new(self.read_timeout);
-        (EventSource::new(settings, Retry::new(self.backoff), silence, String::new()), log)
+        let idle_timer = IdleTimer::new(self.read_timeout);
+        (EventSource::new(settings, Retry::new(self.backoff), idle_timer, String::new()), log)
     }
 }
 
@@ -108,7 +108,7 @@ fn response(status: u16, body: Feed) -> http::Response<reqwest::Body> {
         .unwrap()
 }
 
-/// Describes a message in one line.
+/// Formats a message as one line.
 fn describe(message: Option<Result<Message>>) -> String {
     match message {
         Some(Ok(Message::Open)) => "open".into(),
@@ -144,11 +144,11 @@ fn assert_pause(pause: Duration, millis: u64) {
 const ENDED: &str = "server ended the event stream";
 
 #[tokio::test(start_paused = true)]
-async fn rec_05_retry_field_sets_the_wait() {
+async fn rec_05_a_retry_field_sets_the_delay() {
     for stream in ["retry:3000\n\n", "retry:3000\nretry:1000x\ndata:x\n\n\n"] {
         let backoff = Backoff::new().base(Duration::from_millis(500));
         let (mut source, log) =
-            Setup { backoff, ..Setup::default() }.source([chunks([stream]), Answer::Silent]);
+            Setup { backoff, ..Setup::default() }.source([chunks([stream]), Reply::NoResponse]);
         while !matches!(source.next().await, Some(Ok(Message::Reconnecting { .. }))) {}
         assert!(source.next().now_or_never().is_none());
         assert_eq!(source.state(), ReadyState::Connecting);
@@ -164,14 +164,14 @@ async fn rec_05_retry_field_sets_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_grow_while_the_server_is_down() {
+async fn delays_grow_while_the_server_is_down() {
     let setup = Setup { backoff: Backoff::new().jitter(Jitter::None).max_attempts(4), ..Setup::default() };
     let (mut source, log) = setup.source([
-        Answer::Refused,
-        Answer::Refused,
-        Answer::Refused,
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Refused,
         chunks(["data: up\n\n"]),
-        Answer::Refused,
+        Reply::Refused,
     ]);
     expect(
         &mut source,
@@ -195,7 +195,7 @@ async fn waits_grow_while_the_server_is_down() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_sends_retry_and_closes_is_given_up() {
+async fn attempts_are_limited_for_a_server_that_sends_retry_and_closes() {
     let backoff = Backoff::new().jitter(Jitter::None).max_attempts(3);
     let (mut source, log) =
         Setup { backoff, ..Setup::default() }.source([(); 4].map(|()| chunks(["retry: 0\n\n"])));
@@ -211,34 +211,34 @@ async fn a_server_that_sends_retry_and_closes_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_server_may_ask_for_more_than_the_cap() {
-    let (mut source, log) = Setup::default().source([chunks(["retry: 600000\n\n"]), Answer::Status(204)]);
+async fn a_retry_field_may_exceed_the_cap() {
+    let (mut source, log) = Setup::default().source([chunks(["retry: 600000\n\n"]), Reply::Status(204)]);
     expect(&mut source, ["open", &format!("wait 600000 ms: {ENDED}")]).await;
     next(&mut source).await;
     assert_pause(pauses(&log)[0], 600_000);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_is_no_error_for_a_client_that_never_reconnects() {
+async fn the_end_is_not_an_error_for_a_client_that_never_reconnects() {
     let backoff = Backoff::new().max_attempts(0);
     let (mut source, _) = Setup { backoff, ..Setup::default() }.source([chunks(["data: x\n\n"])]);
     expect(&mut source, ["open", "event x", "end", "end"]).await;
     assert_eq!(source.state(), ReadyState::Closed);
 
-    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([Answer::Refused]);
+    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([Reply::Refused]);
     expect(&mut source, ["error: transport of the event stream failed", "end"]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn healthy_connection_starts_the_waits_over() {
+async fn a_long_connection_resets_the_delay() {
     let (feed, receiver) = mpsc::unbounded_channel();
     let setup = Setup { backoff: Backoff::new().jitter(Jitter::None), ..Setup::default() };
     let (mut source, _) = setup.source([
-        Answer::Refused,
-        Answer::Refused,
-        Answer::Fed(Feed(receiver)),
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Channel(Feed(receiver)),
         chunks([]),
-        Answer::Silent,
+        Reply::NoResponse,
     ]);
     next(&mut source).await;
     next(&mut source).await;
@@ -249,11 +249,11 @@ async fn healthy_connection_starts_the_waits_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rec_06_any_byte_ends_the_silence() {
+async fn rec_06_any_byte_resets_the_read_timeout() {
     let (feed, receiver) = mpsc::unbounded_channel();
     let backoff = Backoff::new().jitter(Jitter::None);
     let setup = Setup { backoff, read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
-    let (mut source, log) = setup.source([Answer::Fed(Feed(receiver)), Answer::Silent]);
+    let (mut source, log) = setup.source([Reply::Channel(Feed(receiver)), Reply::NoResponse]);
     expect(&mut source, ["open"]).await;
     let started = Instant::now();
     let server = async {
@@ -263,10 +263,10 @@ async fn rec_06_any_byte_ends_the_silence() {
         }
     };
     let client = async {
-        expect(&mut source, ["event x", "wait 3000 ms: no byte arrived within the read timeout"]).await;
+        expect(&mut source, ["event x", "wait 3000 ms: no data received within the read timeout"]).await;
         assert_pause(started.elapsed(), 5 * 400 + 500);
-        // The second request meets a server that never answers, which the same limit covers.
-        expect(&mut source, ["wait 6000 ms: no byte arrived within the read timeout"]).await;
+        // The timeout also applies while waiting for a response.
+        expect(&mut source, ["wait 6000 ms: no data received within the read timeout"]).await;
         assert_pause(started.elapsed(), 5 * 400 + 500 + 3000 + 500);
     };
     tokio::join!(server, client);
@@ -274,10 +274,10 @@ async fn rec_06_any_byte_ends_the_silence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_caller_is_not_a_silent_server() {
+async fn a_slow_caller_does_not_cause_a_read_timeout() {
     let (feed, receiver) = mpsc::unbounded_channel();
     let setup = Setup { read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
-    let (mut source, _) = setup.source([Answer::Fed(Feed(receiver))]);
+    let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
     feed.send(Bytes::from("data: 1\n\n")).unwrap();
     expect(&mut source, ["open", "event 1"]).await;
     sleep(Duration::from_secs(10)).await;
@@ -288,24 +288,24 @@ async fn slow_caller_is_not_a_silent_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn server_error_is_final_unless_retried() {
-    let (mut source, _) = Setup::default().source([Answer::Status(503)]);
-    expect(&mut source, ["error: server answered with status 503, expected 200", "end"]).await;
+async fn a_server_error_is_final_unless_retried() {
+    let (mut source, _) = Setup::default().source([Reply::Status(503)]);
+    expect(&mut source, ["error: response has status 503, expected 200", "end"]).await;
 
     let setup = Setup { retry_server_errors: true, ..Setup::default() };
-    let (mut source, _) = setup.source([Answer::Status(503), chunks([]), Answer::Status(404)]);
-    let wait = "wait 3000 ms: server answered with status 503, expected 200";
+    let (mut source, _) = setup.source([Reply::Status(503), chunks([]), Reply::Status(404)]);
+    let wait = "wait 3000 ms: response has status 503, expected 200";
     expect(&mut source, [wait, "open"]).await;
     assert!(next(&mut source).await.ends_with(ENDED));
-    expect(&mut source, ["error: server answered with status 404, expected 200", "end"]).await;
+    expect(&mut source, ["error: response has status 404, expected 200", "end"]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn oversized_event_is_skipped_or_final() {
+async fn an_oversized_event_is_skipped_or_final() {
     let decoder = Config::new().max_event_size(8);
     let stream = || chunks(["data: 1\n\ndata: much too long\n\ndata: 2\n\n"]);
     let too_large =
-        |message: String| assert!(message.starts_with("error: event exceeds the limit"), "{message}");
+        |message: String| assert!(message.starts_with("error: event is larger than"), "{message}");
 
     let (mut source, _) = Setup { decoder, ..Setup::default() }.source([stream()]);
     expect(&mut source, ["open", "event 1"]).await;
@@ -322,12 +322,12 @@ async fn oversized_event_is_skipped_or_final() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_connection_has_a_decoder_of_its_own() {
+async fn each_connection_has_a_new_decoder() {
     let (mut source, log) = Setup::default().source([
         chunks(["\u{feff}id: 1\ndata: a\n\nid: 2\ndata: lost"]),
         chunks(["\u{feff}data: b\n\n"]),
         chunks(["id\ndata: c\n\n"]),
-        Answer::Silent,
+        Reply::NoResponse,
     ]);
     for (data, id) in [("a", "1"), ("b", "1"), ("c", "")] {
         assert_eq!(next(&mut source).await, "open");
@@ -348,33 +348,33 @@ async fn each_connection_has_a_decoder_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn endless_comments_leave_the_executor_time() {
+async fn a_fast_stream_of_comments_does_not_block_the_executor() {
     let (feed, receiver) = mpsc::unbounded_channel();
     for _ in 0..1000 {
         feed.send(Bytes::from(": busy\n")).unwrap();
     }
     feed.send(Bytes::from("data: x\n\n")).unwrap();
-    let (mut source, _) = Setup::default().source([Answer::Fed(Feed(receiver))]);
+    let (mut source, _) = Setup::default().source([Reply::Channel(Feed(receiver))]);
     expect(&mut source, ["open"]).await;
-    // One poll gives up with the wish to be polled again, and polling on gets there.
+    // One poll yields after some chunks and wakes itself.
     assert!(source.next().now_or_never().is_none());
     expect(&mut source, ["event x"]).await;
 
     let (feed, receiver) = mpsc::unbounded_channel();
     feed.send(Bytes::from(": busy\n".repeat(1000) + "data: x\n\n")).unwrap();
     let setup = Setup { comments: true, ..Setup::default() };
-    let (mut source, _) = setup.source([Answer::Fed(Feed(receiver))]);
+    let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
     let mut events = source.events();
     assert!(events.next().now_or_never().is_none());
     assert_eq!(events.next().await.unwrap().unwrap().data(), "x");
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_and_restart() {
+async fn close_ends_the_stream_and_restart_reconnects() {
     let (mut source, log) = Setup::default().source([
         chunks(["id: 7\ndata: 1\n\ndata: dropped"]),
         chunks(["data: 2\n\n"]),
-        Answer::Refused,
+        Reply::Refused,
         chunks([]),
     ]);
     expect(&mut source, ["open", "event 1"]).await;
@@ -383,7 +383,7 @@ async fn close_and_restart() {
     expect(&mut source, ["open", "event 2"]).await;
     source.restart();
     expect(&mut source, ["wait 3000 ms: transport of the event stream failed"]).await;
-    // Cuts the wait short.
+    // Ends the delay.
     source.restart();
     expect(&mut source, ["open"]).await;
     source.close();
@@ -396,13 +396,13 @@ async fn close_and_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_view_shows_events_and_the_final_error() {
+async fn the_events_stream_yields_events_and_the_final_error() {
     let setup = Setup { comments: true, ..Setup::default() };
     let (mut source, _) = setup.source([
         chunks([": hi\ndata: 1\n\n"]),
-        Answer::Refused,
+        Reply::Refused,
         chunks(["data: 2\n\n"]),
-        Answer::Status(204),
+        Reply::Status(204),
     ]);
     let events: Vec<_> = source.events().collect().await;
     let data: Vec<_> = events[..2].iter().map(|event| event.as_ref().unwrap().data()).collect();
@@ -412,7 +412,7 @@ async fn events_view_shows_events_and_the_final_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn debug_output_has_no_secrets() {
+async fn debug_output_contains_no_secrets() {
     let request =
         reqwest::Client::new().post("http://user:hunter2@example.org/?key=hunter2").bearer_auth("hunter2");
     let builder = EventSource::from_request(request).last_event_id("hunter2").body("hunter2");
@@ -425,7 +425,7 @@ async fn debug_output_has_no_secrets() {
 }
 
 #[test]
-fn client_moves_between_threads() {
+fn the_client_is_send_and_unpin() {
     fn assert_movable<T: Send + Unpin>() {}
     assert_movable::<EventSource>();
     assert_movable::<Events<'_>>();

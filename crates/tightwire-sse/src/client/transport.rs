@@ -1,4 +1,4 @@
-//! The seam between the client's rules and HTTP.
+//! HTTP transport of the client.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -12,18 +12,18 @@ use crate::error::{Error, Kind, Result};
 
 pub(super) type Response = http::Response<reqwest::Body>;
 
-/// A request under way. Dropping it cancels the request and closes its connection.
+/// Request in flight. Dropping it cancels the request and closes its connection.
 pub(super) type Connecting = Pin<Box<dyn Future<Output = Result<Response, Failure>> + Send>>;
 
-/// Sends requests. A closure, so that the driver's timing can be tested without sockets.
+/// Sends requests. A closure, so that the client can be tested without sockets.
 pub(super) struct Transport(Box<dyn Fn(reqwest::Request) -> Connecting + Send + Sync>);
 
-/// Why there is no response.
+/// Failed request.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: Error,
-    /// Another attempt would end the same way.
-    pub(super) futile: bool,
+    /// Another attempt would fail in the same way.
+    pub(super) is_permanent: bool,
 }
 
 impl Transport {
@@ -38,8 +38,8 @@ impl Transport {
                 match response.await {
                     Ok(response) => Ok(response.into()),
                     Err(error) => {
-                        let futile = is_futile(&error, has_tls());
-                        Err(Failure { error: transport_error(error), futile })
+                        let is_permanent = is_permanent_error(&error, has_tls());
+                        Err(Failure { error: transport_error(error), is_permanent })
                     }
                 }
             })
@@ -57,10 +57,10 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Builds the client of a caller who brings none.
+/// Returns the default HTTP client.
 ///
-/// An empty `Location` resolves to the URL that it came from. Following it asks the same question up to ten
-/// times, so the redirect itself is taken as the answer, which the status check then refuses.
+/// Does not follow a redirect to the same URL, such as an empty `Location`, which would repeat the request up to ten
+/// times. The status check then rejects the redirect.
 pub(super) fn default_client() -> Result<reqwest::Client> {
     let policy = Policy::custom(|attempt| {
         if attempt.previous().last() == Some(attempt.url()) {
@@ -72,9 +72,9 @@ pub(super) fn default_client() -> Result<reqwest::Client> {
     reqwest::Client::builder().redirect(policy).build().map_err(request_error)
 }
 
-/// Whether reqwest is built with TLS, which depends on its features and not on those of this crate.
+/// Returns whether reqwest is built with TLS, which depends on its features, not on those of this crate.
 pub(super) fn has_tls() -> bool {
-    // The builder has a method of this name in builds with TLS alone. In others this calls the one of the trait.
+    // `ClientBuilder` only has this method in builds with TLS. Otherwise this calls the method of the trait.
     reqwest::Client::builder().tls_info(false).is_built_with_tls()
 }
 
@@ -105,30 +105,30 @@ impl TlsSupport for reqwest::ClientBuilder {
     }
 }
 
-/// Whether another attempt would fail in the same way. A redirect can lead to a scheme that reqwest cannot connect to.
-fn is_futile(error: &reqwest::Error, has_tls: bool) -> bool {
+/// Returns whether another attempt would fail in the same way. The scheme may be that of a redirect.
+fn is_permanent_error(error: &reqwest::Error, has_tls: bool) -> bool {
     let is_scheme_unsupported = error.url().is_some_and(|url| check_scheme(url.scheme(), has_tls).is_err());
     error.is_builder() || error.is_redirect() || is_scheme_unsupported
 }
 
-/// The connection failed.
+/// Wraps an error of the connection.
 pub(super) fn transport_error(error: reqwest::Error) -> Error {
     Error::with_source(Kind::Transport, without_urls(error))
 }
 
-/// The request is not one that could be sent.
+/// Wraps an error of building or sending the request.
 pub(super) fn request_error(error: reqwest::Error) -> Error {
     Error::with_source(Kind::Request, without_urls(error))
 }
 
-/// URLs carry secrets in their query and user parts. One inside of a nested error cannot be taken out, so
-/// that error as a whole is replaced.
+/// Removes the URL from an error, because its query and userinfo may contain secrets. If a nested error contains a URL,
+/// which cannot be removed, returns a generic error.
 pub fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
     let error = error.without_url();
     let mut cause = error.source();
     while let Some(inner) = cause {
         if inner.downcast_ref::<reqwest::Error>().is_some_and(|inner| inner.url().is_some()) {
-            return "request failed for a reason that names a URL".into();
+            return "request failed (details omitted because they contain a URL)".into();
         }
         cause = inner.source();
     }
@@ -140,12 +140,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn https_is_retried_only_where_reqwest_has_tls() {
+    async fn https_is_retried_only_if_reqwest_has_tls() {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        // No server listens there. Without TLS, reqwest rejects the scheme before it connects.
+        // No server listens on this port. Without TLS, reqwest rejects the scheme before it connects.
         let error = client.get("https://127.0.0.1:1/").send().await.unwrap_err();
-        assert!(is_futile(&error, false));
-        assert!(!is_futile(&error, true));
+        assert!(is_permanent_error(&error, false));
+        assert!(!is_permanent_error(&error, true));
         let mut is_scheme_rejected = false;
         let mut cause: Option<&dyn StdError> = Some(&error);
         while let Some(error) = cause {

@@ -1,6 +1,6 @@
-//! The names and types of the crate eventsource-stream 0.2.3, on the decoder of this crate.
+//! Replacement for the crate eventsource-stream 0.2.3 with the same names and types.
 //!
-//! Change `use eventsource_stream::` to `use tightwire_sse::compat::eventsource_stream::` and keep the rest:
+//! Change `use eventsource_stream::` to `use tightwire_sse::compat::eventsource_stream::`; no other change is needed:
 //!
 //! ```
 //! use std::convert::Infallible;
@@ -17,25 +17,21 @@
 //!
 //! # Differences
 //!
-//! The stream behaves as the standard says and as the rest of this crate does, which differs from that crate in
-//! these points:
+//! This module follows the standard, and so differs from eventsource-stream:
 //!
-//! - A byte order mark at the start is skipped; there it panics.
-//! - Time is linear in the length of the input, however it is cut into chunks; there it is quadratic in the
-//!   length of a chunk and of a line.
-//! - A line that ends with CR is complete at once; there it waits for the byte after it, so that the last event
-//!   of a CR-only stream never appears.
-//! - Invalid UTF-8 becomes U+FFFD. [`EventStreamError::Utf8`] is never returned.
-//! - A block is limited to [`DEFAULT_MAX_EVENT_SIZE`](crate::DEFAULT_MAX_EVENT_SIZE); there it is unlimited. A
-//!   larger one is reported as [`EventStreamError::Parser`], the only such error, and decoding goes on after it.
-//!   Its content is this crate's [`Error`] instead of one of the parser library nom.
-//!   [`EventStream::with_decoder`] sets another limit.
-//! - [`EventStream::set_last_event_id`] also sets the id of the events that follow, until the stream sets
-//!   another one; there it only changes what [`EventStream::last_event_id`] returns.
-//! - [`EventStream::last_event_id`] counts the id of a block without data at once; there it waits for the next
-//!   event. The retry value of such a block goes with the next event; there it is lost. A retry value with a sign
-//!   is ignored.
-//! - After the end, the stream stays at `None` and does not poll the underlying stream again.
+//! | | this module | eventsource-stream |
+//! | --- | --- | --- |
+//! | byte order mark at the start | skipped | panic |
+//! | time | linear in the length of the input | quadratic in the length of a chunk and of a line |
+//! | line that ends with CR | complete immediately | complete with the next byte; the last event of a CR-only stream is lost |
+//! | invalid UTF-8 | U+FFFD; [`EventStreamError::Utf8`] is never returned | error |
+//! | size of an event | [`DEFAULT_MAX_EVENT_SIZE`](crate::DEFAULT_MAX_EVENT_SIZE), see [`EventStream::with_decoder`] | unlimited |
+//! | [`EventStreamError::Parser`] | [`Error`] for an oversized event; decoding continues | error of the parser library nom |
+//! | [`EventStream::set_last_event_id`] | also sets the id of following events | only changes [`EventStream::last_event_id`] |
+//! | id of a block without data | in [`EventStream::last_event_id`] immediately | with the next event |
+//! | `retry` of a block without data | with the next event | lost |
+//! | `retry` with a sign | ignored | accepted |
+//! | after the end | `None`, the underlying stream is not polled | polls the underlying stream |
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -50,16 +46,16 @@ use pin_project_lite::pin_project;
 
 use crate::{Decoder, Error};
 
-/// An event with public fields.
+/// Event with public fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
-    /// The event type; `message` unless the block named another one.
+    /// Event type, `message` by default.
     pub event: String,
-    /// The data lines of the block, joined by LF.
+    /// Data lines, joined by LF.
     pub data: String,
-    /// The last event id at the time of dispatch; empty if none was set.
+    /// Last event id: that of this event or the nearest one before it. Empty if there is none.
     pub id: String,
-    /// The latest valid `retry` value that was received since the previous event was dispatched.
+    /// Latest valid `retry` value since the previous event.
     pub retry: Option<Duration>,
 }
 
@@ -74,7 +70,7 @@ impl From<crate::Event> for Event {
     }
 }
 
-/// Turns streams of byte chunks into streams of events.
+/// Adds a method to streams of byte chunks that decodes them into events.
 pub trait Eventsource: Sized {
     /// Decodes the events of this stream.
     fn eventsource(self) -> EventStream<Self>;
@@ -90,12 +86,12 @@ where
     }
 }
 
-/// Why an [`EventStream`] yields no event.
+/// Error of an [`EventStream`].
 #[derive(Debug)]
 pub enum EventStreamError<E> {
     /// Never returned: invalid UTF-8 is replaced.
     Utf8(FromUtf8Error),
-    /// A block exceeded the limit.
+    /// A block exceeds the limit.
     Parser(Error),
     /// The underlying stream failed.
     Transport(E),
@@ -124,21 +120,21 @@ impl<E: fmt::Display> fmt::Display for EventStreamError<E> {
     }
 }
 
-// `Display` includes the cause, because nothing is known of `E` that would make it a source.
+// `Display` includes the cause, because `E` need not implement `Error` and so cannot be the source.
 impl<E: fmt::Display + fmt::Debug + Send + Sync> core::error::Error for EventStreamError<E> {}
 
 pin_project! {
-    /// A stream of events.
+    /// Stream of events.
     ///
-    /// What is left of a chunk after an event is copied and kept for the next polls, and an unfinished block is
-    /// kept within the limit of the decoder. All state lies in the stream: a future of `next()` may be dropped
-    /// at any time.
+    /// Buffers a copy of the unconsumed part of a chunk, and the incomplete block up to the limit of the decoder.
+    /// Cancel safe.
     #[must_use = "streams do nothing unless polled"]
     pub struct EventStream<S> {
         #[pin]
         stream: S,
         decoder: Decoder,
-        // What follows the latest event in its chunk; the chunk itself has a type that `S` need not have.
+        // Unconsumed part of the chunk of the last event. The chunk cannot be stored: the struct has no bound on `S`
+        // that names its type.
         rest: Vec<u8>,
         used: usize,
         ended: bool,
@@ -146,22 +142,22 @@ pin_project! {
 }
 
 impl<S> EventStream<S> {
-    /// Decodes the chunks that `stream` yields.
+    /// Returns a stream that decodes the chunks of `stream`.
     pub fn new(stream: S) -> Self {
         Self::with_decoder(stream, Decoder::new())
     }
 
-    /// Decodes the chunks that `stream` yields with the limits of `decoder`.
+    /// Returns a stream that decodes the chunks of `stream` with the limits of `decoder`.
     pub fn with_decoder(stream: S, decoder: Decoder) -> Self {
         Self { stream, decoder, rest: Vec::new(), used: 0, ended: false }
     }
 
-    /// Sets the last event id, as of an earlier stream of the same source.
+    /// Sets the last event id, for example that of an earlier connection to the same source.
     pub fn set_last_event_id(&mut self, id: impl Into<String>) {
         self.decoder = core::mem::take(&mut self.decoder).with_last_event_id(&id.into());
     }
 
-    /// The last event id at this point of the stream; empty if none was set.
+    /// Returns the last event id. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }

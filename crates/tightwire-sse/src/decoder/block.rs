@@ -1,4 +1,4 @@
-//! The block in progress: what it has so far, and where that is stored.
+//! Incomplete block: its fields, which borrow from the chunk or are buffered.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,41 +9,41 @@ use super::{Decoder, Partial};
 use crate::event::EventRef;
 use crate::line::Field;
 
-/// Buffers that grew past this many bytes for one large event are given back after it.
+/// Maximum capacity of a buffer between events, in bytes.
 pub(super) const RETAINED_CAPACITY: usize = 256 << 10;
 
-/// How much is reserved for the second data line of an event if the chunk has as much left: enough for most
-/// events, so that joining their lines allocates once.
+/// Maximum additional capacity when data lines are joined, in bytes. Enough for most events, so that joining their
+/// lines allocates once.
 const JOIN_RESERVE: usize = 1 << 10;
 
-/// A block in progress, as kept between chunks.
+/// Incomplete block between chunks: which fields are in the buffers of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Saved {
-    pub(super) data: SavedData,
+pub(super) struct StoredBlock {
+    pub(super) data: StoredData,
     event_type: bool,
     id: bool,
     pub(super) size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SavedData {
+pub(super) enum StoredData {
     None,
     Joined,
-    /// The value starts at this offset of `held`.
-    Held(usize),
+    /// In `split_line`, from this offset on.
+    SplitLine(usize),
 }
 
-impl Saved {
-    pub(super) const NOTHING: Self = Self { data: SavedData::None, event_type: false, id: false, size: 0 };
+impl StoredBlock {
+    pub(super) const EMPTY: Self = Self { data: StoredData::None, event_type: false, id: false, size: 0 };
 }
 
-/// A block in progress while a chunk is being walked: what can be borrowed is not copied.
+/// Incomplete block while a chunk is decoded. Fields borrow from the chunk if possible.
 #[derive(Debug)]
-pub(super) struct Open<'c> {
+pub(super) struct OpenBlock<'c> {
     pub(super) data: Data<'c>,
-    pub(super) event_type: Text<'c>,
-    pub(super) id: Text<'c>,
-    /// Decoded bytes of data, type and id.
+    pub(super) event_type: FieldText<'c>,
+    pub(super) id: FieldText<'c>,
+    /// Size of data, type and id, in bytes.
     pub(super) size: usize,
 }
 
@@ -52,128 +52,128 @@ pub(super) enum Data<'c> {
     None,
     Chunk(&'c str),
     Joined,
-    Held(usize),
+    SplitLine(usize),
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Text<'c> {
+pub(super) enum FieldText<'c> {
     None,
     Chunk(&'c str),
-    /// In the decoder's own buffer.
-    Kept,
+    /// In the buffer of the decoder.
+    Buffered,
 }
 
-impl<'c> Open<'c> {
-    pub(super) const NOTHING: Self =
-        Self { data: Data::None, event_type: Text::None, id: Text::None, size: 0 };
+impl<'c> OpenBlock<'c> {
+    pub(super) const EMPTY: Self =
+        Self { data: Data::None, event_type: FieldText::None, id: FieldText::None, size: 0 };
 
     #[inline(always)]
-    pub(super) fn is_nothing(&self) -> bool {
-        matches!(self, Self { data: Data::None, event_type: Text::None, id: Text::None, .. })
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self { data: Data::None, event_type: FieldText::None, id: FieldText::None, .. })
     }
 }
 
-/// A dispatched block.
+/// Complete block with data.
 #[derive(Debug)]
-pub(super) struct Dispatched<'c> {
-    pub(super) event_type: Text<'c>,
+pub(super) struct CompleteBlock<'c> {
+    pub(super) event_type: FieldText<'c>,
     pub(super) data: Data<'c>,
     pub(super) retry: Option<u64>,
 }
 
 impl Decoder {
-    /// The block in progress.
+    /// Returns the incomplete block of the previous chunk.
     #[inline(always)]
-    pub(super) fn resume<'c>(&self) -> Open<'c> {
-        if self.open == Saved::NOTHING {
-            return Open::NOTHING;
+    pub(super) fn resume<'c>(&self) -> OpenBlock<'c> {
+        if self.open == StoredBlock::EMPTY {
+            return OpenBlock::EMPTY;
         }
-        let kept = |kept: bool| if kept { Text::Kept } else { Text::None };
-        Open {
+        let text = |is_buffered: bool| if is_buffered { FieldText::Buffered } else { FieldText::None };
+        OpenBlock {
             data: match self.open.data {
-                SavedData::None => Data::None,
-                SavedData::Joined => Data::Joined,
-                SavedData::Held(start) => Data::Held(start),
+                StoredData::None => Data::None,
+                StoredData::Joined => Data::Joined,
+                StoredData::SplitLine(start) => Data::SplitLine(start),
             },
-            event_type: kept(self.open.event_type),
-            id: kept(self.open.id),
+            event_type: text(self.open.event_type),
+            id: text(self.open.id),
             size: self.open.size,
         }
     }
 
-    /// Keeps the block in progress for the next chunk: what borrows from this one is copied.
+    /// Stores the incomplete block for the next chunk. Copies fields that borrow from this one.
     #[cold]
-    pub(super) fn save(&mut self, open: Open<'_>) {
-        self.open = Saved {
+    pub(super) fn save(&mut self, open: OpenBlock<'_>) {
+        self.open = StoredBlock {
             data: match open.data {
-                Data::None => SavedData::None,
+                Data::None => StoredData::None,
                 Data::Chunk(data) => {
                     self.joined.clear();
                     self.joined.push_str(data);
-                    SavedData::Joined
+                    StoredData::Joined
                 }
-                Data::Joined => SavedData::Joined,
-                Data::Held(start) => SavedData::Held(start),
+                Data::Joined => StoredData::Joined,
+                Data::SplitLine(start) => StoredData::SplitLine(start),
             },
             event_type: match open.event_type {
-                Text::None => false,
-                Text::Chunk(text) => {
+                FieldText::None => false,
+                FieldText::Chunk(text) => {
                     set(&mut self.event_type, text);
                     true
                 }
-                Text::Kept => true,
+                FieldText::Buffered => true,
             },
             id: match open.id {
-                Text::None => false,
-                Text::Chunk(text) => {
+                FieldText::None => false,
+                FieldText::Chunk(text) => {
                     set(&mut self.pending_id, text);
                     true
                 }
-                Text::Kept => true,
+                FieldText::Buffered => true,
             },
             size: open.size,
         };
     }
 
-    /// Bytes that the line in progress may have.
+    /// Returns the maximum length of the current line.
     #[inline(always)]
-    pub(super) fn room(&self, open: &Open<'_>) -> usize {
+    pub(super) fn remaining_size(&self, open: &OpenBlock<'_>) -> usize {
         self.config.max_event_size.saturating_sub(open.size)
     }
 
-    /// Appends a data line to the ones that the block already has.
-    pub(super) fn join(&mut self, open: &mut Open<'_>, text: &str, ahead: usize) {
-        self.gather(open, text.len(), ahead.min(JOIN_RESERVE));
+    /// Appends a data line to those of the block. `ahead` is the length of the rest of the chunk.
+    pub(super) fn join(&mut self, open: &mut OpenBlock<'_>, text: &str, ahead: usize) {
+        self.start_join(open, text.len(), ahead.min(JOIN_RESERVE));
         self.joined.push_str(text);
         open.size += text.len() + 1;
     }
 
-    /// Takes a value that is not UTF-8. Repairing makes it longer, so that it is measured again: `false` means
-    /// that it does not fit.
+    /// Buffers a value with invalid UTF-8. Replacement characters make it longer: returns `false` if it exceeds the
+    /// limit.
     #[cold]
-    pub(super) fn take_repaired(&mut self, field: Field, value: &[u8], open: &mut Open<'_>) -> bool {
-        if repaired_len(value) > self.room(open) {
+    pub(super) fn buffer_lossy(&mut self, field: Field, value: &[u8], open: &mut OpenBlock<'_>) -> bool {
+        if lossy_len(value) > self.remaining_size(open) {
             return false;
         }
         match field {
             Field::Data => {
-                self.gather(open, value.len(), 0);
+                self.start_join(open, value.len(), 0);
                 let before = self.joined.len();
-                push_repaired(&mut self.joined, value);
+                push_lossy(&mut self.joined, value);
                 open.size += self.joined.len() - before + 1;
             }
-            Field::Event => self.keep_type(open, &String::from_utf8_lossy(value)),
-            Field::Id => self.keep_id(open, &String::from_utf8_lossy(value)),
-            // Its value is never text.
+            Field::Event => self.buffer_type(open, &String::from_utf8_lossy(value)),
+            Field::Id => self.buffer_id(open, &String::from_utf8_lossy(value)),
+            // Handled before.
             Field::Retry => {}
         }
         true
     }
 
-    /// Moves the data so far into `joined`, with a line break after it, and makes room for `next` bytes. If that
-    /// is where joining begins, room is made for the `further` bytes as well that may follow.
+    /// Moves the data of the block into `joined`, appends a line break, and reserves `next` bytes. If `joined` was not
+    /// in use, reserves `further` bytes in addition.
     #[inline]
-    fn gather(&mut self, open: &mut Open<'_>, next: usize, further: usize) {
+    fn start_join(&mut self, open: &mut OpenBlock<'_>, next: usize, further: usize) {
         match open.data {
             Data::Joined => self.joined.reserve(next + 1),
             Data::None => {
@@ -187,96 +187,96 @@ impl Decoder {
                 self.joined.reserve(first.len() + 1 + next + further);
                 self.joined.push_str(first);
             }
-            Data::Held(start) => {
+            Data::SplitLine(start) => {
                 self.joined.clear();
-                self.joined.reserve(self.held.len() + 1 + next + further);
-                self.joined.push_str(&self.held[start..]);
+                self.joined.reserve(self.split_line.len() + 1 + next + further);
+                self.joined.push_str(&self.split_line[start..]);
             }
         }
         self.joined.push('\n');
         open.data = Data::Joined;
-        self.overgrown |= self.joined.capacity() > RETAINED_CAPACITY;
+        self.oversized_buffer |= self.joined.capacity() > RETAINED_CAPACITY;
     }
 
-    pub(super) fn keep_type(&mut self, open: &mut Open<'_>, text: &str) {
+    pub(super) fn buffer_type(&mut self, open: &mut OpenBlock<'_>, text: &str) {
         open.size = open.size - length(open.event_type, &self.event_type) + text.len();
         set(&mut self.event_type, text);
-        open.event_type = Text::Kept;
+        open.event_type = FieldText::Buffered;
     }
 
-    pub(super) fn keep_id(&mut self, open: &mut Open<'_>, text: &str) {
+    pub(super) fn buffer_id(&mut self, open: &mut OpenBlock<'_>, text: &str) {
         if memchr::memchr(0, text.as_bytes()).is_none() {
             open.size = open.size - length(open.id, &self.pending_id) + text.len();
             set(&mut self.pending_id, text);
-            open.id = Text::Kept;
+            open.id = FieldText::Buffered;
         }
     }
 
     #[cold]
-    pub(super) fn repair_comment<'c>(&mut self, bytes: &[u8]) -> Text<'c> {
+    pub(super) fn buffer_comment_lossy<'c>(&mut self, bytes: &[u8]) -> FieldText<'c> {
         self.comment.clear();
-        push_repaired(&mut self.comment, bytes);
-        self.overgrown |= self.comment.capacity() > RETAINED_CAPACITY;
-        Text::Kept
+        push_lossy(&mut self.comment, bytes);
+        self.oversized_buffer |= self.comment.capacity() > RETAINED_CAPACITY;
+        FieldText::Buffered
     }
 
-    /// The empty line: commits the id and hands the block over if it has data.
+    /// Handles the empty line: sets the last event id, and returns the block if it has data.
     #[inline(always)]
-    pub(super) fn dispatch<'c>(&mut self, open: &mut Open<'c>) -> Option<Dispatched<'c>> {
+    pub(super) fn dispatch<'c>(&mut self, open: &mut OpenBlock<'c>) -> Option<CompleteBlock<'c>> {
         match open.id {
-            Text::None => {}
-            Text::Chunk(id) => set(&mut self.last_event_id, id),
-            Text::Kept => core::mem::swap(&mut self.last_event_id, &mut self.pending_id),
+            FieldText::None => {}
+            FieldText::Chunk(id) => set(&mut self.last_event_id, id),
+            FieldText::Buffered => core::mem::swap(&mut self.last_event_id, &mut self.pending_id),
         }
-        let Open { data, event_type, .. } = core::mem::replace(open, Open::NOTHING);
+        let OpenBlock { data, event_type, .. } = core::mem::replace(open, OpenBlock::EMPTY);
         if let Data::None = data {
             return None;
         }
-        Some(Dispatched { event_type, data, retry: self.take_retry() })
+        Some(CompleteBlock { event_type, data, retry: self.take_retry() })
     }
 
-    /// Hands over a block that is one data line.
+    /// Returns a block that consists of one data line.
     #[inline(always)]
-    pub(super) fn dispatch_data<'c>(&mut self, data: &'c str) -> Dispatched<'c> {
-        Dispatched { event_type: Text::None, data: Data::Chunk(data), retry: self.take_retry() }
+    pub(super) fn dispatch_data<'c>(&mut self, data: &'c str) -> CompleteBlock<'c> {
+        CompleteBlock { event_type: FieldText::None, data: Data::Chunk(data), retry: self.take_retry() }
     }
 
     #[inline(always)]
     fn take_retry(&mut self) -> Option<u64> {
-        // Seldom there; a read is cheaper than the write of `take`.
+        // Rarely set, and reading is cheaper than the write of `take`.
         if self.unreported_retry.is_some() { self.unreported_retry.take() } else { None }
     }
 
     #[inline(always)]
-    pub(super) fn event_ref<'a>(&'a self, event: &Dispatched<'a>) -> EventRef<'a> {
+    pub(super) fn event_ref<'a>(&'a self, event: &CompleteBlock<'a>) -> EventRef<'a> {
         EventRef {
             event_type: match event.event_type {
-                Text::None => "",
-                Text::Chunk(text) => text,
-                Text::Kept => &self.event_type,
+                FieldText::None => "",
+                FieldText::Chunk(text) => text,
+                FieldText::Buffered => &self.event_type,
             },
             data: match event.data {
                 Data::None => "",
                 Data::Chunk(data) => data,
                 Data::Joined => &self.joined,
-                Data::Held(start) => &self.held[start..],
+                Data::SplitLine(start) => &self.split_line[start..],
             },
             last_event_id: &self.last_event_id,
             retry: event.retry,
         }
     }
 
-    /// Gives back buffers that one large event has blown up and that nothing uses any more.
+    /// Frees unused buffers that exceed `RETAINED_CAPACITY`.
     #[cold]
     pub(super) fn shrink(&mut self) {
-        self.overgrown = false;
-        let idle = self.open.data == SavedData::None;
-        for text in [&mut self.joined, &mut self.held] {
+        self.oversized_buffer = false;
+        let idle = self.open.data == StoredData::None;
+        for text in [&mut self.joined, &mut self.split_line] {
             if text.capacity() > RETAINED_CAPACITY {
                 if idle {
                     *text = String::new();
                 } else {
-                    self.overgrown = true;
+                    self.oversized_buffer = true;
                 }
             }
         }
@@ -287,39 +287,39 @@ impl Decoder {
             if matches!(self.partial, Partial::None | Partial::Skipped) {
                 self.line = Vec::new();
             } else {
-                self.overgrown = true;
+                self.oversized_buffer = true;
             }
         }
     }
 }
 
 #[inline(always)]
-pub(super) fn length(text: Text<'_>, kept: &str) -> usize {
+pub(super) fn length(text: FieldText<'_>, buffered: &str) -> usize {
     match text {
-        Text::None => 0,
-        Text::Chunk(text) => text.len(),
-        Text::Kept => kept.len(),
+        FieldText::None => 0,
+        FieldText::Chunk(text) => text.len(),
+        FieldText::Buffered => buffered.len(),
     }
 }
 
-/// Replaces the content and keeps the capacity.
+/// Replaces the content and reuses the capacity.
 #[inline(always)]
 fn set(target: &mut CompactString, text: &str) {
     target.clear();
     target.push_str(text);
 }
 
-/// The length of bytes once repaired by [`push_repaired`].
-fn repaired_len(bytes: &[u8]) -> usize {
-    let mark = char::REPLACEMENT_CHARACTER.len_utf8();
+/// Returns the number of bytes that [`push_lossy`] appends.
+fn lossy_len(bytes: &[u8]) -> usize {
+    let replacement = char::REPLACEMENT_CHARACTER.len_utf8();
     bytes
         .utf8_chunks()
-        .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { mark })
+        .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { replacement })
         .sum()
 }
 
-/// Appends bytes as text; every maximal invalid part becomes one U+FFFD.
-fn push_repaired(target: &mut String, bytes: &[u8]) {
+/// Appends bytes as text. Every maximal invalid sequence becomes one U+FFFD.
+fn push_lossy(target: &mut String, bytes: &[u8]) {
     for chunk in bytes.utf8_chunks() {
         target.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {

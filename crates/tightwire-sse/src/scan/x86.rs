@@ -7,21 +7,21 @@ use core::arch::x86_64::{
     _mm512_movepi8_mask, _mm512_set1_epi8,
 };
 
-use super::{BLOCK, Engine, Masks, Portable, Walk};
+use super::{BLOCK, Engine, Masks, Portable, Task};
 
-/// How far ahead of the block in hand memory is asked for. The walk over short events keeps the processor busy enough
-/// that it does not see by itself far enough ahead; measured on 50 MB, this is worth a fifth of the time.
+/// Distance of the prefetch from the current block, in bytes. The hardware prefetcher does not keep up with a stream of
+/// short events; the prefetch saves a fifth of the time on a stream of 50 MB.
 const PREFETCH_DISTANCE: usize = 2048;
 
 #[inline(always)]
 fn prefetch(bytes: &[u8; BLOCK]) {
     let ahead = bytes.as_ptr().wrapping_add(PREFETCH_DISTANCE);
-    // SAFETY: a prefetch is a hint: it accesses nothing and cannot fault, whatever the address; SSE is part of the
+    // SAFETY: a prefetch is a hint: it does not access memory and cannot fault for any address. SSE is part of the
     // x86-64 baseline.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast::<i8>()) }
 }
 
-/// 16 bytes at a time; every x86-64 processor has SSE2.
+/// Engine for 16 bytes at a time. Every x86-64 processor has SSE2.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sse2;
 
@@ -52,7 +52,7 @@ impl Engine for Sse2 {
     #[inline(always)]
     fn tail(self, bytes: &[u8]) -> Masks {
         if bytes.len() >= 32 {
-            // At most four loads; the last one covers the end and overlaps its neighbour.
+            // At most four loads. The last one covers the end and overlaps the previous one.
             let (parts, _) = bytes.as_chunks::<16>();
             let mut masks = Masks::default();
             for (index, part) in parts.iter().enumerate() {
@@ -68,8 +68,8 @@ impl Engine for Sse2 {
     }
 
     #[inline(never)]
-    fn call<W: Walk>(self, walk: W) -> W::Output {
-        walk.run(self)
+    fn call<W: Task>(self, task: W) -> W::Output {
+        task.run(self)
     }
 }
 
@@ -84,12 +84,12 @@ fn tail_below_32(bytes: &[u8]) -> Masks {
     }
 }
 
-/// 32 bytes at a time. A value exists only where the processor has AVX2.
+/// Engine for 32 bytes at a time. A value proves that the processor has AVX2.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// The engine, if the processor has it. Without `std` that is known only if the crate is compiled for it.
+    /// Returns the engine if the processor supports it. Without `std`, only if the crate is compiled for it.
     #[inline(always)]
     pub(crate) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
@@ -131,22 +131,22 @@ impl Engine for Avx2 {
     }
 
     #[inline(always)]
-    fn call<W: Walk>(self, walk: W) -> W::Output {
+    fn call<W: Task>(self, task: W) -> W::Output {
         #[target_feature(enable = "avx2")]
-        fn run<W: Walk>(engine: Avx2, walk: W) -> W::Output {
-            walk.run(engine)
+        fn run<W: Task>(engine: Avx2, task: W) -> W::Output {
+            task.run(engine)
         }
         // SAFETY: `self` exists, so `detect` found AVX2.
-        unsafe { run(self, walk) }
+        unsafe { run(self, task) }
     }
 }
 
-/// 64 bytes at a time. A value exists only where the processor has AVX-512BW.
+/// Engine for 64 bytes at a time. A value proves that the processor has AVX-512BW.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    /// The engine, if the processor has it. Without `std` that is known only if the crate is compiled for it.
+    /// Returns the engine if the processor supports it. Without `std`, only if the crate is compiled for it.
     #[inline(always)]
     pub(crate) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
@@ -158,7 +158,7 @@ impl Avx512 {
 
     #[inline(always)]
     fn masks(self, bytes: __m512i) -> Masks {
-        // SAFETY: the processor has AVX-512BW because `self` exists; the instructions touch no memory.
+        // SAFETY: the processor has AVX-512BW because `self` exists; the instructions do not access memory.
         unsafe {
             let lf = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\n'.cast_signed()));
             let cr = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\r'.cast_signed()));
@@ -187,12 +187,12 @@ impl Engine for Avx512 {
     }
 
     #[inline(always)]
-    fn call<W: Walk>(self, walk: W) -> W::Output {
+    fn call<W: Task>(self, task: W) -> W::Output {
         #[target_feature(enable = "avx512f,avx512bw")]
-        fn run<W: Walk>(engine: Avx512, walk: W) -> W::Output {
-            walk.run(engine)
+        fn run<W: Task>(engine: Avx512, task: W) -> W::Output {
+            task.run(engine)
         }
         // SAFETY: `self` exists, so `detect` found AVX-512BW, which implies AVX-512F.
-        unsafe { run(self, walk) }
+        unsafe { run(self, task) }
     }
 }

@@ -1,4 +1,4 @@
-//! Every decoder case through every adaptor, in every chunking.
+//! All decoder cases with every adaptor, in every chunking.
 #![cfg(all(
     feature = "std",
     feature = "bytes",
@@ -23,7 +23,7 @@ use crate::cases;
 use crate::cases::{Expected, millis};
 use crate::chunked::{Chunked, block_on};
 
-/// What an adaptor makes of an input.
+/// Result of an adaptor.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     events: Vec<Expected>,
@@ -31,7 +31,7 @@ struct Outcome {
     retry: Option<u64>,
 }
 
-/// Runs an adaptor over all cases with both endings, or with the strict one only.
+/// Runs all cases with an adaptor and these endings.
 fn check(endings: &[Ending], adaptor: impl Fn(Decoder, &[&[u8]], Ending) -> Outcome) {
     let cases = cases::load();
     assert!(cases.len() >= 183, "only {} cases", cases.len());
@@ -40,7 +40,7 @@ fn check(endings: &[Ending], adaptor: impl Fn(Decoder, &[&[u8]], Ending) -> Outc
             for ending in endings {
                 let events = match (ending, &case.lenient) {
                     (Ending::Lenient, Some(events)) => events,
-                    // The case does not say what a lenient ending gives.
+                    // The case has no expectation for a lenient ending.
                     (Ending::Lenient, None) => continue,
                     _ => &case.events,
                 };
@@ -61,14 +61,14 @@ type Adaptor = fn(Decoder, &[&[u8]], Ending) -> Outcome;
 
 const ADAPTORS: &[(&str, Adaptor)] = &[
     ("reader_owned", reader_owned),
-    ("reader_lending", reader_lending),
+    ("reader_next_ref", reader_next_ref),
     ("event_stream", event_stream),
     ("event_bytes_stream", event_bytes_stream),
     ("bytes_decoder_one_chunk_at_a_time", bytes_decoder_one_chunk_at_a_time),
-    ("bytes_decoder_all_chunks_waiting", bytes_decoder_all_chunks_waiting),
+    ("bytes_decoder_all_chunks_queued", bytes_decoder_all_chunks_queued),
     ("codec_in_a_growing_buffer", codec_in_a_growing_buffer),
     ("codec_in_framed_read", codec_in_framed_read),
-    ("eventsource_stream_names", eventsource_stream_names),
+    ("compat_eventsource_stream", compat_eventsource_stream),
 ];
 
 #[test]
@@ -77,8 +77,8 @@ fn cases_through_reader_owned() {
 }
 
 #[test]
-fn cases_through_reader_lending() {
-    check(BOTH, reader_lending);
+fn cases_through_reader_next_ref() {
+    check(BOTH, reader_next_ref);
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn cases_through_bytes_decoder_one_chunk_at_a_time() {
 }
 
 #[test]
-fn cases_through_bytes_decoder_all_chunks_waiting() {
-    check(BOTH, bytes_decoder_all_chunks_waiting);
+fn cases_through_bytes_decoder_all_chunks_queued() {
+    check(BOTH, bytes_decoder_all_chunks_queued);
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn cases_through_codec_in_framed_read() {
 }
 
 #[test]
-fn cases_through_eventsource_stream_names() {
-    check(&[Ending::Strict], eventsource_stream_names);
+fn cases_through_compat_eventsource_stream() {
+    check(&[Ending::Strict], compat_eventsource_stream);
 }
 
 fn reader_owned(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
@@ -125,7 +125,7 @@ fn reader_owned(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     }
 }
 
-fn reader_lending(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+fn reader_next_ref(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
     let mut events = Vec::new();
     while let Some(event) = reader.next_ref().unwrap() {
@@ -227,7 +227,7 @@ fn bytes_decoder_one_chunk_at_a_time(decoder: Decoder, chunks: &[&[u8]], ending:
     bytes_outcome(decoder, events, ending)
 }
 
-fn bytes_decoder_all_chunks_waiting(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+fn bytes_decoder_all_chunks_queued(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     let mut decoder = BytesDecoder::with_decoder(decoder);
     let mut events = Vec::new();
     for chunk in chunks {
@@ -274,7 +274,7 @@ fn codec_in_framed_read(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> O
     }
 }
 
-fn eventsource_stream_names(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Outcome {
+fn compat_eventsource_stream(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Outcome {
     let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), decoder);
     let mut events = Vec::new();
     block_on(async {
@@ -288,7 +288,7 @@ fn eventsource_stream_names(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Ou
             });
         }
     });
-    // That crate has no accessor for the reconnection time.
+    // There is no accessor for the reconnection time.
     let mut decoder = Decoder::new();
     for chunk in chunks {
         decoder.feed(chunk, |_| ControlFlow::Continue(()));
@@ -299,7 +299,7 @@ fn eventsource_stream_names(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Ou
 
 #[cfg(feature = "body")]
 #[test]
-fn body_of_the_events_of_every_case() {
+fn events_of_every_case_round_trip_through_a_body() {
     use std::convert::Infallible;
 
     use futures_util::stream;
@@ -329,7 +329,7 @@ fn body_of_the_events_of_every_case() {
     }
 }
 
-/// What the decoder alone makes of an input in one piece.
+/// Result of the decoder for an input in one chunk.
 fn reference(input: &[u8]) -> Outcome {
     let mut decoder = Decoder::new();
     let mut events = Vec::new();
@@ -345,7 +345,7 @@ fn reference(input: &[u8]) -> Outcome {
     }
 }
 
-/// Streams of the pieces that matter to a decoder, some of them not UTF-8.
+/// Streams with all syntactic elements, some of them not UTF-8.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(
         [
@@ -400,7 +400,7 @@ proptest! {
         let chunks = [input.as_slice()];
         let expected = reader_owned(Decoder::new(), &chunks, Ending::Lenient).events;
         let (head, tail) = input.split_at(cut.min(input.len()));
-        for (name, adaptor) in ADAPTORS.iter().filter(|(name, _)| *name != "eventsource_stream_names") {
+        for (name, adaptor) in ADAPTORS.iter().filter(|(name, _)| *name != "compat_eventsource_stream") {
             let found = adaptor(Decoder::new(), &[head, tail], Ending::Lenient).events;
             prop_assert_eq!(&found, &expected, "{}", name);
         }

@@ -1,4 +1,4 @@
-//! The memory claims of the documentation, counted.
+//! Number and size of allocations.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use tightwire_sse::{Block, Decoder, Event};
 
 use test_support::counting::allocations;
 
-/// Allocations of a fresh decoder, and how many events it gave, through both borrowing entry points.
+/// Returns the number of allocations and of events of a new decoder, for both entry points that borrow.
 fn decode(input: &[u8], chunk_size: usize) -> (usize, usize) {
     let fed = allocations(|| {
         let mut decoder = Decoder::new();
@@ -35,13 +35,13 @@ fn decode(input: &[u8], chunk_size: usize) -> (usize, usize) {
 }
 
 #[test]
-fn construction_allocates_nothing() {
+fn construction_does_not_allocate() {
     assert_eq!(allocations(Decoder::new).0, 0);
     assert_eq!(allocations(Event::default).0, 0);
 }
 
 #[test]
-fn blocks_within_a_chunk_allocate_nothing() {
+fn blocks_within_a_chunk_do_not_allocate() {
     let simple = b"data: {\"test\": \"value\"}\n\n";
     assert_eq!(decode(simple, simple.len()), (0, 1));
     let stream = "data: {\"id\":\"1\",\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n".repeat(6);
@@ -57,12 +57,12 @@ fn joining_lines_allocates_once() {
     let lines =
         b"data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n";
     assert_eq!(decode(lines, lines.len()), (1, 1));
-    // The buffer is kept for the next event.
+    // The buffer is reused for the next event.
     assert_eq!(decode(&lines.repeat(100), lines.len() * 100), (1, 100));
 }
 
 #[test]
-fn a_long_stream_in_chunks_allocates_a_few_buffers_and_keeps_them() {
+fn a_long_stream_in_chunks_reuses_a_few_buffers() {
     let event = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\" caf\u{e9}\"}}]}\n\n";
     let stream = event.repeat(20_000);
     for chunk_size in [8192, 65536, 17] {
@@ -73,7 +73,7 @@ fn a_long_stream_in_chunks_allocates_a_few_buffers_and_keeps_them() {
 }
 
 #[test]
-fn endless_comments_allocate_nothing() {
+fn comments_do_not_allocate() {
     let comments = ": keep-alive\n:\n\n".repeat(10_000);
     for chunk_size in [1, 7, 8192] {
         assert_eq!(decode(comments.as_bytes(), chunk_size), (0, 0), "{chunk_size}");
@@ -83,7 +83,7 @@ fn endless_comments_allocate_nothing() {
 }
 
 #[test]
-fn unknown_fields_keep_their_first_bytes_at_most() {
+fn unknown_fields_are_not_buffered() {
     let line = [b"databases: ".as_slice(), &[b'x'; 100_000]].concat();
     let (count, _) = decode(&line, 3);
     assert!(count <= 1, "{count} allocations");
@@ -100,13 +100,13 @@ fn an_owned_event_allocates_its_data() {
 }
 
 #[test]
-fn a_large_event_is_not_paid_for_for_ever() {
+fn buffers_are_freed_after_a_large_event() {
     let mut decoder = Decoder::new();
     let large = [b"data: ".as_slice(), &vec![b'a'; 4 << 20], b"\n\n"].concat();
     for mut chunk in large.chunks(8192) {
         let _ = decoder.next(&mut chunk).unwrap();
     }
-    // The next event of some size has to allocate anew, for the buffer was given back.
+    // The next large event has to allocate again.
     let next = [b"data: ".as_slice(), &[b'b'; 100_000], b"\n\n"].concat();
     let (count, ()) = allocations(|| {
         for mut chunk in next.chunks(8192) {
@@ -117,7 +117,7 @@ fn a_large_event_is_not_paid_for_for_ever() {
 }
 
 #[test]
-fn encoding_into_a_buffer_with_room_allocates_nothing() {
+fn encoding_into_a_buffer_with_capacity_does_not_allocate() {
     let mut out = Vec::with_capacity(4096);
     let (count, result) =
         allocations(|| Block::new().event("delta").id("7").data("two\nlines").encode(&mut out));
@@ -133,10 +133,10 @@ fn typed_events() -> Vec<u8> {
 
 #[cfg(feature = "std")]
 #[test]
-fn a_reader_allocates_its_buffer_and_what_it_gives_away() {
+fn a_reader_allocates_its_buffer_and_the_events() {
     let input = typed_events();
     let (count, events) = allocations(|| tightwire_sse::Reader::new(&input[..]).map(Result::unwrap).count());
-    // The buffer, the data of each event, and one line that is cut by the end of the buffer.
+    // The buffer, the data of each event, and one line that is split by the end of the buffer.
     assert_eq!(events, 1000);
     assert!((1001..1010).contains(&count), "{count}");
 
@@ -147,7 +147,7 @@ fn a_reader_allocates_its_buffer_and_what_it_gives_away() {
 
 #[cfg(feature = "std")]
 #[test]
-fn lent_events_share_one_allocation() {
+fn borrowed_events_share_one_allocation() {
     let input = typed_events();
     let (count, events) = allocations(|| {
         let mut reader = tightwire_sse::Reader::from_buffered(&input[..]);
@@ -162,7 +162,7 @@ fn lent_events_share_one_allocation() {
 
 #[cfg(feature = "bytes")]
 #[test]
-fn shared_events_allocate_nothing() {
+fn events_that_share_the_chunk_do_not_allocate() {
     let chunk = bytes::Bytes::from_static(b"event: delta\nid: 7\ndata: a token\n\ndata: b\n\n");
     let (count, events) = allocations(|| {
         let mut decoder = tightwire_sse::BytesDecoder::new();
@@ -180,7 +180,7 @@ fn shared_events_allocate_nothing() {
 
 #[cfg(feature = "futures")]
 #[test]
-fn a_stream_allocates_what_it_gives_away() {
+fn a_stream_allocates_only_the_events() {
     use futures_util::{FutureExt as _, StreamExt as _, stream};
     use tightwire_sse::EventStreamExt as _;
 
@@ -192,7 +192,7 @@ fn a_stream_allocates_what_it_gives_away() {
 
 #[cfg(feature = "codec")]
 #[test]
-fn a_codec_allocates_what_it_gives_away() {
+fn a_codec_allocates_only_the_events() {
     use tokio_util::codec::Decoder as _;
 
     let mut codec = tightwire_sse::SseCodec::new();
@@ -204,12 +204,12 @@ fn a_codec_allocates_what_it_gives_away() {
             while codec.decode(&mut buffer).unwrap().is_some() {
                 events += 1;
             }
-            // As FramedRead does before it reads on.
+            // Like `FramedRead` before a read.
             buffer.reserve(1);
         }
         events
     });
-    // The read buffer is used again rather than grown.
+    // The read buffer is reused.
     assert_eq!(events, 100);
     assert!((100..110).contains(&count), "{count}");
     assert!(buffer.capacity() <= 2048);

@@ -1,4 +1,4 @@
-//! The body of a server's response.
+//! Response body of a server.
 #![cfg(feature = "body")]
 
 use std::cell::Cell;
@@ -20,12 +20,12 @@ use tokio::time::{Instant, advance, timeout};
 
 use crate::chunked::block_on;
 
-/// Ends a wait for something that does not happen; nothing asserts on it.
+/// Timeout of waiting, far above any regular duration.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 type Blocks = mpsc::Sender<Block<'static>>;
 
-/// A body whose blocks come out of a channel.
+/// Returns a body and the channel of its blocks.
 fn channel() -> (Blocks, SseBody<impl futures_util::Stream<Item = Result<Block<'static>, Infallible>>>) {
     let (sender, mut receiver) = mpsc::channel(8);
     (sender, SseBody::new(stream::poll_fn(move |cx| receiver.poll_recv(cx)).map(Ok)))
@@ -38,7 +38,7 @@ macro_rules! frame {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_block_is_a_frame_of_its_own() {
+async fn every_block_is_one_frame() {
     let (sender, body) = channel();
     let mut body = pin!(body);
     assert!(body.frame().now_or_never().is_none());
@@ -54,7 +54,7 @@ async fn every_block_is_a_frame_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_is_filled_with_comments() {
+async fn keep_alive_comments_are_sent_without_blocks() {
     let (sender, body) = channel();
     let mut body = pin!(body);
     let start = Instant::now();
@@ -67,7 +67,7 @@ async fn silence_is_filled_with_comments() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_block_starts_the_interval_again() {
+async fn a_block_restarts_the_keep_alive_interval() {
     let (sender, body) = channel();
     let mut body = pin!(body.with_keep_alive(Duration::from_secs(10)));
     assert!(body.frame().now_or_never().is_none());
@@ -81,7 +81,7 @@ async fn a_block_starts_the_interval_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_comment_is_configurable() {
+async fn the_keep_alive_comment_is_configurable() {
     let (_sender, body) = channel();
     let mut body = pin!(body.with_keep_alive_text("still\nhere").with_keep_alive(Duration::from_secs(1)));
     let start = Instant::now();
@@ -90,10 +90,10 @@ async fn the_comment_is_configurable() {
 }
 
 #[test]
-fn without_keep_alive_no_timer_is_needed() {
+fn without_keep_alive_no_runtime_is_required() {
     let (sender, body) = channel();
     let mut body = pin!(body.without_keep_alive());
-    // There is no runtime here.
+    // This test has no runtime.
     assert!(body.frame().now_or_never().is_none());
     sender.try_send(Block::new().data("a")).unwrap();
     let frame = body.frame().now_or_never().unwrap().unwrap().unwrap();
@@ -101,7 +101,7 @@ fn without_keep_alive_no_timer_is_needed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn extreme_intervals_are_safe() {
+async fn extreme_intervals_do_not_panic() {
     for interval in [Duration::ZERO, Duration::MAX] {
         let (sender, body) = channel();
         let mut body = pin!(body.with_keep_alive(interval));
@@ -142,7 +142,7 @@ fn the_response_has_the_headers_of_an_event_stream() {
 }
 
 #[test]
-fn large_blocks_arrive_whole() {
+fn a_large_block_is_one_frame() {
     let sizes = [1, 4000, 4096, 5000, 1 << 20, 3];
     let blocks = sizes.map(|size| Ok::<_, Infallible>(Block::new().data("x".repeat(size))));
     let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
@@ -150,7 +150,7 @@ fn large_blocks_arrive_whole() {
     assert_eq!(found, sizes);
 }
 
-/// Reads from a connection until `text` has arrived.
+/// Reads from a connection until the received data contains `text`.
 async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
     let mut buffer = [0; 1024];
     while !seen.contains(text) {
@@ -161,7 +161,7 @@ async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
 }
 
 #[tokio::test]
-async fn hyper_sends_every_block_at_once_and_drops_the_stream_with_the_client() {
+async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut connection = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (server, _) = listener.accept().await.unwrap();
@@ -188,7 +188,7 @@ async fn hyper_sends_every_block_at_once_and_drops_the_stream_with_the_client() 
         }
         read_until(&mut connection, &mut seen, ":\n\n").await;
         drop(connection);
-        // A server may notice only when it writes; the keep-alive comments see to that.
+        // The server may notice the disconnect only on a write, such as a keep-alive comment.
         timeout(PATIENCE, sender.closed()).await.unwrap();
     };
     serve.run_until(client).await;
@@ -226,7 +226,7 @@ fn block() -> impl Strategy<Value = Block<'static>> {
 
 proptest! {
     #[test]
-    fn a_reader_gets_what_was_put_into_the_body(
+    fn blocks_round_trip_through_body_and_reader(
         blocks in prop::collection::vec(block(), 0..12),
         buffer_size in 1usize..40,
     ) {
@@ -238,7 +238,7 @@ proptest! {
         let bytes = block_on(body.collect()).unwrap().to_bytes();
         prop_assert_eq!(&bytes[..], &expected[..]);
 
-        // Every event survives another turn, however it is cut into reads.
+        // The events round-trip again, with reads of any size.
         let events: Vec<_> = Reader::with_buffer_size(buffer_size, &bytes[..]).map(|e| e.unwrap()).collect();
         let blocks: Vec<_> =
             events.iter().map(|event| Ok::<_, Infallible>(Block::from(event).into_owned())).collect();

@@ -1,7 +1,7 @@
-//! A browser's `EventSource` receives what [`SseBody`] sends, and resumes where the connection broke.
+//! Test of [`SseBody`] with the `EventSource` of a browser: it receives events and resumes after an aborted connection.
 //!
-//! Needs Chromium: `chromium` on the path, or the program that the variable `CHROMIUM` names. Without it the
-//! test says that it was skipped.
+//! Requires Chromium: `chromium` on the path, or the program in the environment variable `CHROMIUM`. Otherwise the test
+//! prints that it was skipped.
 #![cfg(feature = "body")]
 
 use std::convert::Infallible;
@@ -27,10 +27,10 @@ use tightwire_sse::{Block, SseBody};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
-/// How long the browser may take for everything. It starts slowly on a busy machine.
+/// Timeout of the whole test. The browser starts slowly on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Collects what `EventSource` dispatches, and posts it back when the last event is there.
+/// Page that records the events of `EventSource` and posts them after the last one.
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>EventSource</title><script>
 const seen = [];
 const source = new EventSource("/events");
@@ -48,17 +48,17 @@ source.addEventListener("end", () => {
 
 type Body = UnsyncBoxBody<Bytes, tightwire_sse::Error>;
 
-/// What the browser sent.
+/// Requests of the browser.
 #[derive(Default)]
 struct Log {
     /// The `Last-Event-ID` and `Accept` headers of each request for events.
     requests: Mutex<Vec<(Option<Bytes>, Option<Bytes>)>>,
-    /// The second stream may break.
-    may_break: Arc<Notify>,
+    /// Notified when the second stream may be aborted.
+    may_abort: Arc<Notify>,
 }
 
 #[tokio::test]
-async fn browser_receives_and_resumes() {
+async fn a_browser_receives_events_and_resumes() {
     let Some(program) = chromium() else {
         announce("skipped: browser_receives_and_resumes, for there is no Chromium");
         return;
@@ -72,8 +72,8 @@ async fn browser_receives_and_resumes() {
         loop {
             let io = TokioIo::new(listener.accept().await.unwrap().0);
             let (log, seen) = (Arc::clone(&served), seen_sender.clone());
-            let service = service_fn(move |request| answer(request, Arc::clone(&log), seen.clone()));
-            // The second stream is broken off by intention.
+            let service = service_fn(move |request| respond(request, Arc::clone(&log), seen.clone()));
+            // The second stream is aborted intentionally.
             tokio::spawn(async move { http1::Builder::new().serve_connection(io, service).await });
         }
     });
@@ -112,7 +112,7 @@ async fn browser_receives_and_resumes() {
     assert_eq!(*requests, expected);
 }
 
-async fn answer(
+async fn respond(
     request: Request<Incoming>,
     log: Arc<Log>,
     seen: mpsc::UnboundedSender<Value>,
@@ -127,10 +127,10 @@ async fn answer(
                 |name| request.headers().get(name).map(|value| Bytes::copy_from_slice(value.as_bytes()));
             let mut requests = log.requests.lock().unwrap();
             requests.push((header("last-event-id"), header("accept")));
-            Ok(events(requests.len(), Arc::clone(&log.may_break)))
+            Ok(events(requests.len(), Arc::clone(&log.may_abort)))
         }
         (&Method::POST, "/break") => {
-            log.may_break.notify_one();
+            log.may_abort.notify_one();
             Ok(Response::new(full("")))
         }
         (&Method::POST, "/seen") => {
@@ -138,7 +138,7 @@ async fn answer(
             seen.send(serde_json::from_slice(&body)?).map_err(io::Error::other)?;
             Ok(Response::new(full("")))
         }
-        // The icon of the page.
+        // For example the icon of the page.
         _ => {
             let mut response = Response::new(full(""));
             *response.status_mut() = StatusCode::NOT_FOUND;
@@ -151,10 +151,10 @@ fn full(text: &'static str) -> Body {
     Full::from(text).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
-/// The stream for the n-th connection, counted from 1.
-fn events(connection: usize, may_break: Arc<Notify>) -> Response<Body> {
+/// Returns the stream of the n-th connection, counted from 1.
+fn events(connection: usize, may_abort: Arc<Notify>) -> Response<Body> {
     let blocks = match connection {
-        // Ends in an orderly way.
+        // Ends regularly.
         1 => vec![
             Block::new().comment("hello\nbrowser").retry(Duration::from_millis(50)),
             Block::new().data("plain"),
@@ -164,7 +164,7 @@ fn events(connection: usize, may_break: Arc<Notify>) -> Response<Body> {
             Block::new().id("é…2").data(" {\"a\": \"b: c\"}\n"),
             Block::new().event("greeting"),
         ],
-        // Breaks in the middle of the response, once the browser has seen this much of it.
+        // Aborts within the response after the browser has received this part.
         2 => vec![
             Block::new().data("resumed"),
             Block::new().id("").data("forgotten"),
@@ -176,7 +176,7 @@ fn events(connection: usize, may_break: Arc<Notify>) -> Response<Body> {
         match connection {
             1 => None,
             2 => {
-                may_break.notified().await;
+                may_abort.notified().await;
                 Some(Err(io::Error::other("broken by the test")))
             }
             _ => pending().await,
@@ -186,7 +186,7 @@ fn events(connection: usize, may_break: Arc<Notify>) -> Response<Body> {
     SseBody::new(blocks).into_response().map(BodyExt::boxed_unsync)
 }
 
-/// The browser's program, if it can be started.
+/// Returns the program of the browser, if it can be started.
 fn chromium() -> Option<OsString> {
     let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
     let version =
@@ -194,13 +194,13 @@ fn chromium() -> Option<OsString> {
     version.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// Writes past the capture of the test harness, which shows the output of failing tests only.
+/// Prints without the capture of the test harness, which hides the output of successful tests.
 fn announce(text: &str) {
     use std::io::Write;
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A headless browser with a profile of its own, which both end with this value.
+/// Headless browser with a temporary profile. Dropping it ends the browser and deletes the profile.
 struct Browser {
     process: Child,
     profile: PathBuf,
@@ -216,7 +216,7 @@ impl Browser {
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .arg(format!("--user-data-dir={}", profile.display()))
-            // Headless Chromium goes on after the page has loaded only if something attaches to it.
+            // Without a debugging port, headless Chromium exits when the page has loaded.
             .arg("--remote-debugging-port=0")
             .arg(url)
             .stdin(Stdio::null())
@@ -230,7 +230,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The browser is a family of processes, and each of them writes into the profile.
+        // The browser consists of several processes, which all write into the profile.
         #[cfg(unix)]
         let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.process.id())]).status();
         let _ = self.process.kill();

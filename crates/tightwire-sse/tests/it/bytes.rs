@@ -1,10 +1,10 @@
-//! Events that share the memory of their chunk, beyond the decoder cases.
+//! Events that share the memory of their chunk. The decoder cases are in `adaptors_conformance`.
 #![cfg(feature = "bytes")]
 
 use bytes::Bytes;
 use tightwire_sse::{BytesDecoder, Config, Decoder, EventBytes, Overflow};
 
-fn is_part_of(part: &Bytes, whole: &Bytes) -> bool {
+fn is_slice_of(part: &Bytes, whole: &Bytes) -> bool {
     let (part, whole) = (part.as_ptr_range(), whole.as_ptr_range());
     whole.start <= part.start && part.end <= whole.end
 }
@@ -20,10 +20,10 @@ fn data_of_one_line_in_one_chunk_is_shared() {
     decoder.push(chunk.clone());
     let first = one(&mut decoder);
     assert_eq!((first.event_type(), first.data(), first.last_event_id()), ("e", "one", "7"));
-    assert!(is_part_of(first.data_bytes(), &chunk));
+    assert!(is_slice_of(first.data_bytes(), &chunk));
     let second = one(&mut decoder);
     assert_eq!((second.event_type(), second.data()), ("message", "caf\u{e9}"));
-    assert!(is_part_of(second.data_bytes(), &chunk));
+    assert!(is_slice_of(second.data_bytes(), &chunk));
     assert!(decoder.next().unwrap().is_none());
 }
 
@@ -41,7 +41,7 @@ fn other_data_is_copied() {
         decoder.push(second);
         let event = one(&mut decoder);
         assert_eq!(event.data(), expected);
-        assert!(chunks.iter().all(|chunk| !is_part_of(event.data_bytes(), chunk)));
+        assert!(chunks.iter().all(|chunk| !is_slice_of(event.data_bytes(), chunk)));
     }
 }
 
@@ -59,7 +59,7 @@ fn an_event_outlives_its_decoder_and_chunk() {
 }
 
 #[test]
-fn used_chunks_are_given_back() {
+fn consumed_chunks_are_released() {
     let chunk = Bytes::from(b"data: a\n\nda".to_vec());
     let mut decoder = BytesDecoder::new();
     decoder.push(chunk.clone());
@@ -74,7 +74,7 @@ fn chunks_stay_in_order_whenever_they_are_pushed() {
     decoder.push(Bytes::from("data: 1\n\n"));
     decoder.push(Bytes::from("data: 2\n\n"));
     assert_eq!(one(&mut decoder).data(), "1");
-    // The current chunk is used up and another one waits.
+    // The current chunk is consumed and another one is queued.
     decoder.push(Bytes::from("data: 3\n\n"));
     decoder.push(Bytes::new());
     decoder.push(Bytes::from("data: 4\n\n"));
@@ -85,7 +85,7 @@ fn chunks_stay_in_order_whenever_they_are_pushed() {
 }
 
 #[test]
-fn the_limit_holds() {
+fn an_oversized_block_is_an_error() {
     let config = Config::new().max_event_size(10);
     let chunk = Bytes::from("data: 0123456789\n\ndata: ok\n\n");
     let mut decoder = BytesDecoder::with_decoder(Decoder::with_config(config));
@@ -101,7 +101,7 @@ fn the_limit_holds() {
 }
 
 #[test]
-fn a_new_stream_keeps_the_id_and_nothing_else() {
+fn reconnect_only_keeps_the_last_event_id() {
     let mut decoder = BytesDecoder::new();
     decoder.push(Bytes::from("id: 7\nretry: 9\ndata: a\n\ndata: lost\n"));
     assert_eq!(one(&mut decoder).retry().unwrap().as_millis(), 9);
@@ -115,7 +115,7 @@ fn a_new_stream_keeps_the_id_and_nothing_else() {
 }
 
 #[test]
-fn the_end_drops_or_delivers_the_last_block() {
+fn the_end_drops_or_returns_the_incomplete_block() {
     let mut decoder = BytesDecoder::new();
     decoder.push(Bytes::from("data: a\ndata: b"));
     assert!(decoder.next().unwrap().is_none());
@@ -131,7 +131,7 @@ fn the_end_drops_or_delivers_the_last_block() {
 
 #[cfg(feature = "futures")]
 #[test]
-fn a_stream_of_chunks_shares_them_too() {
+fn events_of_a_stream_share_its_chunks() {
     use futures_util::{FutureExt as _, StreamExt as _, stream};
     use tightwire_sse::EventStreamExt as _;
 
@@ -140,13 +140,13 @@ fn a_stream_of_chunks_shares_them_too() {
     for expected in ["one", "two"] {
         let event = events.next().now_or_never().unwrap().unwrap().unwrap();
         assert_eq!(event.data(), expected);
-        assert!(is_part_of(event.data_bytes(), &chunk));
+        assert!(is_slice_of(event.data_bytes(), &chunk));
     }
     assert!(events.next().now_or_never().unwrap().is_none());
 }
 
 #[test]
-fn debug_output_shows_nothing_that_was_received() {
+fn debug_output_omits_the_input() {
     let mut decoder = BytesDecoder::new();
     decoder.push(Bytes::from("data: hunter2\n\ndata: hunter2\n"));
     decoder.push(Bytes::from("data: hunter2"));

@@ -1,4 +1,4 @@
-//! Every entry point gives the same in pieces of any size and at every limit, and never panics.
+//! All entry points return the same for any chunks at any limit, and do not panic.
 #![cfg(all(feature = "body", feature = "codec"))]
 
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use tokio_util::codec::FramedRead;
 
 use crate::chunked::{Chunked, block_on};
 
-/// Events, and the offset of each block that was too large.
+/// Events, and the offset of each oversized block.
 type Items = Vec<Result<Event, Option<u64>>>;
 
 fn item(result: Result<Event, Error>) -> Result<Event, Option<u64>> {
@@ -23,32 +23,32 @@ fn item(result: Result<Event, Error>) -> Result<Event, Option<u64>> {
     })
 }
 
-fn feed(decoder: Decoder, pieces: &[&[u8]]) -> Items {
+fn feed(decoder: Decoder, chunks: &[&[u8]]) -> Items {
     let (mut decoder, mut items) = (decoder, Items::new());
-    for piece in pieces {
-        let consumed = decoder.feed(piece, |event| {
+    for chunk in chunks {
+        let consumed = decoder.feed(chunk, |event| {
             items.push(item(event.map(|event| event.to_owned())));
             ControlFlow::Continue(())
         });
-        assert_eq!(consumed, piece.len());
+        assert_eq!(consumed, chunk.len());
     }
     items
 }
 
-fn next(decoder: Decoder, pieces: &[&[u8]]) -> Items {
+fn next(decoder: Decoder, chunks: &[&[u8]]) -> Items {
     let (mut decoder, mut items) = (decoder, Items::new());
-    for mut piece in pieces.iter().copied() {
-        while let Some(event) = decoder.next_owned(&mut piece).transpose() {
+    for mut chunk in chunks.iter().copied() {
+        while let Some(event) = decoder.next_owned(&mut chunk).transpose() {
             items.push(item(event));
         }
     }
     items
 }
 
-fn bytes(decoder: Decoder, pieces: &[&[u8]]) -> Items {
+fn bytes(decoder: Decoder, chunks: &[&[u8]]) -> Items {
     let (mut decoder, mut items) = (BytesDecoder::with_decoder(decoder), Items::new());
-    for piece in pieces {
-        decoder.push(Bytes::copy_from_slice(piece));
+    for chunk in chunks {
+        decoder.push(Bytes::copy_from_slice(chunk));
         while let Some(event) = decoder.next().transpose() {
             items.push(item(event.map(|event| event.to_event())));
         }
@@ -56,16 +56,16 @@ fn bytes(decoder: Decoder, pieces: &[&[u8]]) -> Items {
     items
 }
 
-fn reader(decoder: Decoder, pieces: &[&[u8]]) -> Items {
-    Reader::new(Chunked::new(pieces)).with_decoder(decoder).map(item).collect()
+fn reader(decoder: Decoder, chunks: &[&[u8]]) -> Items {
+    Reader::new(Chunked::new(chunks)).with_decoder(decoder).map(item).collect()
 }
 
-fn event_stream(decoder: Decoder, pieces: &[&[u8]]) -> Items {
-    block_on(Chunked::new(pieces).sse().with_decoder(decoder).map(item).collect())
+fn event_stream(decoder: Decoder, chunks: &[&[u8]]) -> Items {
+    block_on(Chunked::new(chunks).sse().with_decoder(decoder).map(item).collect())
 }
 
-fn codec(decoder: Decoder, pieces: &[&[u8]]) -> Items {
-    let events = FramedRead::new(Chunked::new(pieces), SseCodec::new().with_decoder(decoder));
+fn codec(decoder: Decoder, chunks: &[&[u8]]) -> Items {
+    let events = FramedRead::new(Chunked::new(chunks), SseCodec::new().with_decoder(decoder));
     block_on(events.map(item).collect())
 }
 
@@ -80,7 +80,7 @@ const ENTRY_POINTS: [(&str, EntryPoint); 6] = [
     ("codec", codec),
 ];
 
-/// Lines around the size of a block of the scan, and long lines that fill many of them.
+/// Returns inputs with lines around the block size of the scan, and with long lines.
 fn inputs() -> Vec<Vec<u8>> {
     let line = |name: &str, length: usize| format!("{name}: {}\n", "a".repeat(length));
     let mut inputs = Vec::new();
@@ -96,18 +96,18 @@ fn inputs() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn pieces_and_limits_change_nothing() {
+fn results_do_not_depend_on_the_chunks_at_any_limit() {
     for input in inputs() {
         for limit in [input.len(), 70].into_iter().flat_map(limits) {
             for overflow in [Overflow::Resync, Overflow::Terminate] {
                 let config = Config::new().max_event_size(limit).overflow(overflow);
-                let decode = |run: EntryPoint, pieces: &[&[u8]]| run(Decoder::with_config(config), pieces);
-                let expected = in_pieces(&input, |pieces| decode(feed, pieces));
+                let decode = |run: EntryPoint, chunks: &[&[u8]]| run(Decoder::with_config(config), chunks);
+                let expected = in_pieces(&input, |chunks| decode(feed, chunks));
                 // `FramedRead` ends after the first error.
                 let until_error =
                     expected.iter().position(Result::is_err).map_or(expected.len(), |at| at + 1);
                 for (name, run) in ENTRY_POINTS {
-                    let found = in_pieces(&input, |pieces| decode(run, pieces));
+                    let found = in_pieces(&input, |chunks| decode(run, chunks));
                     let expected = if name == "codec" { &expected[..until_error] } else { &expected };
                     assert_eq!(found, expected, "{name}, limit {limit}, {overflow:?}");
                 }

@@ -1,8 +1,8 @@
-//! What an event source is expected to do over a real connection, from the first byte to the event in the
-//! caller's hands: every decoder case, line ends in every chunking, byte order marks, very large events.
+//! Decoding by the client over a real connection: all decoder cases, line ends in every chunking, byte order marks and
+//! very large events.
 //!
-//! The subjects are those of the public contract tests for SSE clients. Requests, statuses and reconnection
-//! are in `client_http` and `client_reconnect`.
+//! The tests cover the topics of the public contract tests for SSE clients. Requests, statuses and reconnection are in
+//! `client_http` and `client_reconnect`.
 #![cfg(feature = "reqwest")]
 
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use crate::cases;
 use crate::cases::Expected;
 use crate::server::{Server, bounded};
 
-/// What the client made of one stream.
+/// Messages and state of the client after one stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Received {
     events: Vec<Expected>,
@@ -25,12 +25,12 @@ struct Received {
     last_event_id: String,
 }
 
-/// The client of all streams, for to make one takes long: it reads the certificates of the system. Connections are not
-/// kept, so that each stream has its own.
+/// HTTP client of all streams. Creating one is slow, because it reads the certificates of the system. Connections are
+/// not reused.
 static CLIENT: LazyLock<Client> =
     LazyLock::new(|| Client::builder().pool_max_idle_per_host(0).build().unwrap());
 
-/// Serves one stream in these chunks and receives it to its end.
+/// Sends one stream in these chunks and receives it to its end.
 async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bool) -> Received {
     let builder = EventSource::builder(server.url("/")).client(CLIENT.clone()).last_event_id(seed);
     let builder = builder.backoff(Backoff::new().max_attempts(0));
@@ -60,8 +60,8 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
     bounded(async { tokio::join!(serve, client) }).await.1
 }
 
-/// Splits as sent, one chunk of the response body each. The network may join them, so more than a few say
-/// nothing that the decoder's own tests do not.
+/// Returns a few chunkings of an input, each chunk is one of the response body. More would not test more than the tests
+/// of the decoder, because the network may join chunks.
 fn splits(input: &[u8], explicit: Option<&[usize]>) -> Vec<Vec<Vec<u8>>> {
     let mut splits = vec![vec![input.to_vec()]];
     if input.len() <= 512 {
@@ -78,13 +78,13 @@ fn splits(input: &[u8], explicit: Option<&[usize]>) -> Vec<Vec<Vec<u8>>> {
         chunks.push(rest.to_vec());
         splits.push(chunks);
     }
-    // A chunk of no bytes would end the chunked body.
+    // An empty chunk would end the chunked body.
     splits.iter_mut().for_each(|chunks| chunks.retain(|chunk| !chunk.is_empty()));
     splits
 }
 
 #[tokio::test]
-async fn every_decoder_case_over_http() {
+async fn decoder_cases_over_http() {
     let mut server = Server::start();
     let cases = cases::load();
     assert!(cases.len() >= 238, "{} cases", cases.len());
@@ -111,9 +111,9 @@ fn message(data: &str) -> Expected {
     Expected { event_type: "message".into(), data: data.into(), id: String::new(), retry: None }
 }
 
-/// Six shapes of streams, with each line end, in one chunk and in chunks of one and two bytes.
+/// Six streams, with each line end, in one chunk and in chunks of one and two bytes.
 #[tokio::test]
-async fn line_ends() {
+async fn line_ends_in_every_chunking() {
     let mut server = Server::start();
     let shapes: [(&str, &[&str]); 6] = [
         ("data: a|", &["a"]),
@@ -136,9 +136,9 @@ async fn line_ends() {
     }
 }
 
-/// An event is there as soon as its empty line is, even if that ends in a CR that an LF may still follow.
+/// An event is complete with its empty line, even if that ends with a CR that may be followed by an LF.
 #[tokio::test]
-async fn event_does_not_wait_for_the_byte_after_cr() {
+async fn an_event_does_not_wait_for_the_byte_after_cr() {
     let mut server = Server::start();
     let mut source = EventSource::builder(server.url("/")).build().unwrap();
     let mut events = source.events();
@@ -157,7 +157,7 @@ async fn event_does_not_wait_for_the_byte_after_cr() {
 }
 
 #[tokio::test]
-async fn byte_order_mark_of_each_connection() {
+async fn a_byte_order_mark_is_skipped_on_each_connection() {
     let mut server = Server::start();
     let tick = Duration::from_millis(1);
     let builder = EventSource::builder(server.url("/")).backoff(Backoff::new().base(tick).floor(tick));
@@ -186,9 +186,9 @@ async fn byte_order_mark_of_each_connection() {
     }
 }
 
-/// The default limit leaves room for an event of 10 MiB in base64.
+/// The default limit allows an event of 10 MiB in base64.
 #[tokio::test]
-async fn very_large_events() {
+async fn very_large_events_are_received() {
     let mut server = Server::start();
     for (length, split) in [(6_990_508, None), (13_981_016, Some(6_990_514))] {
         let stream = format!("data: {}\n\n", "Base64+/".repeat(length / 8 + 1).split_at(length).0);

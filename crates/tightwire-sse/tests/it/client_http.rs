@@ -1,4 +1,4 @@
-//! What the client sends, and which responses it takes: the cases `http-*`, by their ids.
+//! Requests of the client and validation of responses: the cases `http-*`, by their ids.
 #![cfg(feature = "reqwest")]
 
 use std::error::Error as _;
@@ -16,7 +16,7 @@ fn builder(server: &Server) -> EventSourceBuilder {
     EventSource::builder(server.url("/stream")).backoff(Backoff::new().base(TICK).floor(TICK))
 }
 
-/// Lets the client run until the server has its next request.
+/// Polls the client until the server receives its next request.
 async fn request(server: &mut Server, source: &mut EventSource) -> Exchange {
     tokio::select! {
         exchange = server.accept() => exchange,
@@ -24,11 +24,11 @@ async fn request(server: &mut Server, source: &mut EventSource) -> Exchange {
     }
 }
 
-/// Lets the client run until it fails for good, and makes sure that it then asks no more.
+/// Polls the client until it fails permanently, and checks that it sends no further request.
 async fn failure(server: &Server, source: &mut EventSource) -> Error {
     let error = bounded(source.next()).await.expect("an error").expect_err("a final error");
     assert_eq!(source.state(), ReadyState::Closed);
-    // Without a background task, a stream that has ended cannot send anything.
+    // There is no background task that could send a request after the end.
     assert!(bounded(source.next()).await.is_none());
     assert!(!server.has_request());
     error
@@ -120,7 +120,7 @@ macro_rules! redirects {
             exchange.open().send("data: hello\n\n");
             open(&mut source).await;
             assert_eq!(event(&mut source).await, "hello");
-            // A lost connection starts over at the configured URL.
+            // After a lost connection, the client uses the configured URL again.
             assert!(matches!(bounded(source.next()).await, Some(Ok(Message::Reconnecting { .. }))));
             assert_eq!(request(&mut server, &mut source).await.path, "/stream");
         }
@@ -154,9 +154,9 @@ redirects_to_nowhere! {
     http_17_temporary_redirect_with_empty_location: 307, &[("location", "")];
 }
 
-/// A client that the caller brings may follow an empty `Location`, but its limit of redirects ends that.
+/// A client set by the caller follows an empty `Location` up to its maximum number of redirects.
 #[tokio::test]
-async fn redirect_loop_of_a_foreign_client_is_final() {
+async fn a_redirect_loop_with_a_custom_client_is_final() {
     let mut server = Server::start();
     let mut source = builder(&server).client(reqwest::Client::new()).build().unwrap();
     let mut requests = 0;
@@ -224,7 +224,7 @@ async fn http_22_custom_headers() {
     assert_eq!(exchange.header("cache-control"), Some(&b"no-store"[..]));
 }
 
-/// The body and its headers are the same on the first connection and on the next one.
+/// Checks that the body and its headers are the same on the first and the second connection.
 async fn sends_a_body_twice(method: &str) {
     let mut server = Server::start();
     let mut source = builder(&server)
@@ -268,7 +268,7 @@ async fn http_25_preset_last_event_id() {
         assert_eq!(source.last_event_id(), "abc");
         let exchange = request(&mut server, &mut source).await;
         assert_eq!(exchange.header("last-event-id"), Some(&b"abc"[..]));
-        // The server takes it back.
+        // The server resets it.
         exchange.open().send("data: x\nid\n\n");
         open(&mut source).await;
         event(&mut source).await;
@@ -279,7 +279,7 @@ async fn http_25_preset_last_event_id() {
 }
 
 #[tokio::test]
-async fn request_of_the_caller_is_sent_as_it_is() {
+async fn the_request_of_the_caller_is_sent_unchanged() {
     let mut server = Server::start();
     let request_builder =
         reqwest::Client::new().post(server.url("/chat?model=a")).bearer_auth("secret").body("ask");
@@ -325,7 +325,7 @@ async fn closing_the_client_closes_the_connection() {
 }
 
 #[test]
-fn build_reports_what_cannot_be_sent() {
+fn build_reports_invalid_requests() {
     let get = || EventSource::builder("http://example.org/");
     let stream = reqwest::Body::wrap(http_body_util::Full::new(bytes::Bytes::from("once")));
     for (what, builder) in [
@@ -346,8 +346,8 @@ fn build_reports_what_cannot_be_sent() {
 }
 
 #[tokio::test]
-async fn errors_name_no_url() {
-    fn assert_silent(error: &Error) {
+async fn errors_do_not_contain_urls() {
+    fn assert_no_secret(error: &Error) {
         let mut text = format!("{error} {error:?}");
         let mut cause = error.source();
         while let Some(inner) = cause {
@@ -357,18 +357,18 @@ async fn errors_name_no_url() {
         assert!(!text.contains("hunter2"), "{text}");
     }
 
-    // Nothing listens on a port that is taken, and nobody else gets it meanwhile.
-    let taken = tokio::net::TcpSocket::new_v4().unwrap();
-    taken.bind(([127, 0, 0, 1], 0).into()).unwrap();
-    let url = format!("http://{}/?key=hunter2", taken.local_addr().unwrap());
+    // A bound port without listener: connections fail, and no other process can use it.
+    let bound = tokio::net::TcpSocket::new_v4().unwrap();
+    bound.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let url = format!("http://{}/?key=hunter2", bound.local_addr().unwrap());
     let backoff = Backoff::new().max_attempts(0);
     let mut source = EventSource::builder(&url).backoff(backoff).build().unwrap();
     let error = bounded(source.next()).await.unwrap().unwrap_err();
     assert!(error.is_transport());
-    assert_silent(&error);
+    assert_no_secret(&error);
 
-    assert_silent(&EventSource::builder("hunter2://example.org/hunter2").build().unwrap_err());
-    assert_silent(&EventSource::builder("hunter2").build().unwrap_err());
+    assert_no_secret(&EventSource::builder("hunter2://example.org/hunter2").build().unwrap_err());
+    assert_no_secret(&EventSource::builder("hunter2").build().unwrap_err());
 
     let mut server = Server::start();
     let https_only = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
@@ -380,6 +380,6 @@ async fn errors_name_no_url() {
         let builder = EventSource::builder(server.url("/?key=hunter2")).client(client).backoff(backoff);
         let mut source = builder.build().unwrap();
         request(&mut server, &mut source).await.respond(307, &[("location", location)]);
-        assert_silent(&bounded(source.next()).await.unwrap().unwrap_err());
+        assert_no_secret(&bounded(source.next()).await.unwrap().unwrap_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Losing and resuming the connection, and comments: the cases `rec-*` and `cmt-*`, by their ids.
+//! Reconnection and comments: the cases `rec-*` and `cmt-*`, by their ids.
 #![cfg(feature = "reqwest")]
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn builder(server: &Server) -> EventSourceBuilder {
     EventSource::builder(server.url("/")).backoff(Backoff::new().base(TICK).floor(TICK))
 }
 
-/// Lets the client run until the server has its next request.
+/// Polls the client until the server receives its next request.
 async fn request(server: &mut Server, source: &mut EventSource) -> Exchange {
     tokio::select! {
         exchange = server.accept() => exchange,
@@ -43,7 +43,7 @@ fn pair(data: &str, id: &str) -> (String, String) {
     (data.to_owned(), id.to_owned())
 }
 
-/// Receives the one notification that the connection is lost.
+/// Receives the message that the connection is lost and returns its error.
 async fn lost(source: &mut EventSource) -> tightwire_sse::Error {
     match message(source).await {
         Message::Reconnecting { error, .. } => {
@@ -104,7 +104,7 @@ async fn rec_04_partial_event_is_discarded() {
     body.send("id: abc\ndata: Hello\n\nid: def\ndata: Goodbye");
     open(&mut source).await;
     assert_eq!(event(&mut source).await, pair("Hello", "abc"));
-    body.break_off();
+    body.abort();
     assert!(lost(&mut source).await.is_transport());
     let exchange = request(&mut server, &mut source).await;
     assert_eq!(exchange.header("last-event-id"), Some(&b"abc"[..]));
@@ -118,9 +118,9 @@ async fn rec_04_partial_event_is_discarded() {
     assert_eq!(source.last_event_id(), "abc");
 }
 
-/// The wait itself is tested on a paused clock, inside of the crate.
+/// The delay is tested on a paused clock, in the unit tests.
 #[tokio::test]
-async fn rec_05_retry_field_sets_the_wait() {
+async fn rec_05_a_retry_field_sets_the_delay() {
     for (stream, events) in [("retry:3000\n\n", 0), ("retry:3000\nretry:1000x\ndata:x\n\n", 1)] {
         let mut server = Server::start();
         let mut source = builder(&server).build().unwrap();
@@ -137,10 +137,10 @@ async fn rec_05_retry_field_sets_the_wait() {
     }
 }
 
-/// The limit itself is tested on a paused clock, inside of the crate. A machine that is busy may exceed it
-/// before the event arrives, so the test waits until the client has been through the whole sequence once.
+/// The timeout is tested on a paused clock, in the unit tests. On a busy machine it may elapse before the event
+/// arrives, so the test runs until the client has completed the sequence once.
 #[tokio::test]
-async fn rec_06_silent_connection_is_replaced() {
+async fn rec_06_the_client_reconnects_after_the_read_timeout() {
     let mut server = Server::start();
     let mut source = builder(&server).read_timeout(Duration::from_millis(500)).build().unwrap();
     let mut bodies = Vec::new();
@@ -187,14 +187,14 @@ async fn rec_07_restart() {
 }
 
 #[tokio::test]
-async fn rec_08_events_flow_after_a_break() {
+async fn rec_08_events_are_received_after_an_aborted_connection() {
     let mut server = Server::start();
     let mut source = builder(&server).build().unwrap();
     let body = request(&mut server, &mut source).await.open();
     body.send("id: abc\ndata: Hello\n\n");
     open(&mut source).await;
     assert_eq!(event(&mut source).await, pair("Hello", "abc"));
-    body.break_off();
+    body.abort();
     assert!(lost(&mut source).await.is_transport());
     let body = request(&mut server, &mut source).await.open();
     body.send("id: def\ndata: World\n\n");
@@ -228,7 +228,7 @@ async fn rec_10_id_is_sent_as_utf8() {
 }
 
 #[tokio::test]
-async fn server_that_is_not_there_yet_is_asked_again() {
+async fn the_client_reconnects_until_the_server_is_up() {
     let mut server = Server::start();
     let mut source = builder(&server).build().unwrap();
     for _ in 0..3 {
@@ -240,7 +240,7 @@ async fn server_that_is_not_there_yet_is_asked_again() {
 }
 
 #[tokio::test]
-async fn attempts_are_counted() {
+async fn the_number_of_attempts_is_limited() {
     let mut server = Server::start();
     let backoff = Backoff::new().base(TICK).floor(TICK).max_attempts(2);
     let mut source = builder(&server).backoff(backoff).build().unwrap();
@@ -255,9 +255,8 @@ async fn attempts_are_counted() {
     assert!(bounded(source.next()).await.is_none());
 }
 
-/// A future that waits for a message is dropped all the time; nothing is lost.
 #[tokio::test]
-async fn waiting_can_be_cancelled() {
+async fn dropping_the_future_of_a_message_loses_nothing() {
     let mut server = Server::start();
     let mut source = builder(&server).build().unwrap();
     let serve = async {
@@ -338,7 +337,7 @@ async fn cmt_04_comment_after_an_event() {
 }
 
 #[tokio::test]
-async fn comments_are_skipped_unless_asked_for() {
+async fn comments_are_skipped_by_default() {
     let mut server = Server::start();
     let mut source = builder(&server).build().unwrap();
     let body = request(&mut server, &mut source).await.open();

@@ -1,4 +1,4 @@
-//! The codec beyond the decoder cases.
+//! Codec for tokio-util. The decoder cases are in `adaptors_conformance`.
 #![cfg(feature = "codec")]
 
 use std::io;
@@ -16,7 +16,7 @@ fn limited(bytes: usize) -> SseCodec {
     SseCodec::new().with_decoder(Decoder::with_config(Config::new().max_event_size(bytes)))
 }
 
-/// Reads what `script` says, one entry per read, and then the end.
+/// Reader that returns one entry of `script` per read, then the end.
 struct Scripted(std::vec::IntoIter<Result<&'static str, io::ErrorKind>>);
 
 impl AsyncRead for Scripted {
@@ -37,7 +37,7 @@ impl AsyncRead for Scripted {
 }
 
 #[test]
-fn every_call_consumes_what_it_saw() {
+fn every_call_consumes_the_whole_buffer() {
     let mut codec = SseCodec::new();
     let mut buffer = BytesMut::from("data: a\n\ndata: b\n\ndata: c");
     assert_eq!(codec.decode(&mut buffer).unwrap().unwrap().data(), "a");
@@ -48,7 +48,7 @@ fn every_call_consumes_what_it_saw() {
 }
 
 #[test]
-fn the_end_of_input_delivers_what_is_still_in_the_buffer() {
+fn the_end_of_input_decodes_the_rest_of_the_buffer() {
     for (ending, expected) in [(Ending::Strict, &["a", "b"][..]), (Ending::Lenient, &["a", "b", "c"])] {
         let mut codec = SseCodec::new().with_ending(ending);
         let mut buffer = BytesMut::from("data: a\n\ndata: b\n\ndata: c");
@@ -57,18 +57,18 @@ fn the_end_of_input_delivers_what_is_still_in_the_buffer() {
             data.push(event.into_data());
         }
         assert_eq!(data, expected);
-        // What was dropped does not come back.
+        // The dropped block is not returned later.
         assert_eq!(codec.decode(&mut BytesMut::from("\n\n")).unwrap(), None);
     }
 }
 
 #[tokio::test]
-async fn events_ahead_of_an_error_and_after_it_are_delivered() {
+async fn events_before_and_after_an_error_are_returned() {
     let input = "data: a\n\ndata: 0123456789\n\ndata: b\n\n";
     let mut framed = FramedRead::new(input.as_bytes(), limited(10));
     assert_eq!(framed.next().await.unwrap().unwrap().data(), "a");
     assert!(framed.next().await.unwrap().unwrap_err().is_limit());
-    // FramedRead pauses once after an error.
+    // `FramedRead` yields `None` once after an error.
     assert!(framed.next().await.is_none());
     assert_eq!(framed.next().await.unwrap().unwrap().data(), "b");
     assert!(framed.next().await.is_none());
@@ -118,7 +118,7 @@ fn blocks_and_events_are_encoded_by_value_and_by_reference() {
 }
 
 #[tokio::test]
-async fn a_refused_block_leaves_no_trace() {
+async fn a_block_that_cannot_be_encoded_writes_nothing() {
     let (client, server) = tokio::io::duplex(1024);
     let mut sink = FramedWrite::new(server, SseCodec::new());
     sink.feed(Block::new().data("a")).await.unwrap();
@@ -132,11 +132,11 @@ async fn a_refused_block_leaves_no_trace() {
 }
 
 #[test]
-fn debug_output_shows_nothing_that_passed() {
+fn debug_output_omits_the_data() {
     let mut codec = SseCodec::new();
     codec.encode(Block::new().data("hunter2"), &mut BytesMut::new()).unwrap();
     codec.decode(&mut BytesMut::from("data: hunter2\ndata: hun")).unwrap();
     let text = format!("{codec:?}");
-    // As bytes are printed, too.
+    // `Debug` prints bytes as numbers.
     assert!(!text.contains("hunter2") && !text.contains("104, 117, 110"), "{text}");
 }

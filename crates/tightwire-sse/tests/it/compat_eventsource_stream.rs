@@ -1,4 +1,4 @@
-//! The names and types of eventsource-stream, and what differs behind them.
+//! Names and types of eventsource-stream, and differences in behaviour.
 #![cfg(feature = "compat-eventsource-stream")]
 
 use std::io;
@@ -17,7 +17,7 @@ fn event(event: &str, data: &str, id: &str) -> Event {
 }
 
 #[tokio::test]
-async fn fields_and_types_are_those_of_the_original() {
+async fn fields_and_types_are_those_of_eventsource_stream() {
     let found = decode(&["event: add\nid: 1\nretry: 1500\ndata: a\ndata: b\n\n", "data: c\n\n"]).await;
     let first: &Event = &found[0];
     let (kind, data, id, retry): (&String, &String, &String, &Option<Duration>) =
@@ -28,7 +28,7 @@ async fn fields_and_types_are_those_of_the_original() {
     assert_eq!(Event::default(), event("", "", ""));
 }
 
-/// A type that names the stream as its users do: the struct has no bound on its parameter.
+/// User of the stream type: the struct has no bound on its parameter.
 struct Holder<S> {
     events: EventStream<S>,
 }
@@ -52,7 +52,7 @@ async fn the_last_event_id_can_be_set_and_read() {
 }
 
 #[tokio::test]
-async fn setting_the_id_amid_a_chunk_loses_nothing() {
+async fn setting_the_id_within_a_chunk_loses_nothing() {
     let chunks = stream::iter([Ok::<_, io::Error>("data: a\n\ndata: b\n\ndata: c"), Ok("\n\n")]);
     let mut events = chunks.eventsource();
     assert_eq!(events.next().await.unwrap().unwrap().data, "a");
@@ -68,7 +68,7 @@ async fn a_byte_order_mark_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_line_that_ends_with_cr_is_complete_at_once() {
+async fn a_line_that_ends_with_cr_is_complete_immediately() {
     assert_eq!(decode(&["data: a\r\r"]).await, [event("message", "a", "")]);
 }
 
@@ -116,10 +116,10 @@ async fn a_dropped_future_loses_no_event() {
 }
 
 #[tokio::test]
-async fn the_end_is_final() {
+async fn the_stream_ends_permanently() {
     let mut events = stream::iter(["data: a\n\ndata: lost\n"].map(Ok::<_, io::Error>)).eventsource();
     assert!(events.next().await.is_some());
-    // `Iter` may be polled after its end, and so may the events.
+    // `Iter` may be polled after its end.
     assert!(events.next().await.is_none());
     assert!(events.next().await.is_none());
 }

@@ -1,4 +1,4 @@
-//! Every decoder case through every entry point of the core, in every chunking.
+//! All decoder cases with every entry point of the decoder, in every chunking.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use tightwire_sse::{Decoder, Event, Item};
 use crate::cases;
 use crate::cases::{Expected, millis};
 
-/// Runs one entry point over all chunkings of all cases.
+/// Runs an entry point with all chunkings of all cases.
 fn run(entry: &str, mut events: impl FnMut(&mut Decoder, &[&[u8]]) -> Vec<Expected>) {
     let cases = cases::load();
     assert!(cases.len() >= 183, "only {} cases", cases.len());
@@ -115,7 +115,7 @@ fn items_come_in_stream_order() {
 }
 
 #[test]
-fn lenient_end_of_input_ends_line_and_block() {
+fn a_lenient_end_ends_line_and_block() {
     let mut said = 0;
     for case in cases::load() {
         let Some(expected_events) = &case.lenient else { continue };
@@ -131,7 +131,7 @@ fn lenient_end_of_input_ends_line_and_block() {
 }
 
 #[test]
-fn a_lent_event_equals_its_owned_copy() {
+fn a_borrowed_event_equals_its_owned_copy() {
     let mut decoder = Decoder::new();
     let mut chunk: &[u8] = b"event: e\nid: 1\nretry: 5\ndata: a\ndata: b\n\n";
     let event = decoder.next(&mut chunk).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What the encoder writes, and that the decoder reads it back.
+//! Output of the encoder, and round trips with the decoder.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn encode(block: &Block<'_>) -> String {
 }
 
 #[test]
-fn parts_come_in_a_fixed_order() {
+fn fields_are_written_in_a_fixed_order() {
     let block = Block::new().data("d").retry(Duration::from_millis(1500)).id("i").event("e").comment("c");
     assert_eq!(encode(&block), ": c\nevent: e\nid: i\nretry: 1500\ndata: d\n\n");
     assert_eq!(encode(&Block::new()), "\n");
@@ -39,14 +39,14 @@ fn an_empty_id_is_written_and_an_empty_type_is_not() {
 }
 
 #[test]
-fn retry_values_at_the_edges() {
+fn retry_values_are_truncated_to_milliseconds() {
     assert_eq!(encode(&Block::new().retry(Duration::ZERO)), "retry: 0\n\n");
     assert_eq!(encode(&Block::new().retry(Duration::MAX)), "retry: 18446744073709551615\n\n");
     assert_eq!(encode(&Block::new().retry(Duration::from_micros(1999))), "retry: 1\n\n");
 }
 
 #[test]
-fn what_the_format_cannot_carry_is_refused_and_nothing_is_written() {
+fn invalid_fields_are_errors_and_nothing_is_written() {
     for (block, offset) in [
         (Block::new().event("a\nb").data("x"), 1),
         (Block::new().event("\r"), 0),
@@ -64,7 +64,7 @@ fn what_the_format_cannot_carry_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_keep_alive_is_no_event() {
+fn a_keep_alive_is_not_an_event() {
     let mut decoder = Decoder::new();
     let mut chunk: &[u8] = KEEP_ALIVE;
     assert!(matches!(decoder.next_item(&mut chunk), Ok(Some(Item::Comment("")))));
@@ -77,7 +77,7 @@ fn field() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn decoding_gives_back_what_was_encoded(
+    fn blocks_round_trip(
         comment in proptest::option::of("(?s).{0,40}"),
         event in proptest::option::of(field()),
         id in proptest::option::of(field()),
@@ -100,7 +100,7 @@ proptest! {
             while let Some(item) = decoder.next_item(&mut chunk).unwrap() {
                 match item {
                     Item::Event(event) => events.push(event.to_owned()),
-                    // The encoder puts one space before the text of a comment.
+                    // The encoder writes a space before the text of a comment.
                     Item::Comment(text) => comments.push(text[1..].to_owned()),
                     Item::Retry(time) => retries.push(time),
                     _ => unreachable!(),
@@ -119,7 +119,7 @@ proptest! {
                 prop_assert_eq!(found.event_type(), event.as_deref().filter(|event| !event.is_empty()).unwrap_or("message"));
                 prop_assert_eq!(found.last_event_id(), id.as_deref().unwrap_or_default());
                 prop_assert_eq!(found.retry(), retry.map(Duration::from_millis));
-                // And once more: an event is a block.
+                // The event round-trips, too.
                 let again = encode(&Block::from(found));
                 let mut chunk = again.as_bytes();
                 let mut decoder = Decoder::new().with_last_event_id("before");

@@ -1,4 +1,4 @@
-//! Event data as JSON.
+//! Decoding of event data as JSON.
 #![cfg(all(feature = "json", feature = "std", feature = "futures", feature = "bytes"))]
 
 use std::io;
@@ -29,7 +29,7 @@ const INPUT: &str = concat!(
     "data: {\"text\": \"late\"}\n\n",
 );
 
-/// What both combinators yield up to the mark; `None` stands for an error about JSON.
+/// Returns the value, or `None` for a JSON error.
 fn checked(result: Result<Delta, tightwire_sse::Error>) -> Option<Delta> {
     result.map_err(|error| assert!(error.is_json(), "{error:?}")).ok()
 }
@@ -39,17 +39,17 @@ fn until_done() -> Vec<Option<Delta>> {
 }
 
 #[test]
-fn reader_stops_at_the_mark() {
+fn a_reader_stops_at_done() {
     let mut values = Reader::new(INPUT.as_bytes()).json_until_done::<Delta>();
     assert_eq!(values.by_ref().map(checked).collect::<Vec<_>>(), until_done());
     assert!(values.next().is_none());
-    // What follows the mark is there for whoever wants it.
+    // The events after `[DONE]` can still be read.
     let rest: Vec<String> = values.into_inner().map(|event| event.unwrap().into_data()).collect();
     assert_eq!(rest, [r#"{"text": "late"}"#]);
 }
 
 #[test]
-fn reader_goes_on_without_a_mark() {
+fn a_reader_treats_done_as_data_unless_requested() {
     let values: Vec<_> = Reader::new(INPUT.as_bytes()).json::<Delta>().map(checked).collect();
     let mut expected = until_done();
     expected.extend([None, Some(delta("late"))]);
@@ -57,7 +57,7 @@ fn reader_goes_on_without_a_mark() {
 }
 
 #[tokio::test]
-async fn stream_stops_at_the_mark() {
+async fn a_stream_stops_at_done() {
     let chunks = stream::iter(INPUT.as_bytes().chunks(7).map(Ok::<_, io::Error>));
     let mut values = chunks.sse().json_until_done::<Delta>();
     assert!(!values.is_terminated());
@@ -70,7 +70,7 @@ async fn stream_stops_at_the_mark() {
 }
 
 #[tokio::test]
-async fn stream_goes_on_without_a_mark() {
+async fn a_stream_treats_done_as_data_unless_requested() {
     let chunks = stream::iter([Ok::<_, io::Error>(INPUT)]);
     let values: Vec<_> = chunks.sse().json::<Delta>().map(checked).collect().await;
     let mut expected = until_done();
@@ -79,7 +79,7 @@ async fn stream_goes_on_without_a_mark() {
 }
 
 #[tokio::test]
-async fn an_end_before_the_mark_is_an_error() {
+async fn an_end_before_done_is_an_error() {
     let truncated = "data: 1\n\n";
     let mut values = Reader::new(truncated.as_bytes()).json_until_done::<u32>();
     assert_eq!(values.next().unwrap().unwrap(), 1);
@@ -93,7 +93,7 @@ async fn an_end_before_the_mark_is_an_error() {
 }
 
 #[tokio::test]
-async fn other_errors_pass_through() {
+async fn other_errors_are_returned() {
     let chunks = || [Ok("data: 1\n\n"), Err(io::Error::from(io::ErrorKind::TimedOut)), Ok("data: 2\n\n")];
     let mut values = stream::iter(chunks()).sse().json_until_done::<u32>();
     assert_eq!(values.next().await.unwrap().unwrap(), 1);
@@ -112,7 +112,7 @@ async fn other_errors_pass_through() {
 }
 
 #[test]
-fn every_form_of_an_event_parses_and_borrows() {
+fn all_event_types_decode_json_that_borrows() {
     #[derive(Deserialize)]
     struct Borrowed<'a> {
         text: &'a str,
@@ -131,7 +131,7 @@ fn every_form_of_an_event_parses_and_borrows() {
 }
 
 #[test]
-fn a_json_error_has_its_source_and_shows_no_data() {
+fn a_json_error_has_a_source_and_does_not_show_the_data() {
     let event = Event::new(r#"{"text": "secret"#);
     let error = event.json::<Delta>().unwrap_err();
     let source = std::error::Error::source(&error).unwrap().downcast_ref::<serde_json::Error>().unwrap();
@@ -140,7 +140,7 @@ fn a_json_error_has_its_source_and_shows_no_data() {
 }
 
 #[test]
-fn the_mark_is_a_prefix() {
+fn done_is_compared_as_a_prefix() {
     for (data, done) in
         [("[DONE]", true), ("[DONE] extra", true), (" [DONE]", false), ("[done]", false), ("", false)]
     {

@@ -1,11 +1,11 @@
-//! Limits: what is refused, what stays usable, and that the chunking does not matter.
+//! Limits: oversized blocks, recovery, and independence of the chunks.
 
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use tightwire_sse::{Config, Decoder, Overflow};
 
-/// The data of all events and, in their places, the offsets of errors.
+/// Returns the data of each event or the offset of each error.
 fn run(config: Config, chunks: &[&[u8]]) -> Vec<Result<String, u64>> {
     let mut decoder = Decoder::with_config(config);
     let mut out = Vec::new();
@@ -42,7 +42,7 @@ fn in_chunks(input: &[u8], size: usize) -> Vec<&[u8]> {
 }
 
 #[test]
-fn the_default_limit_admits_what_contract_suites_send() {
+fn the_default_limit_allows_the_events_of_contract_tests() {
     let line = format!("data: {}\n\n", "A".repeat(13_981_016));
     let found = run(Config::new(), &in_chunks(line.as_bytes(), 65536));
     assert_eq!(found.len(), 1);
@@ -50,7 +50,7 @@ fn the_default_limit_admits_what_contract_suites_send() {
 }
 
 #[test]
-fn the_block_is_dropped_and_decoding_goes_on_after_its_empty_line() {
+fn an_oversized_block_is_dropped_and_decoding_continues_after_its_empty_line() {
     let config = Config::new().max_event_size(16);
     let input =
         b"id: 1\ndata: ok\n\nid: 2\nretry: 9\ndata: 0123456789abcdef\nid: 3\n: c\ndata: x\n\ndata: after\n\n";
@@ -69,7 +69,7 @@ fn the_block_is_dropped_and_decoding_goes_on_after_its_empty_line() {
 }
 
 #[test]
-fn many_small_lines_count_together() {
+fn the_limit_applies_to_the_sum_of_all_lines() {
     let config = Config::new().max_event_size(60);
     let input = "data: 0123456789\n".repeat(5) + "data: x\n\ndata: next\n\n";
     for size in [1, 3, 17, input.len()] {
@@ -79,7 +79,7 @@ fn many_small_lines_count_together() {
 }
 
 #[test]
-fn termination_ignores_the_rest() {
+fn terminate_ignores_further_input() {
     let config = Config::new().max_event_size(8).overflow(Overflow::Terminate);
     for size in [1, 4, 100] {
         let input = b"data: a\n\ndata: 0123456789\n\ndata: b\n\n";
@@ -96,7 +96,7 @@ fn termination_ignores_the_rest() {
 }
 
 #[test]
-fn repaired_bytes_count_as_what_they_become() {
+fn replacement_characters_count_towards_the_limit() {
     let mut input = b"data: ".to_vec();
     input.extend([0xff; 20]);
     input.extend(b"\n\ndata: ok\n\n");
@@ -111,7 +111,7 @@ fn repaired_bytes_count_as_what_they_become() {
 }
 
 #[test]
-fn lines_that_mean_nothing_have_no_limit() {
+fn unknown_fields_and_comments_have_no_limit() {
     let config = Config::new().max_event_size(32);
     let mut input = format!(": {}\n", "c".repeat(1000)).into_bytes();
     input.extend(format!("{}: y\n", "x".repeat(1000)).bytes());
@@ -134,7 +134,7 @@ fn a_comment_past_the_limit_is_skipped() {
 }
 
 #[test]
-fn a_lenient_end_has_the_limit_too() {
+fn the_limit_applies_to_a_lenient_end() {
     let mut decoder = Decoder::with_config(Config::new().max_event_size(9));
     let mut chunk: &[u8] = b"data: a\ndata: b";
     assert!(decoder.next(&mut chunk).unwrap().is_none());
@@ -148,7 +148,7 @@ fn a_lenient_end_has_the_limit_too() {
 
 proptest! {
     #[test]
-    fn chunking_never_matters(
+    fn results_do_not_depend_on_the_chunks(
         lines in proptest::collection::vec(
             prop_oneof!["(data|event|id|retry|x|):? ?[a-z0-9]{0,12}", Just(String::new())], 0..30
         ),

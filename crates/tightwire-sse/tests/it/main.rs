@@ -1,12 +1,12 @@
-//! The integration tests, in one program.
+//! Integration tests, in one binary.
 
 #[path = "../support/cases.rs"]
 mod cases;
 #[cfg(feature = "body")]
 #[path = "../support/chunked.rs"]
 mod chunked;
-#[path = "../support/twin.rs"]
-mod literal_decoder;
+#[path = "../support/reference.rs"]
+mod reference_decoder;
 #[cfg(feature = "reqwest")]
 #[path = "../support/server.rs"]
 mod server;
@@ -22,11 +22,10 @@ mod client_http;
 mod client_reconnect;
 mod codec;
 mod compat_eventsource_stream;
-mod compat_go;
 mod decoder_conformance;
 mod encode;
 mod json;
 mod limits;
 mod reader;
+mod reference;
 mod stream;
-mod twin;

@@ -1,4 +1,4 @@
-//! The blocking reader beyond the decoder cases.
+//! Blocking reader. The decoder cases are in `adaptors_conformance`.
 #![cfg(feature = "std")]
 
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read};
 
 use tightwire_sse::{Config, Decoder, Ending, Overflow, Reader};
 
-/// Hands out what `script` says, one entry per read, and then the end; counts reads.
+/// Reader that returns one entry of `script` per read, then the end, and counts reads.
 struct Scripted<'a> {
     script: std::vec::IntoIter<Result<&'a str, io::ErrorKind>>,
     reads: &'a Cell<usize>,
@@ -34,7 +34,7 @@ fn scripted<'a>(
 }
 
 #[test]
-fn an_event_is_delivered_without_reading_on() {
+fn an_event_is_returned_without_another_read() {
     let reads = Cell::new(0);
     let mut reader = scripted(&reads, vec![Ok("data: a\n\nda"), Ok("ta: b\r\r")]);
     assert_eq!(reader.next().unwrap().unwrap().data(), "a");
@@ -44,7 +44,7 @@ fn an_event_is_delivered_without_reading_on() {
 }
 
 #[test]
-fn it_does_not_read_after_the_end() {
+fn a_reader_does_not_read_after_the_end() {
     let reads = Cell::new(0);
     let mut reader = scripted(&reads, vec![Ok("data: a\n\n")]);
     assert!(reader.next().is_some());
@@ -76,7 +76,7 @@ fn a_failed_read_loses_nothing() {
 }
 
 #[test]
-fn owned_and_lent_events_mix() {
+fn owned_and_borrowed_events_can_be_mixed() {
     let input = "data: 1\n\nevent: e\ndata: 2\ndata: 2\n\ndata: 3\n\n";
     let mut reader = Reader::with_buffer_size(4, input.as_bytes());
     assert_eq!(reader.next_ref().unwrap().unwrap().data(), "1");
@@ -87,7 +87,7 @@ fn owned_and_lent_events_mix() {
 }
 
 #[test]
-fn a_buffer_of_no_size_has_one_byte() {
+fn a_buffer_has_at_least_one_byte() {
     let mut reader = Reader::with_buffer_size(0, &b"data: x\n\n"[..]);
     assert_eq!(reader.next().unwrap().unwrap().data(), "x");
 }
@@ -117,9 +117,9 @@ fn an_oversized_block_is_reported_once_and_skipped() {
 }
 
 #[test]
-fn termination_ends_the_reading() {
+fn terminate_ends_the_iterator() {
     let config = Config::new().max_event_size(10).overflow(Overflow::Terminate);
-    // A reader without end: going on would never return.
+    // The input is infinite: continuing would never return.
     let input = io::repeat(b'x');
     let mut reader =
         Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
@@ -140,7 +140,7 @@ fn a_lenient_ending_reports_an_oversized_last_block() {
 }
 
 #[test]
-fn the_state_of_the_source_is_at_hand() {
+fn last_event_id_and_reconnection_time_are_accessible() {
     let decoder = Decoder::new().with_last_event_id("seed");
     let mut reader = Reader::new(&b"data: a\n\nid: 2\nretry: 1500\n\ndata: b\n\n"[..]).with_decoder(decoder);
     assert_eq!(reader.last_event_id(), "seed");
@@ -151,7 +151,7 @@ fn the_state_of_the_source_is_at_hand() {
 }
 
 #[test]
-fn debug_output_shows_nothing_that_was_received() {
+fn debug_output_omits_the_input() {
     let mut reader = Reader::new(&b"data: hunter2\n\ndata: hunter2"[..]);
     assert_eq!(reader.next_ref().unwrap().unwrap().data(), "hunter2");
     assert!(reader.next_ref().unwrap().is_none());

@@ -1,4 +1,4 @@
-//! The event stream beyond the decoder cases.
+//! Event stream. The decoder cases are in `adaptors_conformance`.
 #![cfg(feature = "futures")]
 
 use std::io;
@@ -13,7 +13,7 @@ use tightwire_sse::{
 };
 use tokio::sync::mpsc;
 
-/// Turns a channel into a stream of chunks.
+/// Returns the stream of the chunks of a channel.
 fn receiver(
     mut receiver: mpsc::Receiver<&'static str>,
 ) -> impl Stream<Item = Result<&'static str, io::Error>> + Unpin {
@@ -21,7 +21,7 @@ fn receiver(
 }
 
 #[tokio::test]
-async fn events_come_as_soon_as_they_are_complete() {
+async fn events_are_returned_as_soon_as_they_are_complete() {
     let (sender, chunks) = mpsc::channel(8);
     let mut events = receiver(chunks).sse();
     assert!(events.next().now_or_never().is_none());
@@ -41,7 +41,7 @@ async fn a_dropped_future_loses_no_event() {
     sender.send("data: a\n\ndata: b").await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap().data(), "a");
     for part in ["c", "d", "e"] {
-        // Polls once, takes the chunk, and is dropped.
+        // The future is polled once, consumes the chunk, and is dropped.
         assert!(events.next().now_or_never().is_none());
         sender.send(part).await.unwrap();
     }
@@ -66,7 +66,7 @@ async fn a_transport_error_has_its_source_and_does_not_end_the_stream() {
     assert!(events.next().await.is_none());
 }
 
-/// Panics when polled after its end.
+/// Stream that panics when it is polled after its end.
 struct Strict(Option<&'static str>, bool);
 
 impl Stream for Strict {
@@ -81,7 +81,7 @@ impl Stream for Strict {
 }
 
 #[tokio::test]
-async fn it_is_fused() {
+async fn the_stream_is_fused() {
     let mut events = Strict(Some("data: a\n\n"), false).sse();
     assert!(!events.is_terminated());
     assert!(events.next().await.is_some());
@@ -92,7 +92,7 @@ async fn it_is_fused() {
 }
 
 #[tokio::test]
-async fn termination_stops_polling() {
+async fn terminate_stops_polling() {
     let config = Config::new().max_event_size(10).overflow(Overflow::Terminate);
     let endless = stream::repeat_with(|| Ok::<_, io::Error>("data: 0123456789"));
     let mut events = EventStream::new(endless).with_decoder(Decoder::with_config(config));
@@ -114,7 +114,7 @@ async fn an_oversized_block_is_skipped() {
 }
 
 #[tokio::test]
-async fn chunks_are_given_back_before_waiting_for_the_next() {
+async fn chunks_are_released_before_waiting_for_the_next() {
     let chunk: Arc<[u8]> = Arc::from(&b"data: a\n\nda"[..]);
     let (sender, mut chunks) = mpsc::channel(1);
     let mut events = stream::poll_fn(move |cx| chunks.poll_recv(cx)).map(Ok::<_, io::Error>).sse();
@@ -125,7 +125,7 @@ async fn chunks_are_given_back_before_waiting_for_the_next() {
 }
 
 #[tokio::test]
-async fn items_come_at_the_end_of_their_line() {
+async fn items_are_returned_at_the_end_of_their_line() {
     let (sender, chunks) = mpsc::channel(8);
     let mut items = receiver(chunks).sse_items().with_ending(Ending::Lenient);
     sender.send(": working\nretry: 20\nda").await.unwrap();
@@ -139,7 +139,7 @@ async fn items_come_at_the_end_of_their_line() {
 }
 
 #[test]
-fn parts_are_accessible() {
+fn last_event_id_and_inner_stream_are_accessible() {
     let stream = EventStream::new(Strict(None, false)).with_decoder(Decoder::new().with_last_event_id("7"));
     assert_eq!((stream.last_event_id(), stream.reconnection_time()), ("7", None));
     assert!(!stream.into_inner().1);

@@ -1,6 +1,6 @@
 //! Loads the decoder cases of `tests/data/sse-cases.json`; see the README beside that file.
 
-#![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part of this module")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of this module")]
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use tightwire_sse::{Decoder, EventRef};
 
-/// One event as a case expects it.
+/// Expected event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     pub event_type: String,
@@ -31,41 +31,41 @@ impl From<EventRef<'_>> for Expected {
     }
 }
 
-/// A retry value as the cases write it.
+/// Returns a retry value in milliseconds.
 ///
 /// # Panics
-/// If it does not come from a stream, where it is a 64-bit number.
+/// If it exceeds 64 bits.
 pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).expect("a retry value of the stream")
 }
 
-/// One input and everything that decoding it must give.
+/// Input and expected results.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub id: String,
     pub input: Vec<u8>,
     pub chunk_lengths: Option<Vec<usize>>,
     pub events: Vec<Expected>,
-    /// The events if the end of input counts as end of line and block, where that differs.
+    /// Expected events with a lenient end of input, if the case defines them.
     pub lenient: Option<Vec<Expected>>,
     pub retry_updates: Vec<u64>,
     pub last_event_id: String,
     pub comments: Option<Vec<String>>,
-    /// The id that the decoder starts with.
+    /// Initial last event id.
     pub seed: Option<String>,
-    /// The standard leaves the outcome open; the expected one is ours.
+    /// The standard does not define the result; the expected one is that of this crate.
     pub implementation_defined: bool,
 }
 
 impl Case {
-    /// The decoder that the case starts with.
+    /// Returns a decoder with the initial last event id.
     pub fn decoder(&self) -> Decoder {
         Decoder::new().with_last_event_id(self.seed.as_deref().unwrap_or_default())
     }
 
-    /// The chunkings to run the case in: whole; 1, 2, 3, 5 and 17 bytes; the explicit one, which may have empty
-    /// chunks; and every split in two, for inputs of up to 4 KiB. Without optimisation, inputs of more than a
-    /// mebibyte leave out the small chunks, which would take minutes.
+    /// Returns the chunkings of the case: one chunk; chunks of 1, 2, 3, 5 and 17 bytes; the explicit one, which may
+    /// have empty chunks; and every division into two, for inputs of up to 4 KiB. In debug builds, inputs of more than
+    /// 1 MiB have larger chunks, because small ones would take minutes.
     pub fn chunkings(&self) -> Vec<Vec<&[u8]>> {
         let input = self.input.as_slice();
         let mut chunkings = vec![vec![input]];
@@ -90,12 +90,12 @@ impl Case {
     }
 }
 
-/// The cases that come with this crate.
+/// Loads the cases of this crate.
 pub fn load() -> Vec<Case> {
-    load_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../sse/tests/data/sse-cases.json"))
+    load_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sse-cases.json"))
 }
 
-/// The cases of a file, the generated ones included.
+/// Loads the cases of a file, including the generated ones.
 ///
 /// # Panics
 /// If the file cannot be read or does not have the schema `sse-cases/1`.

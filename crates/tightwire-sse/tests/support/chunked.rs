@@ -1,6 +1,6 @@
-//! A source that hands out given chunks, as a reader and as a stream.
+//! Source of chunks, as a reader and as a stream.
 
-#![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part of this module")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of this module")]
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Hands out one chunk per read or poll. As a stream it is pending once before each chunk and before the end;
-/// as a blocking reader it is interrupted once before each chunk.
+/// Returns one chunk per read or poll. As a stream, it is pending once before each chunk and before the end; as a
+/// blocking reader, it is interrupted once before each chunk.
 #[derive(Debug)]
 pub struct Chunked<'a> {
     chunks: VecDeque<&'a [u8]>,
@@ -25,7 +25,7 @@ impl<'a> Chunked<'a> {
         Self { chunks: chunks.iter().copied().collect(), ready: false }
     }
 
-    /// Copies what fits of the next chunk that is not empty; an empty read would be the end.
+    /// Copies bytes of the next chunk that is not empty: an empty read would be the end.
     fn copy(&mut self, target: &mut [u8]) -> usize {
         while let Some(chunk) = self.chunks.front_mut() {
             if chunk.is_empty() {
@@ -41,7 +41,7 @@ impl<'a> Chunked<'a> {
         0
     }
 
-    fn turn(&mut self) -> bool {
+    fn toggle(&mut self) -> bool {
         self.ready = !self.ready;
         !self.ready
     }
@@ -49,7 +49,7 @@ impl<'a> Chunked<'a> {
 
 impl Read for Chunked<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        if self.turn() { Ok(self.copy(target)) } else { Err(io::ErrorKind::Interrupted.into()) }
+        if self.toggle() { Ok(self.copy(target)) } else { Err(io::ErrorKind::Interrupted.into()) }
     }
 }
 
@@ -59,7 +59,7 @@ impl AsyncRead for Chunked<'_> {
         cx: &mut Context<'_>,
         target: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.turn() {
+        if !self.toggle() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -73,7 +73,7 @@ impl<'a> Stream for Chunked<'a> {
     type Item = Result<&'a [u8], Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if !self.turn() {
+        if !self.toggle() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -81,7 +81,7 @@ impl<'a> Stream for Chunked<'a> {
     }
 }
 
-/// Runs a future that needs no timer.
+/// Runs a future in a runtime without drivers.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers").block_on(future)
 }

@@ -1,4 +1,4 @@
-//! An HTTP server on loopback that does what the test says, request by request.
+//! HTTP server on loopback that the test controls request by request.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of this module")]
 
 use std::future::Future;
@@ -21,10 +21,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// Ends a wait for something that does not happen; nothing asserts on it.
+/// Timeout of waiting, far above any regular duration.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server in a thread of its own. Requests wait until the test accepts and answers them.
+/// Server in a thread. Requests are queued until the test accepts them.
 pub struct Server {
     address: SocketAddr,
     exchanges: mpsc::UnboundedReceiver<Exchange>,
@@ -32,7 +32,7 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A request and the duty to answer it. Dropping it closes the connection without a response.
+/// Request without response yet. Dropping it closes the connection without a response.
 pub struct Exchange {
     pub method: Method,
     pub path: String,
@@ -41,7 +41,7 @@ pub struct Exchange {
     reply: oneshot::Sender<Response<Stream>>,
 }
 
-/// The body of a response under way. Dropping it ends the body in an orderly way.
+/// Body of a response. Dropping it ends the body regularly.
 pub struct Sender(mpsc::UnboundedSender<io::Result<Bytes>>);
 
 struct Stream(mpsc::UnboundedReceiver<io::Result<Bytes>>);
@@ -72,7 +72,7 @@ impl Server {
         bounded(self.exchanges.recv()).await.expect("the server runs")
     }
 
-    /// Whether a request waits that no test has accepted.
+    /// Returns whether a request is queued.
     pub fn has_request(&self) -> bool {
         !self.exchanges.is_empty()
     }
@@ -89,19 +89,19 @@ impl Drop for Server {
 }
 
 impl Exchange {
-    /// Answers with an event stream.
+    /// Responds with an event stream.
     pub fn open(self) -> Sender {
         self.respond(200, &[("content-type", "text/event-stream")])
     }
 
-    /// Answers with this status and these headers.
+    /// Responds with this status and these headers.
     pub fn respond(self, status: u16, headers: &[(&str, &str)]) -> Sender {
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut response = Response::builder().status(StatusCode::from_u16(status).unwrap());
         for (name, value) in headers {
             response = response.header(*name, *value);
         }
-        // The client may have gone meanwhile, which is its right.
+        // The client may have disconnected.
         let _ = self.reply.send(response.body(Stream(receiver)).unwrap());
         Sender(sender)
     }
@@ -116,8 +116,8 @@ impl Sender {
         let _ = self.0.send(Ok(chunk.into()));
     }
 
-    /// Breaks the connection in the middle of the body.
-    pub fn break_off(self) {
+    /// Aborts the connection within the body.
+    pub fn abort(self) {
         let _ = self.0.send(Err(io::Error::other("broken by the test")));
     }
 
@@ -127,7 +127,7 @@ impl Sender {
     }
 }
 
-/// Waits for what is certain to happen, and panics if it does not.
+/// Awaits a future, and panics after a timeout.
 pub async fn bounded<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("it happens in time")
 }
@@ -156,12 +156,12 @@ async fn serve(
 
 async fn serve_connection(socket: TcpStream, exchanges: mpsc::UnboundedSender<Exchange>) {
     socket.set_nodelay(true).unwrap();
-    let service = service_fn(move |request| answer(request, exchanges.clone()));
-    // Connections break in these tests, on either side.
+    let service = service_fn(move |request| handle(request, exchanges.clone()));
+    // Either side may abort the connection in these tests.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), service).await;
 }
 
-async fn answer(
+async fn handle(
     request: Request<Incoming>,
     exchanges: mpsc::UnboundedSender<Exchange>,
 ) -> io::Result<Response<Stream>> {

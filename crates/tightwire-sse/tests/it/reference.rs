@@ -1,10 +1,10 @@
-//! The decoder against one that follows the standard's text literally, on arbitrary input in arbitrary chunks.
+//! Comparison of the decoder with a reference implementation, on arbitrary input in arbitrary chunks.
 
 use proptest::prelude::*;
 
-use crate::literal_decoder as twin;
+use crate::reference_decoder as reference;
 
-fn piece() -> impl Strategy<Value = Vec<u8>> {
+fn fragment() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "(data|event|id|retry|Data|dat|datax|)(: ?|)[a-z0-9 :é\u{2028}]{0,20}".prop_map(String::into_bytes),
         2 => "retry: ?[0-9+]{0,22}".prop_map(String::into_bytes),
@@ -18,7 +18,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn stream() -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(piece(), 0..40).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(fragment(), 0..40).prop_map(|fragments| fragments.concat())
 }
 
 proptest! {
@@ -26,7 +26,7 @@ proptest! {
 
     #[test]
     fn decoding_follows_the_standard(input in stream(), cuts in prop::collection::vec(0u8..30, 0..12)) {
-        twin::check_decoding(&input, &cuts);
+        reference::check_decoding(&input, &cuts);
     }
 
     #[test]
@@ -35,11 +35,11 @@ proptest! {
         cuts in prop::collection::vec(0u8..200, 0..12),
         limit in 1_usize..300,
     ) {
-        twin::check_limit(&input, &cuts, limit);
+        reference::check_limit(&input, &cuts, limit);
     }
 
     #[test]
-    fn what_was_decoded_survives_encoding(input in stream(), cuts in prop::collection::vec(0u8..30, 0..12)) {
-        twin::check_round_trip(&input, &cuts);
+    fn decoded_events_round_trip(input in stream(), cuts in prop::collection::vec(0u8..30, 0..12)) {
+        reference::check_round_trip(&input, &cuts);
     }
 }

@@ -1,13 +1,13 @@
-//! A decoder that follows the text of the standard step by step, over the whole input at once, and the comparison of
-//! the real one with it. Property tests and fuzz targets share it.
+//! Reference decoder, which follows the text of the standard step by step over the whole input, and checks that compare
+//! [`Decoder`] with it. Used by property tests and fuzz targets.
 
-#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+#![allow(dead_code, unreachable_pub, reason = "each user uses a part of this module")]
 
 use std::ops::ControlFlow;
 
 use tightwire_sse::{Block, Decoder, Item};
 
-/// What a stream gave.
+/// Result of decoding a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Type, data, last event id and retry value in milliseconds.
@@ -17,15 +17,15 @@ pub struct Outcome {
     pub last_event_id: String,
 }
 
-/// Sections 9.2.5 and 9.2.6 of the standard, as they are written: decode, split, process.
-pub fn literal(input: &[u8]) -> Outcome {
+/// Decodes as described in sections 9.2.5 and 9.2.6 of the standard.
+pub fn reference(input: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(input);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut outcome = Outcome::default();
     let (mut data, mut event_type, mut id_buffer) = (String::new(), String::new(), String::new());
     let mut retry = None;
     let mut rest = text;
-    // A line that nothing ends is no line.
+    // A line without line end is ignored.
     while let Some(end) = rest.find(['\r', '\n']) {
         let line = &rest[..end];
         let crlf = rest[end..].starts_with("\r\n");
@@ -54,7 +54,7 @@ pub fn literal(input: &[u8]) -> Outcome {
             }
             "id" if !value.contains('\0') => id_buffer = value.to_owned(),
             "retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
-                // Values past 64 bits are ignored by decision of this crate.
+                // This crate ignores values above 64 bits.
                 if let Ok(millis) = value.parse::<u64>() {
                     retry = Some(u128::from(millis));
                     outcome.retry_updates.push(u128::from(millis));
@@ -66,17 +66,17 @@ pub fn literal(input: &[u8]) -> Outcome {
     outcome
 }
 
-/// The real decoder over these chunks, through [`Decoder::next_item`].
-pub fn items<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+/// Decodes the chunks with [`Decoder::next_item`].
+pub fn decode_items<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     let mut decoder = Decoder::new();
     let mut outcome = Outcome::default();
     for mut chunk in chunks {
-        while let Some(item) = decoder.next_item(&mut chunk).expect("far below the limit") {
+        while let Some(item) = decoder.next_item(&mut chunk).expect("below the limit") {
             match item {
                 Item::Event(event) => outcome.events.push(parts(event)),
                 Item::Comment(text) => outcome.comments.push(text.to_owned()),
                 Item::Retry(time) => outcome.retry_updates.push(time.as_millis()),
-                _ => unreachable!("no other kind of item is known"),
+                _ => unreachable!("there are no other kinds of items"),
             }
         }
     }
@@ -84,13 +84,15 @@ pub fn items<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     outcome
 }
 
-/// The events alone, through [`Decoder::feed`].
-pub fn fed<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String, String, Option<u128>)> {
+/// Decodes the events of the chunks with [`Decoder::feed`].
+pub fn decode_events<'a>(
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<(String, String, String, Option<u128>)> {
     let mut decoder = Decoder::new();
     let mut events = Vec::new();
     for chunk in chunks {
         let consumed = decoder.feed(chunk, |event| {
-            events.push(parts(event.expect("far below the limit")));
+            events.push(parts(event.expect("below the limit")));
             ControlFlow::Continue(())
         });
         assert_eq!(consumed, chunk.len());
@@ -107,34 +109,37 @@ fn parts(event: tightwire_sse::EventRef<'_>) -> (String, String, String, Option<
     )
 }
 
-/// Cuts `input` into chunks of the sizes that `cuts` gives, over and over; 0 is an empty chunk.
-pub fn cut<'a>(mut input: &'a [u8], cuts: &[u8]) -> Vec<&'a [u8]> {
+/// Splits `input` into chunks whose sizes repeat `sizes`; 0 is an empty chunk.
+pub fn split<'a>(mut input: &'a [u8], sizes: &[u8]) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
-    // Without a size above zero the input would never end.
-    let cuts = if cuts.iter().all(|cut| *cut == 0) { &[1] } else { cuts };
-    for cut in cuts.iter().cycle() {
+    // At least one size has to be positive.
+    let sizes = if sizes.iter().all(|size| *size == 0) { &[1] } else { sizes };
+    for size in sizes.iter().cycle() {
         if input.is_empty() {
             break;
         }
-        let (chunk, rest) = input.split_at(usize::from(*cut).min(input.len()));
+        let (chunk, rest) = input.split_at(usize::from(*size).min(input.len()));
         chunks.push(chunk);
         input = rest;
     }
     chunks
 }
 
-/// Panics unless the decoder gives what the standard's text gives, whole and in these chunks.
-pub fn check_decoding(input: &[u8], cuts: &[u8]) {
-    let expected = literal(input);
-    assert_eq!(items([input]), expected);
-    assert_eq!(fed([input]), expected.events);
-    let chunks = cut(input, cuts);
-    assert_eq!(items(chunks.iter().copied()), expected);
-    assert_eq!(fed(chunks), expected.events);
+/// Panics unless the decoder agrees with the reference, for the whole input and for these chunks.
+pub fn check_decoding(input: &[u8], sizes: &[u8]) {
+    let expected = reference(input);
+    assert_eq!(decode_items([input]), expected);
+    assert_eq!(decode_events([input]), expected.events);
+    let chunks = split(input, sizes);
+    assert_eq!(decode_items(chunks.iter().copied()), expected);
+    assert_eq!(decode_events(chunks), expected.events);
 }
 
-/// Events and offsets of blocks past the limit, through [`Decoder::feed`].
-fn limited<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Result<String, Option<u64>>> {
+/// Decodes with a limit. Returns the data of each event or the offset of each error.
+fn decode_limited<'a>(
+    limit: usize,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Result<String, Option<u64>>> {
     let mut decoder = Decoder::with_config(tightwire_sse::Config::new().max_event_size(limit));
     let mut items = Vec::new();
     for chunk in chunks {
@@ -146,26 +151,25 @@ fn limited<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<
     items
 }
 
-/// Panics unless a decoder with this limit gives the same for the whole input and for these chunks.
-pub fn check_limit(input: &[u8], cuts: &[u8], limit: usize) {
-    assert_eq!(limited(limit, cut(input, cuts)), limited(limit, [input]));
+/// Panics unless decoding with this limit returns the same for the whole input and for these chunks.
+pub fn check_limit(input: &[u8], sizes: &[u8], limit: usize) {
+    assert_eq!(decode_limited(limit, split(input, sizes)), decode_limited(limit, [input]));
 }
 
-/// Panics unless every event that decoding `input` gives survives encoding and decoding again.
-pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
+/// Panics unless every event of `input` round-trips.
+pub fn check_round_trip(input: &[u8], sizes: &[u8]) {
     let mut decoder = Decoder::new();
     let mut chunk = input;
-    while let Some(event) = decoder.next_owned(&mut chunk).expect("far below the limit") {
+    while let Some(event) = decoder.next_owned(&mut chunk).expect("below the limit") {
         let mut wire = Vec::new();
-        // CR in data cannot come from a decoder, and neither can a line break in a type or an id.
-        Block::from(&event).encode(&mut wire).expect("what was decoded can be encoded");
-        let mut again = Decoder::new().with_last_event_id("before");
-        let mut found = Vec::new();
-        for mut chunk in cut(&wire, cuts) {
-            while let Some(event) = again.next_owned(&mut chunk).expect("far below the limit") {
-                found.push(event);
+        Block::from(&event).encode(&mut wire).expect("a decoded event can be encoded");
+        let mut decoder = Decoder::new().with_last_event_id("before");
+        let mut decoded = Vec::new();
+        for mut chunk in split(&wire, sizes) {
+            while let Some(event) = decoder.next_owned(&mut chunk).expect("below the limit") {
+                decoded.push(event);
             }
         }
-        assert_eq!(found, [event]);
+        assert_eq!(decoded, [event]);
     }
 }

@@ -1,8 +1,7 @@
-//! Initial capacity of the vector for a new document.
+//! Initial capacity of the vector for a new document, estimated from the last documents of the thread.
 //!
-//! Documents of a service resemble each other, so the length of the last ones is a good estimate. The smaller of the last
-//! two counts: a thread that alternates large and small documents never allocates a large vector for a small document,
-//! and whatever the sequence, a vector that is too large was preceded by two documents of its size.
+//! The estimate is the smaller of the last two lengths: a thread that alternates large and small documents never
+//! allocates a large vector for a small document.
 
 use std::cell::Cell;
 
@@ -13,20 +12,20 @@ const SLACK: usize = 32;
 const MAX_CAPACITY: usize = 1 << 20;
 
 thread_local! {
-    /// The lengths of the last two documents that this thread encoded, the last one first.
+    /// Lengths of the last two documents, the last one first.
     static LENGTHS: Cell<(usize, usize)> = const { Cell::new((128, 128)) };
 }
 
 /// Returns a vector for a new document.
 #[inline]
-pub(crate) fn vector() -> Vec<u8> {
+pub(super) fn new_vec() -> Vec<u8> {
     let (last, before) = LENGTHS.get();
     Vec::with_capacity(last.min(before).min(MAX_CAPACITY) + SLACK)
 }
 
 /// Records the length of a finished document, and shrinks its vector if less than half of it is used.
 #[inline]
-pub(crate) fn learn(document: &mut Vec<u8>) {
+pub(super) fn record(document: &mut Vec<u8>) {
     let (last, _) = LENGTHS.get();
     LENGTHS.set((document.len(), last));
     if document.len() + SLACK < document.capacity() / 2 {

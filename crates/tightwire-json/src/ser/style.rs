@@ -1,15 +1,15 @@
-//! The two ways to write the same value.
+//! The two output styles.
 
 use base64_simd::STANDARD;
 
 use super::number;
 use crate::scan::{Html, Json, Set};
 
-/// What differs between the forms.
-pub(crate) trait Form {
-    /// What is escaped.
+/// Differences between the output styles.
+pub(crate) trait Style {
+    /// Characters to escape.
     type Set: Set;
-    /// Whether the keys of maps are written in the order of their bytes.
+    /// Whether map keys are sorted by their bytes.
     const SORTED: bool;
     /// Appends a finite number.
     fn push_f32(out: &mut Vec<u8>, value: f32);
@@ -19,15 +19,15 @@ pub(crate) trait Form {
     fn push_bytes(out: &mut Vec<u8>, value: &[u8]);
 }
 
-/// The bytes that serde_json writes.
+/// Output of serde_json.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
-/// The bytes that Go's `encoding/json` writes.
+/// Output of Go's `encoding/json`.
 #[derive(Debug)]
 pub(crate) struct Go;
 
-impl Form for Plain {
+impl Style for Plain {
     type Set = Json;
     const SORTED: bool = false;
 
@@ -47,13 +47,13 @@ impl Form for Plain {
             if index != 0 {
                 out.push(b',');
             }
-            number::push_u64(out, (*byte).into());
+            number::push_integer(out, *byte);
         }
         out.push(b']');
     }
 }
 
-impl Form for Go {
+impl Style for Go {
     type Set = Html;
     const SORTED: bool = true;
 

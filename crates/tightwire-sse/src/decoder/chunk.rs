@@ -1,54 +1,53 @@
-//! The walk over the lines of a chunk.
+//! Decoding of the lines of a chunk.
 
 use core::ops::ControlFlow;
 use core::time::Duration;
 
 #[cfg(feature = "bytes")]
-use super::block::SavedData;
-use super::block::{Data, Dispatched, Open, RETAINED_CAPACITY, Saved, Text, length};
+use super::block::StoredData;
+use super::block::{CompleteBlock, Data, FieldText, OpenBlock, RETAINED_CAPACITY, StoredBlock, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef, Item};
-use crate::line::{self, Field, Prospect};
-use crate::scan::{self, Engine, Line, Lines, Walk};
+use crate::line::{self, Field, LinePrefix};
+use crate::scan::{self, Engine, Line, Lines, Task};
 
-const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// Data that came in several chunks and is at least as long is moved into an owned event together with the buffer
-/// that gathered it: fresh memory for a copy would cost more than growing the next buffer.
-const MOVED_LENGTH: usize = 64 << 10;
+/// Minimum length of data that is moved into an owned event together with its buffer. Allocating memory for a copy
+/// would cost more than growing the next buffer.
+const MIN_MOVED_LEN: usize = 64 << 10;
 
-/// Whether CR or LF is among a few bytes.
+/// Returns whether a short slice contains CR or LF.
 #[inline(always)]
 fn has_line_end(bytes: &[u8]) -> bool {
-    // No early exit within a block and a number instead of a truth value: either would keep the compiler from
-    // comparing all 16 bytes at once.
+    // No early exit and a number instead of a bool, so that the compiler compares 16 bytes at once.
     fn ends(bytes: &[u8]) -> u8 {
-        bytes.iter().fold(0, |found, &byte| found | u8::from(byte == b'\n') | u8::from(byte == b'\r'))
+        bytes.iter().fold(0, |any, &byte| any | u8::from(byte == b'\n') | u8::from(byte == b'\r'))
     }
     let (blocks, rest) = bytes.as_chunks::<16>();
-    blocks.iter().fold(ends(rest), |found, block| found | ends(block)) != 0
+    blocks.iter().fold(ends(rest), |any, block| any | ends(block)) != 0
 }
 
 #[derive(Debug)]
 enum Step<'c> {
-    /// The chunk is used up.
+    /// The chunk is consumed.
     End,
-    Event(Dispatched<'c>),
-    /// `ITEMS` only.
-    Comment(Text<'c>),
-    /// `ITEMS` only.
+    Event(CompleteBlock<'c>),
+    /// Only if `ITEMS`.
+    Comment(FieldText<'c>),
+    /// Only if `ITEMS`, in milliseconds.
     Retry(u64),
+    /// The block exceeds the limit, at this offset of the stream.
     TooLarge(u64),
 }
 
 impl Decoder {
-    /// Takes a few bytes that only continue the line in progress. `false` means that nothing happened.
-    ///
-    /// Streams that arrive in chunks of some bytes would otherwise pay for the whole machinery each time.
+    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, if it is not
+    /// such a chunk. Fast path for the rows `sse/tiny_*`.
     #[inline]
-    pub(super) fn extend_tiny(&mut self, chunk: &[u8]) -> bool {
+    pub(super) fn append_tiny(&mut self, chunk: &[u8]) -> bool {
         const TINY: usize = 64;
         if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
             return false;
@@ -57,9 +56,9 @@ impl Decoder {
             return false;
         }
         if self.partial == Partial::Field {
-            let room = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
-            // Growth, and what comes of too much of it, is left to the walk.
-            if self.line.len() + chunk.len() > room {
+            let limit = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
+            // The slow path grows the buffer and handles the limit.
+            if self.line.len() + chunk.len() > limit {
                 return false;
             }
             match chunk {
@@ -71,41 +70,42 @@ impl Decoder {
         true
     }
 
-    /// Leaves the initial state if the stream begins without a byte order mark, so that a decoder made for a few events
-    /// need not take the slow way for the first of them.
+    /// Leaves the initial state if the stream begins without a byte order mark, so that the first event can use the
+    /// fast path, too.
     #[inline(always)]
-    pub(super) fn settle(&mut self, chunk: &[u8]) {
-        // In the initial state nothing can be pending but buffers to give back.
-        if self.mark_seen == 0
-            && !self.overgrown
+    pub(super) fn leave_initial_state(&mut self, chunk: &[u8]) {
+        // In the initial state, nothing can be pending except oversized buffers.
+        if self.bom_bytes == 0
+            && !self.oversized_buffer
             && let Some(first) = chunk.first()
-            && *first != BYTE_ORDER_MARK[0]
+            && *first != BOM[0]
         {
-            self.mark_seen = 3;
-            self.busy = false;
+            self.bom_bytes = 3;
+            self.has_state = false;
         }
     }
 
-    /// Whether the block in progress has so much data in the decoder's buffers that it is moved into an owned event.
+    /// Returns whether the incomplete block has so much buffered data that it is moved into an owned event.
     #[cfg(feature = "bytes")]
-    pub(crate) fn gathers_much(&self) -> bool {
-        let gathered = match self.open.data {
-            SavedData::None => 0,
-            SavedData::Joined => self.joined.len(),
-            SavedData::Held(_) => self.held.len(),
+    pub(crate) fn has_much_buffered_data(&self) -> bool {
+        let buffered = match self.open.data {
+            StoredData::None => 0,
+            StoredData::Joined => self.joined.len(),
+            StoredData::SplitLine(_) => self.split_line.len(),
         };
-        let unfinished = if self.partial == Partial::Field { self.line.len() } else { 0 };
-        gathered.max(unfinished) >= MOVED_LENGTH
+        let partial = if self.partial == Partial::Field { self.line.len() } else { 0 };
+        buffered.max(partial) >= MIN_MOVED_LEN
     }
 
-    /// Takes the next event if the chunk begins with one that is a single data line, as most do.
+    /// Decodes an event that consists of one data line at the start of the chunk, the most common kind. Returns its
+    /// data.
     ///
-    /// The data comes back in registers and the event is made where it is used; the way through the general walk goes
-    /// through memory and costs as much again as finding the event.
+    /// The data is returned in registers. The general path returns the event in memory, which takes as long as finding
+    /// it.
     #[inline(always)]
-    pub(super) fn next_whole<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
-        self.settle(chunk);
-        if self.busy {
+    pub(super) fn next_simple_event<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
+        self.leave_initial_state(chunk);
+        if self.has_state {
             return None;
         }
         let data = scan::first_event(chunk, self.config.max_event_size)?;
@@ -115,24 +115,24 @@ impl Decoder {
         Some(data)
     }
 
-    /// Runs until something is to be reported, and advances `chunk` past what was consumed. Events of a single data line
-    /// at the beginning of a chunk do not get here: [`next_whole`](Self::next_whole) takes them.
+    /// Decodes up to the next item and removes the consumed bytes from `chunk`. Events at the start of a chunk that
+    /// consist of one data line are handled by [`next_simple_event`](Self::next_simple_event) before.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
-        let input = if self.busy { &chunk[self.begin(chunk)..] } else { *chunk };
+        let input = if self.has_state { &chunk[self.start_chunk(chunk)..] } else { *chunk };
         let mut lines = Lines::new(engine, input);
-        let mut open = Open::NOTHING;
+        let mut open = OpenBlock::EMPTY;
         let mut step = None;
-        if self.busy {
+        if self.has_state {
             open = self.resume();
-            step = self.finish_partial::<_, ITEMS>(&mut lines, &mut open);
+            step = self.resume_chunk::<_, ITEMS>(&mut lines, &mut open);
         }
         let step = loop {
             if let Some(step) = step {
                 break step;
             }
             let Some(line) = lines.next_line() else {
-                break self.keep_partial::<_, ITEMS>(&mut lines, &mut open);
+                break self.buffer_partial_line::<_, ITEMS>(&mut lines, &mut open);
             };
             step = self.process::<_, ITEMS>(line, &lines, &mut open);
         };
@@ -141,12 +141,12 @@ impl Decoder {
         step
     }
 
-    /// Deals with what only the first bytes of a chunk can be: the rest of a byte order mark, the LF of a CRLF.
-    /// Returns where the lines start.
-    fn begin(&mut self, chunk: &[u8]) -> usize {
+    /// Skips the rest of a byte order mark and the LF of a CRLF at the start of a chunk. Returns the offset of the
+    /// first line.
+    fn start_chunk(&mut self, chunk: &[u8]) -> usize {
         let mut start = 0;
-        if self.mark_seen < 3 {
-            start = self.skip_mark(chunk);
+        if self.bom_bytes < 3 {
+            start = self.skip_bom(chunk);
         }
         if self.after_cr
             && let Some(first) = chunk.get(start)
@@ -154,67 +154,67 @@ impl Decoder {
             self.after_cr = false;
             start += usize::from(*first == b'\n');
         }
-        if self.overgrown {
+        if self.oversized_buffer {
             self.shrink();
         }
         self.offset += start as u64;
         start
     }
 
-    /// Consumes the byte order mark that may begin the stream.
-    fn skip_mark(&mut self, chunk: &[u8]) -> usize {
+    /// Skips the byte order mark, or a part of it. Returns the number of skipped bytes.
+    fn skip_bom(&mut self, chunk: &[u8]) -> usize {
         let mut start = 0;
-        while self.mark_seen < 3 && start < chunk.len() {
-            if chunk[start] == BYTE_ORDER_MARK[usize::from(self.mark_seen)] {
-                self.mark_seen += 1;
+        while self.bom_bytes < 3 && start < chunk.len() {
+            if chunk[start] == BOM[usize::from(self.bom_bytes)] {
+                self.bom_bytes += 1;
                 start += 1;
             } else {
-                // Bytes that look like the beginning of a mark belong to the name of the first line, which no
-                // known name begins with.
-                if self.mark_seen > 0 {
+                // The first bytes of a mark that is not complete are part of the first line, whose name is then
+                // unknown.
+                if self.bom_bytes > 0 {
                     self.partial = Partial::Skipped;
                 }
-                self.mark_seen = 3;
+                self.bom_bytes = 3;
             }
         }
         start
     }
 
-    /// Keeps the state for the next call.
+    /// Stores the state for the next call.
     #[inline(always)]
-    fn suspend<E: Engine>(&mut self, lines: &Lines<'_, E>, open: Open<'_>) {
+    fn suspend<E: Engine>(&mut self, lines: &Lines<'_, E>, open: OpenBlock<'_>) {
         self.offset += lines.start() as u64;
-        if self.busy || !open.is_nothing() || lines.ends_after_cr() {
-            self.suspend_busy(lines.start() > 0, lines.ends_after_cr(), open);
+        if self.has_state || !open.is_empty() || lines.ends_after_cr() {
+            self.save_state(lines.start() > 0, lines.ends_after_cr(), open);
         }
     }
 
-    /// Not inlined, as it would bring the writes of a whole block into every walk.
+    /// Not inlined, because it contains the writes of a whole block.
     #[inline(never)]
-    fn suspend_busy(&mut self, consumed: bool, after_cr: bool, open: Open<'_>) {
+    fn save_state(&mut self, consumed: bool, after_cr: bool, open: OpenBlock<'_>) {
         if consumed {
             self.after_cr = after_cr;
         }
-        if open.is_nothing() {
-            self.open = Saved::NOTHING;
+        if open.is_empty() {
+            self.open = StoredBlock::EMPTY;
         } else {
             self.save(open);
         }
-        self.busy = self.mark_seen < 3
+        self.has_state = self.bom_bytes < 3
             || self.after_cr
-            || self.overgrown
+            || self.oversized_buffer
             || self.partial != Partial::None
             || self.mode != Mode::Fields
-            || self.open != Saved::NOTHING;
+            || self.open != StoredBlock::EMPTY;
     }
 
-    /// Ends the line that the previous chunk left unfinished, and skips the rest of a block that was too large.
-    /// `None` if the walk over whole lines can begin.
+    /// Completes the incomplete line of the previous chunk, and skips the rest of an oversized block. Returns `None` to
+    /// continue with complete lines.
     #[inline(always)]
-    fn finish_partial<'c, E: Engine, const ITEMS: bool>(
+    fn resume_chunk<'c, E: Engine, const ITEMS: bool>(
         &mut self,
         lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
+        open: &mut OpenBlock<'c>,
     ) -> Option<Step<'c>> {
         if self.mode == Mode::Terminated {
             lines.skip_to_end();
@@ -222,12 +222,12 @@ impl Decoder {
         }
         if self.partial != Partial::None {
             let Some(line) = lines.next_line() else {
-                return Some(self.keep_partial::<E, ITEMS>(lines, open));
+                return Some(self.buffer_partial_line::<E, ITEMS>(lines, open));
             };
             let partial = core::mem::replace(&mut self.partial, Partial::None);
             if partial != Partial::Skipped {
                 self.line.extend_from_slice(line.bytes());
-                if let Some(step) = self.kept_line::<ITEMS>(open) {
+                if let Some(step) = self.process_buffered_line::<ITEMS>(open) {
                     return Some(step);
                 }
             }
@@ -248,13 +248,13 @@ impl Decoder {
         None
     }
 
-    /// Processes one line, as section 9.2.6 of the standard says.
+    /// Processes a line, as defined in section 9.2.6 of the standard.
     #[inline(always)]
     fn process<'c, E: Engine, const ITEMS: bool>(
         &mut self,
         line: Line<'c>,
         lines: &Lines<'c, E>,
-        open: &mut Open<'c>,
+        open: &mut OpenBlock<'c>,
     ) -> Option<Step<'c>> {
         let bytes = line.bytes();
         if bytes.is_empty() {
@@ -263,21 +263,21 @@ impl Decoder {
         let Some((field, start)) = line::split(bytes) else {
             if ITEMS && bytes[0] == b':' {
                 return Some(Step::Comment(match lines.text(&line, 1) {
-                    Some(text) => Text::Chunk(text),
-                    None => self.repair_comment(&bytes[1..]),
+                    Some(text) => FieldText::Chunk(text),
+                    None => self.buffer_comment_lossy(&bytes[1..]),
                 }));
             }
             return None;
         };
         let offset = self.offset + lines.offset_of(bytes) as u64;
-        if bytes.len() > self.room(open) {
+        if bytes.len() > self.remaining_size(open) {
             return Some(self.overflow(offset, open));
         }
         if field == Field::Retry {
             return self.retry(&bytes[start..]).filter(|_| ITEMS).map(Step::Retry);
         }
         let Some(text) = lines.text(&line, start) else {
-            let fits = self.take_repaired(field, &bytes[start..], open);
+            let fits = self.buffer_lossy(field, &bytes[start..], open);
             return (!fits).then(|| self.overflow(offset, open));
         };
         match field {
@@ -291,25 +291,25 @@ impl Decoder {
             }
             Field::Event => {
                 open.size = open.size - length(open.event_type, &self.event_type) + text.len();
-                open.event_type = Text::Chunk(text);
+                open.event_type = FieldText::Chunk(text);
             }
             // An id with NUL is ignored.
             Field::Id if memchr::memchr(0, text.as_bytes()).is_some() => {}
             Field::Id => {
                 open.size = open.size - length(open.id, &self.pending_id) + text.len();
-                open.id = Text::Chunk(text);
+                open.id = FieldText::Chunk(text);
             }
             Field::Retry => {}
         }
         None
     }
 
-    /// Keeps what follows the last line end of a chunk, if it can still become something that matters.
+    /// Buffers the incomplete line at the end of a chunk, unless it is skipped.
     #[inline(never)]
-    fn keep_partial<'c, E: Engine, const ITEMS: bool>(
+    fn buffer_partial_line<'c, E: Engine, const ITEMS: bool>(
         &mut self,
         lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
+        open: &mut OpenBlock<'c>,
     ) -> Step<'c> {
         let rest = lines.rest();
         if rest.is_empty() {
@@ -317,39 +317,39 @@ impl Decoder {
         }
         let offset = self.offset + lines.start() as u64;
         lines.skip_to_end();
-        self.busy = true;
+        self.has_state = true;
         if self.partial == Partial::None {
             self.line.clear();
-            self.line_offset = offset;
+            self.partial_line_offset = offset;
             self.partial = Partial::Undecided;
         }
         if self.partial == Partial::Undecided {
-            // Only the first bytes decide, and a line that turns out to mean nothing is not kept any further.
-            let known = self.line.len();
-            let prospect = if known == 0 {
-                line::prospect(rest)
+            // Classifies the line before it is buffered: a line of an unknown field is not buffered any further.
+            let buffered = self.line.len();
+            let prefix = if buffered == 0 {
+                line::classify_prefix(rest)
             } else {
                 self.line.extend_from_slice(&rest[..rest.len().min(line::LONGEST_NAME + 1)]);
-                let prospect = line::prospect(&self.line);
-                self.line.truncate(known);
-                prospect
+                let prefix = line::classify_prefix(&self.line);
+                self.line.truncate(buffered);
+                prefix
             };
-            self.partial = match prospect {
-                Prospect::Undecided => Partial::Undecided,
-                Prospect::Field => Partial::Field,
-                Prospect::Comment if ITEMS => Partial::Comment,
-                Prospect::Comment | Prospect::Unknown => Partial::Skipped,
+            self.partial = match prefix {
+                LinePrefix::Undecided => Partial::Undecided,
+                LinePrefix::Field => Partial::Field,
+                LinePrefix::Comment if ITEMS => Partial::Comment,
+                LinePrefix::Comment | LinePrefix::Unknown => Partial::Skipped,
             };
         }
         if self.partial == Partial::Skipped {
             return Step::End;
         }
         self.line.extend_from_slice(rest);
-        self.overgrown |= self.line.capacity() > RETAINED_CAPACITY;
+        self.oversized_buffer |= self.line.capacity() > RETAINED_CAPACITY;
         match self.partial {
-            Partial::Field if self.line.len() > self.room(open) => {
+            Partial::Field if self.line.len() > self.remaining_size(open) => {
                 self.partial = Partial::Skipped;
-                self.overflow(self.line_offset, open)
+                self.overflow(self.partial_line_offset, open)
             }
             Partial::Comment if self.line.len() > self.config.max_event_size => {
                 self.partial = Partial::Skipped;
@@ -359,20 +359,20 @@ impl Decoder {
         }
     }
 
-    /// Processes a line that came in several chunks and lies in `self.line`.
+    /// Processes the line in `self.line`, which arrived in several chunks.
     #[cold]
-    fn kept_line<'c, const ITEMS: bool>(&mut self, open: &mut Open<'c>) -> Option<Step<'c>> {
+    fn process_buffered_line<'c, const ITEMS: bool>(&mut self, open: &mut OpenBlock<'c>) -> Option<Step<'c>> {
         let Some((field, start)) = line::split(&self.line) else {
             if ITEMS && self.line.first() == Some(&b':') && self.line.len() <= self.config.max_event_size {
                 let line = core::mem::take(&mut self.line);
-                let comment = self.repair_comment(&line[1..]);
+                let comment = self.buffer_comment_lossy(&line[1..]);
                 self.line = line;
                 return Some(Step::Comment(comment));
             }
             return None;
         };
-        if self.line.len() > self.room(open) {
-            return Some(self.overflow(self.line_offset, open));
+        if self.line.len() > self.remaining_size(open) {
+            return Some(self.overflow(self.partial_line_offset, open));
         }
         if field == Field::Retry {
             let line = core::mem::take(&mut self.line);
@@ -383,38 +383,38 @@ impl Decoder {
         match scan::into_text(core::mem::take(&mut self.line)) {
             Ok(line) if field == Field::Data && matches!(open.data, Data::None) => {
                 open.size += line.len() - start + 1;
-                open.data = Data::Held(start);
-                self.line = core::mem::replace(&mut self.held, line).into_bytes();
+                open.data = Data::SplitLine(start);
+                self.line = core::mem::replace(&mut self.split_line, line).into_bytes();
                 None
             }
             Ok(line) => {
                 match field {
                     Field::Data => self.join(open, &line[start..], 0),
-                    Field::Event => self.keep_type(open, &line[start..]),
-                    Field::Id => self.keep_id(open, &line[start..]),
+                    Field::Event => self.buffer_type(open, &line[start..]),
+                    Field::Id => self.buffer_id(open, &line[start..]),
                     Field::Retry => {}
                 }
                 self.line = line.into_bytes();
                 None
             }
             Err(line) => {
-                let fits = self.take_repaired(field, &line[start..], open);
+                let fits = self.buffer_lossy(field, &line[start..], open);
                 self.line = line;
-                (!fits).then(|| self.overflow(self.line_offset, open))
+                (!fits).then(|| self.overflow(self.partial_line_offset, open))
             }
         }
     }
 
-    /// Gives up the block in progress.
+    /// Drops the incomplete block, which exceeds the limit.
     #[cold]
-    fn overflow<'c>(&mut self, offset: u64, open: &mut Open<'c>) -> Step<'c> {
-        *open = Open::NOTHING;
+    fn overflow<'c>(&mut self, offset: u64, open: &mut OpenBlock<'c>) -> Step<'c> {
+        *open = OpenBlock::EMPTY;
         self.mode = match self.config.overflow {
             Overflow::Resync => Mode::Resync,
             Overflow::Terminate => Mode::Terminated,
         };
-        self.busy = true;
-        self.overgrown = true;
+        self.has_state = true;
+        self.oversized_buffer = true;
         Step::TooLarge(offset)
     }
 
@@ -422,14 +422,14 @@ impl Decoder {
         Error::new(Kind::TooLarge { limit: self.config.max_event_size, offset })
     }
 
-    /// The end of input as a line end and an empty line.
-    pub(super) fn end_of_input<'c>(&mut self) -> Result<Option<Dispatched<'c>>> {
+    /// Handles the end of the input like a line end and an empty line.
+    pub(super) fn end_of_input<'c>(&mut self) -> Result<Option<CompleteBlock<'c>>> {
         if self.mode != Mode::Fields {
             return Ok(None);
         }
         let mut open = self.resume();
         if !matches!(self.partial, Partial::None | Partial::Skipped)
-            && let Some(Step::TooLarge(offset)) = self.kept_line::<false>(&mut open)
+            && let Some(Step::TooLarge(offset)) = self.process_buffered_line::<false>(&mut open)
         {
             return Err(self.too_large(offset));
         }
@@ -444,13 +444,13 @@ impl Decoder {
     }
 }
 
-/// [`Decoder::next`].
-pub(super) struct Next<'a, 'x, 'c> {
+/// Implementation of [`Decoder::next`].
+pub(super) struct NextTask<'a, 'x, 'c> {
     pub(super) decoder: &'a mut Decoder,
     pub(super) chunk: &'x mut &'c [u8],
 }
 
-impl<'a, 'c: 'a> Walk for Next<'a, '_, 'c> {
+impl<'a, 'c: 'a> Task for NextTask<'a, '_, 'c> {
     type Output = Result<Option<EventRef<'a>>>;
 
     #[inline(always)]
@@ -464,30 +464,30 @@ impl<'a, 'c: 'a> Walk for Next<'a, '_, 'c> {
     }
 }
 
-/// [`Decoder::next_owned`].
-pub(super) struct NextOwned<'a, 'x, 'c> {
+/// Implementation of [`Decoder::next_owned`].
+pub(super) struct NextOwnedTask<'a, 'x, 'c> {
     pub(super) decoder: &'a mut Decoder,
     pub(super) chunk: &'x mut &'c [u8],
 }
 
-impl Walk for NextOwned<'_, '_, '_> {
+impl Task for NextOwnedTask<'_, '_, '_> {
     type Output = Result<Option<Event>>;
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Self::Output {
         let Self { decoder, chunk } = self;
         match decoder.advance::<_, false>(engine, chunk) {
-            Step::Event(Dispatched { data: Data::Joined, event_type, retry }) => {
+            Step::Event(CompleteBlock { data: Data::Joined, event_type, retry }) => {
                 let data = core::mem::take(&mut decoder.joined);
-                let rest = Dispatched { data: Data::None, event_type, retry };
+                let rest = CompleteBlock { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
-            Step::Event(Dispatched { data: Data::Held(start), event_type, retry })
-                if decoder.held.len() >= MOVED_LENGTH =>
+            Step::Event(CompleteBlock { data: Data::SplitLine(start), event_type, retry })
+                if decoder.split_line.len() >= MIN_MOVED_LEN =>
             {
-                let mut data = core::mem::take(&mut decoder.held);
+                let mut data = core::mem::take(&mut decoder.split_line);
                 data.drain(..start);
-                let rest = Dispatched { data: Data::None, event_type, retry };
+                let rest = CompleteBlock { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
             Step::Event(event) => Ok(Some(decoder.event_ref(&event).to_owned())),
@@ -497,13 +497,13 @@ impl Walk for NextOwned<'_, '_, '_> {
     }
 }
 
-/// [`Decoder::next_item`].
-pub(super) struct NextItem<'a, 'x, 'c> {
+/// Implementation of [`Decoder::next_item`].
+pub(super) struct NextItemTask<'a, 'x, 'c> {
     pub(super) decoder: &'a mut Decoder,
     pub(super) chunk: &'x mut &'c [u8],
 }
 
-impl<'a, 'c: 'a> Walk for NextItem<'a, '_, 'c> {
+impl<'a, 'c: 'a> Task for NextItemTask<'a, '_, 'c> {
     type Output = Result<Option<Item<'a>>>;
 
     #[inline(always)]
@@ -511,7 +511,7 @@ impl<'a, 'c: 'a> Walk for NextItem<'a, '_, 'c> {
         let Self { decoder, chunk } = self;
         match decoder.advance::<_, true>(engine, chunk) {
             Step::Event(event) => Ok(Some(Item::Event(decoder.event_ref(&event)))),
-            Step::Comment(Text::Chunk(text)) => Ok(Some(Item::Comment(text))),
+            Step::Comment(FieldText::Chunk(text)) => Ok(Some(Item::Comment(text))),
             Step::Comment(_) => Ok(Some(Item::Comment(&decoder.comment))),
             Step::Retry(millis) => Ok(Some(Item::Retry(Duration::from_millis(millis)))),
             Step::TooLarge(offset) => Err(decoder.too_large(offset)),
@@ -520,30 +520,30 @@ impl<'a, 'c: 'a> Walk for NextItem<'a, '_, 'c> {
     }
 }
 
-/// [`Decoder::feed`]. The position of the scan survives from event to event.
-pub(super) struct Feed<'d, 'c, F> {
+/// Implementation of [`Decoder::feed`]. Keeps the state of the scan between events.
+pub(super) struct FeedTask<'d, 'c, F> {
     pub(super) decoder: &'d mut Decoder,
     pub(super) chunk: &'c [u8],
     pub(super) on_event: F,
 }
 
-impl<F> Walk for Feed<'_, '_, F>
+impl<F> Task for FeedTask<'_, '_, F>
 where
     F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
 {
-    /// How many bytes were consumed.
+    /// Number of consumed bytes.
     type Output = usize;
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> usize {
         let Self { decoder, chunk, mut on_event } = self;
-        let skipped = if decoder.busy { decoder.begin(chunk) } else { 0 };
+        let skipped = if decoder.has_state { decoder.start_chunk(chunk) } else { 0 };
         let mut lines = Lines::new(engine, &chunk[skipped..]);
-        let mut open = Open::NOTHING;
+        let mut open = OpenBlock::EMPTY;
         let mut step = None;
-        if decoder.busy {
+        if decoder.has_state {
             open = decoder.resume();
-            step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+            step = decoder.resume_chunk::<_, false>(&mut lines, &mut open);
         }
         'chunk: loop {
             match step {
@@ -554,8 +554,8 @@ where
                     if on_event(Err(decoder.too_large(offset))).is_break() {
                         break;
                     }
-                    // The rest of the block is skipped first.
-                    step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+                    // Skips the rest of the block.
+                    step = decoder.resume_chunk::<_, false>(&mut lines, &mut open);
                     if step.is_some() {
                         continue;
                     }
@@ -563,9 +563,9 @@ where
                 Some(Step::End | Step::Comment(_) | Step::Retry(_)) => break,
             }
             step = loop {
-                if open.is_nothing() {
-                    let longest = decoder.config.max_event_size;
-                    while let Some(data) = lines.next_whole_event(longest) {
+                if open.is_empty() {
+                    let max_len = decoder.config.max_event_size;
+                    while let Some(data) = lines.next_simple_event(max_len) {
                         let event = decoder.dispatch_data(data);
                         if on_event(Ok(decoder.event_ref(&event))).is_break() {
                             break 'chunk;
@@ -573,7 +573,7 @@ where
                     }
                 }
                 let Some(line) = lines.next_line() else {
-                    break Some(decoder.keep_partial::<_, false>(&mut lines, &mut open));
+                    break Some(decoder.buffer_partial_line::<_, false>(&mut lines, &mut open));
                 };
                 if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
                     break Some(step);
