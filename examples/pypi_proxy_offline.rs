@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use axum::response::IntoResponse as _;
 use http::{Request, header};
 use http_body_util::BodyExt as _;
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -43,7 +43,7 @@ async fn main() -> Result<()> {
 fn proxy(index: &str, folder: &Path) -> Result<Proxy> {
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(index)?)?)];
     let store = Store::open(store::Config::new(folder))?;
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
     Ok(Proxy::new(upstreams, pages, store, serve::Config::new()))
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use benches::{Impl, Suite};
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -48,7 +48,7 @@ fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr
     let _guard = runtime.enter();
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())];
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
     let proxy = Proxy::new(upstreams, pages, store, serve::Config::new());
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let address = listener.local_addr().unwrap();

@@ -60,7 +60,7 @@ mod name;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]
-pub mod pages;
+pub mod page_cache;
 mod range;
 #[cfg(feature = "proxy")]
 pub mod rules;

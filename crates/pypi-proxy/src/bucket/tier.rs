@@ -9,7 +9,7 @@ use super::meter::Leased;
 use super::observer::Observer;
 use super::share::Bucket;
 use crate::Error;
-use crate::store::{Digest, Expected, Fill, Key, Source};
+use crate::store::{Digest, Expected, Download, Key, FileSource};
 use crate::upstream::{Body, Validators};
 
 impl Bucket {
@@ -55,7 +55,7 @@ pub(crate) struct Tiered<S> {
     other: S,
     key: Key,
     expected: Expected,
-    fill: Fill,
+    download: Download,
     place: Place,
 }
 
@@ -69,18 +69,18 @@ enum Place {
 }
 
 impl<S> Tiered<S> {
-    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, fill: Fill) -> Self {
-        Self { bucket, other, key, expected, fill, place: Place::Other }
+    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
+        Self { bucket, other, key, expected, download, place: Place::Other }
     }
 
     /// From here on the other source is asked, and the bucket gets what comes.
     fn leave(&mut self, lease: Option<Lease>) {
         self.place = Place::Other;
-        self.bucket.follow(self.fill.clone(), self.key.clone(), lease);
+        self.bucket.follow(self.download.clone(), self.key.clone(), lease);
     }
 }
 
-impl<S: Source> Source for Tiered<S> {
+impl<S: FileSource> FileSource for Tiered<S> {
     fn label(&self) -> Option<Arc<str>> {
         self.other.label()
     }
@@ -106,8 +106,8 @@ impl<S: Source> Source for Tiered<S> {
         self.other.open(from, known).await
     }
 
-    async fn refuse(&mut self) -> bool {
-        let Place::Bucket { digest, .. } = self.place else { return self.other.refuse().await };
+    async fn reject(&mut self) -> bool {
+        let Place::Bucket { digest, .. } = self.place else { return self.other.reject().await };
         self.bucket.discard(&digest).await;
         self.leave(None);
         true

@@ -11,7 +11,7 @@ use super::lease::Lease;
 use super::meter::Uploaded;
 use super::share::Bucket;
 use crate::Error;
-use crate::store::{Digest, Fill, Key, Reference, Stored, read_at};
+use crate::store::{Digest, Download, Key, Reference, StoredFile, read_at};
 
 /// How often an upload is tried anew, and after how long for the first time; it is twice that each time.
 const RETRIES: u32 = 3;
@@ -29,17 +29,17 @@ struct Parts {
 
 impl Bucket {
     /// Writes a file while it grows. It is there for others only after its hash was verified.
-    pub(super) fn follow(&self, fill: Fill, key: Key, lease: Option<Lease>) {
+    pub(super) fn follow(&self, download: Download, key: Key, lease: Option<Lease>) {
         let slot = self.slots().clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {
             let is_dropped = slot.is_none();
             let work = async {
                 let parts = match (&key, is_dropped) {
-                    (Key::Digest(digest), false) => bucket.grow(&fill, digest).await,
+                    (Key::Digest(digest), false) => bucket.grow(&download, digest).await,
                     _ => None,
                 };
-                match fill.done().await {
+                match download.done().await {
                     Ok(Some(stored)) if !is_dropped => {
                         let name = if let Key::Reference(name) = &key { Some(name) } else { None };
                         bucket.upload(&stored, parts, name).await
@@ -64,7 +64,7 @@ impl Bucket {
     }
 
     /// Writes a file that is stored, if that could not be done before.
-    pub(crate) fn catch_up(&self, stored: &Stored) {
+    pub(crate) fn catch_up(&self, stored: &StoredFile) {
         if !self.is_owed(&stored.digest) {
             return;
         }
@@ -78,12 +78,12 @@ impl Bucket {
     }
 
     /// Writes the parts of a file as they come. `None` if it is too small for that, or if it can't be done.
-    async fn grow(&self, fill: &Fill, digest: &Digest) -> Option<Parts> {
+    async fn grow(&self, download: &Download, digest: &Digest) -> Option<Parts> {
         let mut parts: Option<Parts> = None;
         loop {
             let (at, size) =
                 parts.as_ref().map_or((0, self.config().part_size), |parts| (parts.at, parts.size));
-            let Some((file, len)) = fill.grown(at + size).await else { return parts };
+            let Some((file, len)) = download.wait_for_bytes(at + size).await else { return parts };
             let size = self.part_size(len.unwrap_or_default());
             let result = match &mut parts {
                 Some(parts) => self.add(parts, &file, parts.size).await,
@@ -118,7 +118,7 @@ impl Bucket {
     }
 
     /// Writes a file, or what is left of it, as often as it takes, but not for ever.
-    async fn upload(&self, stored: &Stored, mut parts: Option<Parts>, name: Option<&Reference>) -> Uploaded {
+    async fn upload(&self, stored: &StoredFile, mut parts: Option<Parts>, name: Option<&Reference>) -> Uploaded {
         for retry in 0..=RETRIES {
             if retry > 0 {
                 tokio::time::sleep(PAUSE * (1 << (retry - 1))).await;
@@ -135,8 +135,8 @@ impl Bucket {
         Uploaded::Failed
     }
 
-    async fn write(&self, stored: &Stored, parts: Option<Parts>) -> Result<(), Failure> {
-        let Stored { file, len, digest } = stored;
+    async fn write(&self, stored: &StoredFile, parts: Option<Parts>) -> Result<(), Failure> {
+        let StoredFile { file, len, digest } = stored;
         let mut parts = match parts {
             Some(parts) => parts,
             None if *len <= self.config().part_size => {
@@ -162,7 +162,7 @@ impl Bucket {
     }
 
     /// Notes the hash of a file whose page does not tell it.
-    async fn note(&self, stored: &Stored, name: Option<&Reference>) -> Result<(), Failure> {
+    async fn note(&self, stored: &StoredFile, name: Option<&Reference>) -> Result<(), Failure> {
         let Some(name) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
         self.remote().put(&self.name_path(name), async { Ok(text) }, None).await

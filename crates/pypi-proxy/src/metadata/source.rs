@@ -10,7 +10,7 @@ use super::sparse::Sparse;
 use super::wheel::{Look, MAX_METADATA, metadata};
 use crate::Error;
 use crate::error::Kind;
-use crate::store::{Head, Source, Stored};
+use crate::store::{FileInfo, FileSource, StoredFile};
 use crate::upstream::{Body, Share, Upstream, Validators};
 
 /// What is read of the end of a wheel first: nearly always its list of files, and the metadata in front of it.
@@ -34,9 +34,9 @@ pub(crate) struct MetadataSource {
     /// What the metadata are called, for people.
     pub(crate) label: Arc<str>,
     /// The wheel, if it is stored.
-    pub(crate) stored: Option<Stored>,
+    pub(crate) stored: Option<StoredFile>,
     /// What its host tells of the wheel when it is asked for a part.
-    pub(crate) told: Arc<OnceLock<Head>>,
+    pub(crate) wheel_info: Arc<OnceLock<FileInfo>>,
 }
 
 impl MetadataSource {
@@ -86,7 +86,7 @@ impl MetadataSource {
         let body = self.upstream.tail(&self.url, TAIL).await?;
         let (start, len) = (body.start, body.len);
         // It is set once: there is one tail.
-        let _ = self.told.set(Head { len, validators: body.validators.clone() });
+        let _ = self.wheel_info.set(FileInfo { len, validators: body.validators.clone() });
         // A host that knows no ranges sends all of it.
         let bytes = collect(body, MAX_BYTES, share).await?;
         let mut wheel = Sparse::new(len.unwrap_or(start + bytes.len() as u64));
@@ -126,7 +126,7 @@ async fn collect(mut body: Body, max: u64, share: &mut Share) -> Result<Bytes, E
     Ok(all.into())
 }
 
-impl Source for MetadataSource {
+impl FileSource for MetadataSource {
     fn label(&self) -> Option<Arc<str>> {
         Some(self.label.clone())
     }

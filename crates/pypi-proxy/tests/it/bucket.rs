@@ -9,7 +9,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use pypi_proxy::bucket::{self, Bucket};
-use pypi_proxy::store::{self, Filling, Store};
+use pypi_proxy::store::{self, FetchState, Store};
 
 use crate::support;
 use crate::support::JSON;
@@ -229,18 +229,18 @@ async fn what_is_not_the_file_never_gets_into_the_bucket() {
         let begun = objects.begun();
         // It may be over before its upload begins: then once more.
         until("an upload is begun", || async {
-            let Filling::Running(fill) = store.fill(good.key(), good.expected(), source.clone()) else {
+            let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), source.clone()) else {
                 panic!()
             };
-            assert!(fill.done().await.is_err());
+            assert!(download.done().await.is_err());
             objects.begun() > begun
         })
         .await;
         until("the upload is aborted", || async { objects.aborted() == objects.begun() }).await;
         assert_eq!(objects.len(), 0);
     }
-    let Filling::Running(fill) = store.fill(good.key(), good.expected(), good.clone()) else { panic!() };
-    fill.done().await.unwrap();
+    let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), good.clone()) else { panic!() };
+    download.done().await.unwrap();
     until("it is there", || async { objects.get(&file_path(&good.content)).await.is_ok() }).await;
 }
 

@@ -459,11 +459,11 @@ async fn a_transfer_that_panics_leaves_nobody_waiting() {
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let key = store::Key::Digest(digest_of(b"x"));
     for failed in 1..3 {
-        let filling = store.fill(key.clone(), store::Expected::default(), Panics);
-        let store::Filling::Running(fill) = filling else { panic!("it is not there") };
-        let error = tokio::time::timeout(PATIENCE, fill.done()).await.unwrap().unwrap_err();
+        let filling = store.fetch(key.clone(), store::Expected::default(), Panics);
+        let store::FetchState::InFlight(download) = filling else { panic!("it is not there") };
+        let error = tokio::time::timeout(PATIENCE, download.done()).await.unwrap().unwrap_err();
         assert!(error.is_upstream(), "{error:?}");
-        assert!(store.running(&key).is_none());
+        assert!(store.in_flight(&key).is_none());
         assert_eq!(store.stats().failed, failed);
     }
     assert_eq!(files(&dir.path().join("cache/partial")).len(), 0);

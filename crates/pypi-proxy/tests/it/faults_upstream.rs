@@ -260,7 +260,7 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
     let stalls = [PATIENCE, SHORT, SOME];
     let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.stall(stall);
+        setup.store = setup.store.stall_timeout(stall);
         setup.start()
     }))
     .await;

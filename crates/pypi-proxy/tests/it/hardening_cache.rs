@@ -11,8 +11,8 @@ use http::Response;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use pypi_proxy::ProjectName;
-use pypi_proxy::pages::{self, Pages};
-use pypi_proxy::store::{Part, Store};
+use pypi_proxy::page_cache::{self, PageCache};
+use pypi_proxy::store::{CacheArea, Store};
 use pypi_proxy::upstream::{self, Budget, Upstream};
 use tokio::sync::Notify;
 
@@ -59,7 +59,7 @@ async fn fetch(proxy: &Running, project: &str) {
 }
 
 fn used(store: &Store) -> u64 {
-    Part::ALL.iter().map(|part| store.usage(*part).bytes).sum()
+    CacheArea::ALL.iter().map(|part| store.usage(*part).bytes).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,7 +78,7 @@ async fn one_budget_bounds_everything_in_the_folder() {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= MAX, "{number}");
     }
-    for part in [Part::Files, Part::Pages, Part::References] {
+    for part in [CacheArea::Files, CacheArea::Pages, CacheArea::References] {
         assert!(proxy.store.usage(part).entries > 0, "{part:?}");
     }
     let found = on_disk(&cache);
@@ -130,7 +130,7 @@ async fn what_is_learned_of_files_counts_and_goes_as_well() {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= 60_000);
     }
-    while proxy.store.usage(Part::FileMetadata).entries == 0 {
+    while proxy.store.usage(CacheArea::FileMetadata).entries == 0 {
         assert!(Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -145,11 +145,11 @@ async fn pages_that_are_removed_count_no_more() {
     for project in ["a", "b", "c"] {
         fetch(&proxy, project).await;
     }
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 3);
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 3);
     proxy.ask(reqwest::Method::DELETE, "/cache/a", &[]).await;
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 2);
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 2);
     proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await;
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 0);
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 0);
     // `gc` counts all parts, too.
     fetch(&proxy, "a").await;
     let left = proxy.store.collect(None, 0).unwrap();
@@ -205,7 +205,7 @@ async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
         let upstream = Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap());
         // From the index first, then from the disk.
         for kept in [false, true] {
-            let pages = Pages::new(vec![upstream.clone()], pages::Config::new().dir(dir.path()));
+            let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::new().dir(dir.path()));
             let before = server.count();
             let watch = {
                 let budget = budget.clone();
@@ -252,7 +252,7 @@ async fn a_page_counts_towards_the_budget_while_it_arrives() {
     .await;
     let budget = Budget::new(LEN as u64);
     let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     let is_charged = async {
         while budget.used() == 0 {
@@ -271,7 +271,7 @@ async fn a_page_waits_for_the_budget_and_not_for_ever() {
     let server = large(Some(gate.clone())).await;
     let budget = Budget::new(LEN as u64);
     let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget);
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
     let waiting: Vec<_> = (0..PAGES)
         .map(|number| {
             let pages = pages.clone();

@@ -8,7 +8,7 @@ use futures_util::stream;
 use http::Response;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use pypi_proxy::store::{Config as StoreConfig, Expected, Filling, Store};
+use pypi_proxy::store::{Config as StoreConfig, Expected, FetchState, Store};
 use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
 use pypi_proxy::{Error, Page, ProjectList, ProjectName};
 use test_support::{PIECE_SIZES, in_pieces, limits};
@@ -169,10 +169,10 @@ async fn files_come_in_pieces_of_any_size() {
                     Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };
                 let source = Scripted::new(content(LEN), vec![connection; 4]);
                 let expected = Expected { size: None, ..source.expected() };
-                let Filling::Running(fill) = store.fill(source.key(), expected, source.clone()) else {
+                let FetchState::InFlight(download) = store.fetch(source.key(), expected, source.clone()) else {
                     panic!()
                 };
-                let result = fill.done().await;
+                let result = download.done().await;
                 let what = format!("{chunk} {limit} {bytes:?} {tells_len}");
                 match result {
                     Ok(stored) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pypi_proxy::pages;
+use pypi_proxy::page_cache;
 use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
@@ -48,8 +48,8 @@ async fn index(is_json: bool) -> Server {
 }
 
 /// A proxy that asks for each page anew.
-async fn start(index: &Server, pages: impl Fn(pages::Config) -> pages::Config) -> Running {
-    let pages = |config: pages::Config| pages(config.stale_while_revalidate(Duration::ZERO));
+async fn start(index: &Server, pages: impl Fn(page_cache::Config) -> page_cache::Config) -> Running {
+    let pages = |config: page_cache::Config| pages(config.stale_while_revalidate(Duration::ZERO));
     start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
 }
 

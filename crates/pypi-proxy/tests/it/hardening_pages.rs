@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{Request, StatusCode};
 use pypi_proxy::ProjectName;
-use pypi_proxy::pages::{self, Pages, Verdict};
+use pypi_proxy::page_cache::{self, PageCache, CacheStatus};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -39,9 +39,9 @@ fn upstream(index: &Raw, set: impl Fn(upstream::Config) -> upstream::Config) -> 
 }
 
 /// A proxy without a listener.
-fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: pages::Config) -> Proxy {
+fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: page_cache::Config) -> Proxy {
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = Pages::new(vec![upstream.clone()], pages);
+    let pages = PageCache::new(vec![upstream.clone()], pages);
     Proxy::new(vec![upstream], pages, store, serve::Config::new())
 }
 
@@ -52,25 +52,25 @@ async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
 
 #[tokio::test]
 async fn a_cached_page_is_served_while_the_index_is_silent() {
-    assert!(pages::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
+    assert!(page_cache::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
     let dir = tempfile::tempdir().unwrap();
     let index = silent_after_the_first().await;
-    let config = pages::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
+    let config = page_cache::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
     let config = config.stale_wait(Duration::from_millis(50));
     let new = || {
         let upstream = upstream(&index, |config| config.read_timeout(NEVER).connect_timeout(NEVER));
-        Pages::new(vec![upstream], config.clone())
+        PageCache::new(vec![upstream], config.clone())
     };
-    let project = async |pages: &Pages| {
+    let project = async |pages: &PageCache| {
         let served = tokio::time::timeout(PATIENCE, pages.project(&name("six"))).await;
         served.expect("it is served").unwrap().verdict
     };
     let pages = new();
-    assert_eq!(project(&pages).await, Verdict::Miss);
+    assert_eq!(project(&pages).await, CacheStatus::Miss);
     // From memory, twice, and from the disk.
-    assert_eq!(project(&pages).await, Verdict::Stale);
-    assert_eq!(project(&pages).await, Verdict::Stale);
-    assert_eq!(project(&new()).await, Verdict::Stale);
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&new()).await, CacheStatus::Stale);
     assert_eq!(index.count("/simple/six/"), 3);
 }
 
@@ -83,7 +83,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = proxy(dir.path(), upstream(&index, |config| config), pages::Config::new());
+    let proxy = proxy(dir.path(), upstream(&index, |config| config), page_cache::Config::new());
     for number in 0..5 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
@@ -219,7 +219,7 @@ fn a_missing_project_is_counted_with_its_memory() {
             let url = format!("http://{address}/simple-{number}/");
             Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
         };
-        let pages = Pages::new((0..indexes).map(new).collect(), pages::Config::new());
+        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::new());
         let ask = |from: usize, to: usize| {
             runtime.block_on(async {
                 for number in from..to {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -341,7 +341,7 @@ async fn an_admin_listener_keeps_metrics_off_the_public_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
-    let pages = Pages::new(vec![index.clone()], pages::Config::new());
+    let pages = PageCache::new(vec![index.clone()], page_cache::Config::new());
     let proxy = Proxy::new(vec![index], pages, store, Config::new());
     // The same for a server of somebody else.
     for (scope, path, expected) in [

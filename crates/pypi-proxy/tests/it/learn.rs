@@ -59,7 +59,7 @@ async fn index() -> Server {
 
 /// A proxy that asks for each page anew.
 async fn start(index: &Server) -> Running {
-    let pages = |config: pages::Config| config.stale_while_revalidate(Duration::ZERO);
+    let pages = |config: page_cache::Config| config.stale_while_revalidate(Duration::ZERO);
     start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use pypi_proxy::pages::{Config, Pages, Verdict};
+use pypi_proxy::page_cache::{Config, PageCache, CacheStatus};
 use pypi_proxy::upstream::{self, Upstream};
 use pypi_proxy::{Coding, Error, Form, ProjectName};
 use tokio::sync::Notify;
@@ -22,11 +22,11 @@ fn index(server: &Server, ttl: Duration) -> Arc<Upstream> {
     Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap())
 }
 
-fn pages(server: &Server, ttl: Duration, config: Config) -> Pages {
-    Pages::new(vec![index(server, ttl)], config)
+fn pages(server: &Server, ttl: Duration, config: Config) -> PageCache {
+    PageCache::new(vec![index(server, ttl)], config)
 }
 
-async fn json(pages: &Pages, project: &str) -> Result<(serde_json::Value, Verdict), Error> {
+async fn json(pages: &PageCache, project: &str) -> Result<(serde_json::Value, CacheStatus), Error> {
     let served = pages.project(&name(project)).await?;
     let variant = served.entry.variant(Form::Json, Coding::Identity).await;
     Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.verdict))
@@ -44,7 +44,7 @@ async fn a_page_is_asked_for_once_however_many_want_it() {
     let pages = pages(&server, LONG, Config::new());
     let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
     assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
-    assert_eq!(json(&pages, "six").await.unwrap().1, Verdict::Hit);
+    assert_eq!(json(&pages, "six").await.unwrap().1, CacheStatus::Hit);
     assert_eq!(server.paths(), ["/simple/six/"]);
 }
 
@@ -84,9 +84,9 @@ async fn a_stale_page_is_served_while_the_index_is_asked_whether_it_changed() {
     .await;
     let pages = pages(&server, Duration::ZERO, Config::new());
     let first = pages.project(&name("six")).await.unwrap();
-    assert_eq!(first.verdict, Verdict::Miss);
+    assert_eq!(first.verdict, CacheStatus::Miss);
     let second = pages.project(&name("six")).await.unwrap();
-    assert_eq!(second.verdict, Verdict::Stale);
+    assert_eq!(second.verdict, CacheStatus::Stale);
     while server.count() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -117,7 +117,7 @@ async fn an_index_that_fails_does_not_take_its_page_away() {
     let error = json(&strict, "six").await.unwrap_err();
     assert!(error.is_upstream());
     assert!(!format!("{error} {error:?}").contains("secret"));
-    assert_eq!(json(&lenient, "six").await.unwrap().1, Verdict::Stale);
+    assert_eq!(json(&lenient, "six").await.unwrap().1, CacheStatus::Stale);
     // It is left alone for a while.
     let count = server.count();
     for _ in 0..10 {
@@ -196,7 +196,7 @@ async fn the_first_index_that_has_a_file_is_asked_for_it() {
         answer(200, &[("content-type", "text/html")], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")
     })
     .await;
-    let pages = Pages::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
+    let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
     let served = pages.project(&name("six")).await.unwrap();
     let file = |name| served.entry.file(name).map(|(index, file)| (index, file.url().to_owned()));
     assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));
@@ -304,7 +304,7 @@ async fn answers_that_are_no_pages_are_errors() {
     })
     .await;
     let config = upstream::Config::new(&server.url("/simple")).unwrap().max_page(1000);
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], Config::new());
     for project in ["large", "bomb"] {
         assert!(json(&pages, project).await.unwrap_err().is_limit(), "{project}");
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::pages;
+use pypi_proxy::page_cache;
 use pypi_proxy::rules::{ProjectPattern, Rules};
 use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -47,7 +47,7 @@ async fn index() -> Server {
 
 /// A proxy that has all of it.
 async fn warm(index: &Server) -> Running {
-    let forever = |config: pages::Config| config.negative_ttl(Duration::from_secs(86_400));
+    let forever = |config: page_cache::Config| config.negative_ttl(Duration::from_secs(86_400));
     let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
     fill(&proxy).await;
     proxy

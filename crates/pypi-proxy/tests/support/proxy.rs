@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -28,7 +28,7 @@ pub(crate) struct Setup {
     pub(crate) upstreams: Vec<upstream::Config>,
     pub(crate) store: store::Config,
     /// Where pages are kept is a matter of the store.
-    pub(crate) pages: pages::Config,
+    pub(crate) pages: page_cache::Config,
     pub(crate) serve: serve::Config,
     pub(crate) server: ServerConfig,
 }
@@ -39,8 +39,8 @@ impl Setup {
         let upstream = |url: &String| upstream::Config::new(url).unwrap().read_timeout(PATIENCE);
         Self {
             upstreams: indexes.iter().map(upstream).collect(),
-            store: store::Config::new(dir.join("cache")).stall(PATIENCE).retries(2),
-            pages: pages::Config::new(),
+            store: store::Config::new(dir.join("cache")).stall_timeout(PATIENCE).retries(2),
+            pages: page_cache::Config::new(),
             serve: serve::Config::new(),
             server: ServerConfig::new(),
         }
@@ -50,7 +50,7 @@ impl Setup {
         let upstreams: Vec<_> =
             self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
         let store = open(self.store).await.unwrap();
-        let pages = Pages::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
+        let pages = PageCache::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
         run(proxy, store, self.server).await
     }
@@ -84,7 +84,7 @@ pub(crate) async fn start_with(
     indexes: &[String],
     config: serve::Config,
     each: impl Fn(upstream::Config) -> upstream::Config,
-    all: impl Fn(pages::Config) -> pages::Config,
+    all: impl Fn(page_cache::Config) -> page_cache::Config,
 ) -> Running {
     start_as(indexes, config, ServerConfig::new(), each, all).await
 }
@@ -94,7 +94,7 @@ async fn start_as(
     config: serve::Config,
     server: ServerConfig,
     each: impl Fn(upstream::Config) -> upstream::Config,
-    all: impl Fn(pages::Config) -> pages::Config,
+    all: impl Fn(page_cache::Config) -> page_cache::Config,
 ) -> Running {
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup { serve: config, server, ..Setup::new(dir.path(), indexes) };

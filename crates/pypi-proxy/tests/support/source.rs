@@ -9,7 +9,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use pypi_proxy::Error;
-use pypi_proxy::store::{Digest, Expected, Key, Source};
+use pypi_proxy::store::{Digest, Expected, Key, FileSource};
 use pypi_proxy::upstream::{Body, Validators};
 
 /// What one connection does.
@@ -93,7 +93,7 @@ pub(crate) fn content(len: usize) -> Bytes {
     bytes.into()
 }
 
-impl Source for Scripted {
+impl FileSource for Scripted {
     async fn open(&mut self, from: u64, _known: &Validators) -> Result<Body, Error> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let plan = self.script.lock().unwrap().pop_front().unwrap_or_default();
