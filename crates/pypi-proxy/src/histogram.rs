@@ -98,15 +98,6 @@ impl Counted {
         self
     }
 
-    /// What came after `earlier`.
-    pub(crate) fn since(mut self, earlier: &Self) -> Self {
-        for (count, less) in self.buckets.iter_mut().zip(earlier.buckets) {
-            *count = count.saturating_sub(less);
-        }
-        self.nanos = self.nanos.saturating_sub(earlier.nanos);
-        self
-    }
-
     /// About how long the given part of all took at most, in seconds: times are taken as spread evenly over their bucket.
     #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
     pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
@@ -144,7 +135,6 @@ mod tests {
         assert_eq!(cumulative[1], (Some(0.0001), 3));
         assert_eq!(cumulative[19], (Some(300.0), 4));
         assert_eq!(cumulative[20], (None, 5));
-        assert_eq!(counted.since(&counted), Counted::default());
         assert_eq!(Counted::default().quantile(0.5), None);
     }
 

@@ -9,7 +9,7 @@ use super::meter::Leased;
 use super::observer::Observer;
 use super::share::Bucket;
 use crate::Error;
-use crate::store::{Digest, Expected, Download, Key, FileSource};
+use crate::store::{Digest, Download, Expected, FileSource, Key};
 use crate::upstream::{Body, Validators};
 
 impl Bucket {

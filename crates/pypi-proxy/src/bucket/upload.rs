@@ -118,7 +118,12 @@ impl Bucket {
     }
 
     /// Writes a file, or what is left of it, as often as it takes, but not for ever.
-    async fn upload(&self, stored: &StoredFile, mut parts: Option<Parts>, name: Option<&Reference>) -> Uploaded {
+    async fn upload(
+        &self,
+        stored: &StoredFile,
+        mut parts: Option<Parts>,
+        name: Option<&Reference>,
+    ) -> Uploaded {
         for retry in 0..=RETRIES {
             if retry > 0 {
                 tokio::time::sleep(PAUSE * (1 << (retry - 1))).await;

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_pages() {
+    fn http_dates_are_converted_to_upload_times() {
         for (header, time) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some("1994-11-06T08:49:37Z")),
             ("Sunday, 06-Nov-94 08:49:37 GMT", Some("1994-11-06T08:49:37Z")),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn only_news_count() {
+    fn only_changes_are_recorded() {
         let mut facts = ProjectFacts::default();
         assert!(facts.record("a.whl", FileFacts::new(Some(1), None)));
         assert!(!facts.record("a.whl", FileFacts::new(Some(1), Some("never"))));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_are_those_of_one_wheel() {
+    fn metadata_belongs_to_one_wheel() {
         let (first, second, metadata) = (Digest([1; 32]), Digest([2; 32]), Digest([3; 32]));
         let mut facts = ProjectFacts::default();
         assert!(facts.record("a.whl", FileFacts::default().with_wheel(&first, Some(&metadata))));

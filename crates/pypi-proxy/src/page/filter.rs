@@ -15,7 +15,10 @@ impl Page {
     /// # Errors
     ///
     /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
-    pub(crate) fn filtered(&self, mut is_included: impl FnMut(File<'_>) -> bool) -> Result<Option<Self>, Error> {
+    pub(crate) fn filtered(
+        &self,
+        mut is_included: impl FnMut(File<'_>) -> bool,
+    ) -> Result<Option<Self>, Error> {
         let (included, excluded): (Vec<_>, Vec<_>) = self.files().partition(|file| is_included(*file));
         if excluded.is_empty() {
             return Ok(None);
@@ -34,7 +37,7 @@ impl Page {
             ..Self::empty()
         };
         let mut out = Vec::with_capacity(self.json.len());
-        out.extend_from_slice(tightwire_json::START);
+        out.extend_from_slice(json::START);
         for (index, file) in included.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_in_names_of_files() {
+    fn versions_are_parsed_from_file_names() {
         for (file, expected) in [
             ("demo-1.0-py3-none-any.whl", Some("1.0")),
             ("demo_x-1.0+Local.1-2-cp39-abi3-linux.whl", Some("1.0+local.1")),
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn other_fields_are_preserved() {
         let document = br#"{"meta":{"api-version":"1.4","_last-serial":7,"x":1},"name":"Demo","files":[
             {"filename":"demo-1.0.tar.gz","url":"https://files.example.org/demo-1.0.tar.gz","hashes":{},"x":[1]},
             {"filename":"demo-2.0.tar.gz","url":"../2","hashes":{}}],

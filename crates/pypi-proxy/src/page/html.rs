@@ -201,8 +201,9 @@ impl Links {
                 None => AttributeValue::Bool(!text.eq_ignore_ascii_case("false")),
             }),
             gpg_sig: text(b"data-gpg-sig").map(|text| text.eq_ignore_ascii_case("true")),
-            yanked: text(b"data-yanked")
-                .map(|text| if text.is_empty() { AttributeValue::Bool(true) } else { AttributeValue::Text(text) }),
+            yanked: text(b"data-yanked").map(|text| {
+                if text.is_empty() { AttributeValue::Bool(true) } else { AttributeValue::Text(text) }
+            }),
             provenance: text(b"data-provenance"),
         })
     }

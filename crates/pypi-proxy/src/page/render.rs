@@ -53,7 +53,7 @@ impl Page {
         merged.serial = merged.serial.filter(|_| pages.len() == 1);
         merged.versions = union(&pages);
         let mut names = HashSet::new();
-        let mut out = tightwire_json::START.to_vec();
+        let mut out = json::START.to_vec();
         for file in pages.iter().flat_map(|page| page.files()) {
             if names.insert(file.name()) {
                 if names.len() > 1 {

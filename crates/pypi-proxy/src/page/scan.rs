@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found_in_place() {
+    fn fields_are_found_by_position() {
         let document = br#" { "a" : [1, {"b": "x\"y"}] , "c":"d\u0065" } "#;
         let mut scanner = Scanner::new(document);
         let mut found = Vec::new();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_rejected() {
         let deep = "[".repeat(100_000);
         let wrong = [
             "",
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_escapes_and_equal_keys_are_refused_at_every_level() {
+    fn escaped_and_duplicate_keys_are_rejected_at_every_level() {
         let many: Vec<_> = (0..40).map(|number| format!("\"{number}\":0")).collect();
         for (around, behind) in [("", ""), ("[", "]"), (r#"{"x":"#, "}"), (r#"[{"x":[{"y":"#, "}]}]")] {
             let is_accepted = |object: &str| is_accepted(&format!("{around}{object}{behind}"));
@@ -403,7 +403,7 @@ mod tests {
     proptest! {
         /// The pattern generates no texts with keys that the scanner rejects.
         #[test]
-        fn what_is_accepted_is_json_and_the_reverse(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
+        fn accepts_exactly_valid_json(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
             prop_assert_eq!(is_accepted(&document), tightwire_json::from_str::<tightwire_json::Value>(&document).is_ok());
         }
     }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use object_store::UpdateVersion;
 
 use super::disk::{DiskCache, StoredPage};
-use super::slot::{UpstreamPage, Slot};
+use super::slot::{Slot, UpstreamPage};
 use crate::ProjectName;
 use crate::bucket::Bucket;
 use crate::upstream::Budget;

@@ -162,8 +162,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pages_are_in_files_and_small_ones_are_not() {
-        for (len, is_file) in [(0, false), (MEMORY_FILE_MIN - 1, false), (MEMORY_FILE_MIN, cfg!(target_os = "linux"))] {
+    fn large_pages_are_stored_in_memory_files() {
+        for (len, is_file) in
+            [(0, false), (MEMORY_FILE_MIN - 1, false), (MEMORY_FILE_MIN, cfg!(target_os = "linux"))]
+        {
             let bytes: Bytes = (0..len).map(|at| (at % 251) as u8).collect();
             let mut buffer = PageBuffer::default();
             bytes.chunks(1000).for_each(|chunk| buffer.write_all(chunk).unwrap());

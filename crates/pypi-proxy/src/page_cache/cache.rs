@@ -10,15 +10,15 @@ use hashlink::LinkedHashMap;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::bucket::BucketCache;
 use super::disk::{DiskCache, StoredPage};
 use super::merge::{combine, is_older};
 use super::queue::{FetchPermit, FetchQueue};
-use super::bucket::BucketCache;
-use super::slot::{Content, UpstreamPage, UpstreamContent, Slot, State};
-use super::status::{RefreshOutcome, CacheStatus};
+use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage};
+use super::status::{CacheStatus, RefreshOutcome};
 use super::{Config, RenderedPage};
 use crate::error::{Chain, Kind};
-use crate::page::{FileFacts, ProjectFacts, Page, ProjectList};
+use crate::page::{FileFacts, Page, ProjectFacts, ProjectList};
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::{Answer, PageBody, Upstream};
@@ -86,7 +86,8 @@ impl PageCache {
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
         let disk = config.dir.clone().map(|dir| DiskCache::new(dir, max_page));
-        let bucket = config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
+        let bucket =
+            config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
         let queue = FetchQueue::new(config.max_fetches, config.max_queued);
         Self(Arc::new(Inner {
             upstreams,
@@ -416,7 +417,9 @@ impl PageCache {
         let status = match &result {
             Err(_) | Ok(Fetched { failure: Some(_), .. }) => Some(RefreshOutcome::Failed),
             Ok(Fetched { status: CacheStatus::Hit, .. }) => None,
-            Ok(Fetched { content: Content::Page(_), status: CacheStatus::Revalidated, .. }) => Some(RefreshOutcome::Unchanged),
+            Ok(Fetched { content: Content::Page(_), status: CacheStatus::Revalidated, .. }) => {
+                Some(RefreshOutcome::Unchanged)
+            }
             Ok(Fetched { content: Content::Page(_), .. }) => Some(RefreshOutcome::Changed),
             Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
         };
@@ -489,7 +492,8 @@ impl PageCache {
             // Negative entries take memory, too.
             let page = if let Content::Page(page) = &state.content { page.size_in_memory() } else { 0 };
             let size_in_memory = page + slot.size_in_memory(&state, self.0.upstreams.len());
-            slots.bytes = slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
+            slots.bytes =
+                slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
         let mut stored = Vec::new();
         while slots.bytes > self.0.config.max_bytes && slots.projects.len() > stored.len() {
@@ -511,8 +515,10 @@ impl PageCache {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.0.upstreams.len()]);
         if let Some(bucket) = &self.0.bucket {
-            let found =
-                parts.iter().enumerate().map(|(index, part)| self.load_from_bucket(bucket, index, part, slot));
+            let found = parts
+                .iter()
+                .enumerate()
+                .map(|(index, part)| self.load_from_bucket(bucket, index, part, slot));
             *parts = join_all(found).await;
         }
         let requests = self
@@ -562,7 +568,7 @@ impl PageCache {
             if !self.extracts_metadata() {
                 facts.clear_metadata();
             }
-            slot.facts().0.join(facts);
+            slot.facts().0.merge(facts);
         }
         join_all((0..self.0.upstreams.len()).map(|index| self.load_one(index, slot))).await
     }
@@ -571,7 +577,9 @@ impl PageCache {
         if self.0.disk.is_some() && !self.is_upstream_allowed(slot.name.as_ref(), index) {
             return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
         }
-        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else { return UpstreamPage::default() };
+        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else {
+            return UpstreamPage::default();
+        };
         let slot = slot.clone();
         let part = tokio::task::spawn_blocking(move || parse_stored(stored, &slot)).await;
         part.ok().flatten().unwrap_or_default()
@@ -579,7 +587,11 @@ impl PageCache {
 
     /// Merges the copies on disk into a page. Returns the page, its remaining time to live, and how long ago it
     /// expired.
-    async fn servable(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Option<(Content, Duration, Duration)> {
+    async fn servable(
+        &self,
+        parts: &[UpstreamPage],
+        slot: &Arc<Slot>,
+    ) -> Option<(Content, Duration, Duration)> {
         let (mut fresh, mut overdue) = (Duration::MAX, Duration::ZERO);
         for (part, upstream) in parts.iter().zip(&self.0.upstreams) {
             // An upstream without a copy may have the project as well.
@@ -605,7 +617,13 @@ impl PageCache {
     }
 
     /// Returns the copy in the bucket if it is newer than this one.
-    async fn load_from_bucket(&self, bucket: &BucketCache, index: usize, part: &UpstreamPage, slot: &Arc<Slot>) -> UpstreamPage {
+    async fn load_from_bucket(
+        &self,
+        bucket: &BucketCache,
+        index: usize,
+        part: &UpstreamPage,
+        slot: &Arc<Slot>,
+    ) -> UpstreamPage {
         let upstream = &self.0.upstreams[index];
         if part.checked.is_some() && part.age() < upstream.ttl() {
             return part.clone();
@@ -670,7 +688,8 @@ impl PageCache {
         }
         let body = match upstream.page(name, &part.validators).await? {
             Answer::NotModified if part.content.is_some() => {
-                let part = self.reparse_with_facts(index, UpstreamPage { checked: Some(now), ..part }, slot).await;
+                let part =
+                    self.reparse_with_facts(index, UpstreamPage { checked: Some(now), ..part }, slot).await;
                 self.with_disk(index, name, move |disk, id, name| disk.touch(id, name, now)).await;
                 if let Some(bucket) = self.0.bucket.clone()
                     && let Some(stored) = self.read_stored(index, name).await
@@ -702,7 +721,8 @@ impl PageCache {
             Answer::Page(body) => body,
         };
         let validators = body.validators.clone();
-        let (disk, bucket, version) = (self.0.disk.clone(), self.0.bucket.clone(), part.bucket_version.clone());
+        let (disk, bucket, version) =
+            (self.0.disk.clone(), self.0.bucket.clone(), part.bucket_version.clone());
         let id = self.0.upstreams[index].id();
         let (slot, old) = (slot.clone(), part.content.clone());
         let work = move || {
@@ -762,7 +782,14 @@ fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPage> {
     let validators = stored.body.validators.clone();
     let content = parse_body(stored.body, slot.name.is_some(), &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
-    Some(UpstreamPage { content: Some(content), validators, checked, modified, facts_version, bucket_version: None })
+    Some(UpstreamPage {
+        content: Some(content),
+        validators,
+        checked,
+        modified,
+        facts_version,
+        bucket_version: None,
+    })
 }
 
 fn parse_body(body: PageBody, is_project: bool, facts: &ProjectFacts) -> Result<UpstreamContent, Error> {

@@ -106,7 +106,8 @@ impl DiskCache {
             return None;
         }
         let validators = Validators { etag: header.etag, last_modified: header.last_modified };
-        let body = PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, share };
+        let body =
+            PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, share };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(header.checked).max(touched);
         Some(StoredPage { body, checked, modified: time(header.modified) })
@@ -197,7 +198,8 @@ impl DiskCache {
     }
 
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &ProjectFacts) -> Result<(), Error> {
-        let bytes = tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let bytes =
+            tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         self.write(&self.facts_path(project), &bytes)
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::RenderedPage;
 use super::rendered::MergedContent;
-use super::slot::{Content, UpstreamPage, UpstreamContent};
+use super::slot::{Content, UpstreamContent, UpstreamPage};
 use crate::page::{Page, ProjectList};
 use crate::rules::{Ruled, Rules};
 use crate::{Error, ProjectName};

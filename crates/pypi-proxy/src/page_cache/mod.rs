@@ -1,21 +1,21 @@
 //! Cache of index pages in memory, on disk and in a bucket, in every format and content coding that clients request.
 
+mod bucket;
+mod bytes;
 mod cache;
 mod config;
-mod rendered;
-mod bytes;
 mod disk;
 mod merge;
 mod queue;
-mod bucket;
+mod rendered;
 mod slot;
 mod status;
 
-pub use cache::{PageCache, CachedPage};
+pub(crate) use bytes::MemoryFile;
+pub use bytes::PageBytes;
+pub use cache::{CachedPage, PageCache};
 pub use config::Config;
 pub(crate) use rendered::encode;
 pub use rendered::{RenderedPage, Variant};
-pub use bytes::PageBytes;
-pub(crate) use bytes::MemoryFile;
-pub(crate) use status::RefreshOutcome;
 pub use status::CacheStatus;
+pub(crate) use status::RefreshOutcome;

@@ -45,6 +45,7 @@ pub struct RenderedPage {
 /// Response body in one format and content coding.
 #[derive(Clone, Debug)]
 pub struct Variant {
+    /// Encoded bytes.
     pub body: PageBytes,
     /// Strong entity tag, different for each format and coding.
     pub etag: HeaderValue,

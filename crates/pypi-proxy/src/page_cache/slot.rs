@@ -7,8 +7,8 @@ use object_store::UpdateVersion;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{RenderedPage, CacheStatus};
-use crate::page::{ProjectFacts, Page, ProjectList};
+use super::{CacheStatus, RenderedPage};
+use crate::page::{Page, ProjectFacts, ProjectList};
 use crate::upstream::Validators;
 use crate::{Error, ProjectName};
 
@@ -97,12 +97,7 @@ impl Slot {
             size_in_memory: 0,
             status: CacheStatus::Miss,
         };
-        Self {
-            name,
-            state: Mutex::new(state),
-            parts: tokio::sync::Mutex::new(None),
-            facts: Mutex::default(),
-        }
+        Self { name, state: Mutex::new(state), parts: tokio::sync::Mutex::new(None), facts: Mutex::default() }
     }
 
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.

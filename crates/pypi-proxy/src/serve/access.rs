@@ -12,11 +12,11 @@ use http::{Method, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
-use super::message::{ProxyResponse, RequestParts, RequestFields, Value};
-use super::request_metrics::Endpoint;
+use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::reject::too_large;
+use super::request_metrics::Endpoint;
 use super::respond::X_CACHE;
-use super::{ResponseBody, Proxy};
+use super::{Proxy, ResponseBody};
 use crate::Error;
 use crate::error::Chain;
 
@@ -45,7 +45,12 @@ pub(super) struct RequestTracker {
 
 impl RequestTracker {
     /// Starts tracking a request.
-    pub(super) fn start(proxy: Proxy, client: Option<IpAddr>, request: &RequestParts<'_>, is_logged: bool) -> Self {
+    pub(super) fn start(
+        proxy: Proxy,
+        client: Option<IpAddr>,
+        request: &RequestParts<'_>,
+        is_logged: bool,
+    ) -> Self {
         proxy.metrics().record_start();
         let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
         let line = is_logged.then(|| {
@@ -87,7 +92,12 @@ impl RequestTracker {
             Some(Value::Static(cache_status)) => Some(*cache_status),
             _ => None,
         };
-        self.proxy.metrics().record_response(self.endpoint, response.status, cache_status, self.started.elapsed());
+        self.proxy.metrics().record_response(
+            self.endpoint,
+            response.status,
+            cache_status,
+            self.started.elapsed(),
+        );
         self.status = Some(response.status);
         self.len = response.body.size_hint().exact();
         if let Some(line) = &mut self.line {

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::http1::BodySource;
 use crate::Error;
-use crate::page_cache::{PageBytes, MemoryFile};
+use crate::page_cache::{MemoryFile, PageBytes};
 use crate::store::{Reader, read_at};
 use crate::upstream;
 
@@ -154,8 +154,12 @@ impl http_body::Body for ResponseBody {
                     Err(error) => Some(Err(Error::storage(std::io::Error::other(error)))),
                 }
             }
-            BodyKind::Growing { reader, remaining } => count(ready!(Pin::new(reader).poll_next(cx)), remaining),
-            BodyKind::PassThrough { body, remaining } => count(ready!(Pin::new(body).poll_next(cx)), remaining),
+            BodyKind::Growing { reader, remaining } => {
+                count(ready!(Pin::new(reader).poll_next(cx)), remaining)
+            }
+            BodyKind::PassThrough { body, remaining } => {
+                count(ready!(Pin::new(body).poll_next(cx)), remaining)
+            }
         };
         Poll::Ready(next.map(|result| result.map(Frame::data)))
     }
@@ -171,7 +175,9 @@ impl http_body::Body for ResponseBody {
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            BodyKind::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            BodyKind::Full(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
             BodyKind::File { at, end, .. } => SizeHint::with_exact(end - at),
             BodyKind::Growing { remaining, .. } | BodyKind::PassThrough { remaining, .. } => {
                 remaining.map_or_else(SizeHint::default, SizeHint::with_exact)

@@ -3,9 +3,9 @@
 use std::time::UNIX_EPOCH;
 
 use super::exposition::Exposition;
-use super::request_metrics::{Endpoint, CACHE_STATUSES};
 use super::process::Process;
 use super::reject::REASONS;
+use super::request_metrics::{CACHE_STATUSES, Endpoint};
 use super::service::Inner;
 use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
 use crate::page_cache::RefreshOutcome;
@@ -38,15 +38,16 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
     }
     out.counter("pypi_proxy_http_aborted_total", "Requests whose response was not sent completely.")
         .value(&[], metrics.aborted());
-    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.")
-        .value(&[], metrics.in_flight());
+    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.").value(&[], metrics.in_flight());
     out.counter("pypi_proxy_http_sent_bytes_total", "Bytes of response bodies sent to clients.");
     for endpoint in Endpoint::ALL {
         out.value(&[("route", endpoint.name())], metrics.bytes(endpoint));
     }
     out.counter("pypi_proxy_cache_answers_total", "Responses by cache status.");
     for endpoint in Endpoint::CACHED {
-        for (status, count) in CACHE_STATUSES.iter().zip(metrics.cache_statuses(endpoint).into_iter().flatten()) {
+        for (status, count) in
+            CACHE_STATUSES.iter().zip(metrics.cache_statuses(endpoint).into_iter().flatten())
+        {
             out.value(&[("route", endpoint.name()), ("verdict", status)], count);
         }
     }
@@ -55,7 +56,10 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
         out.value(&[("reason", reason)], count);
     }
     let times: Vec<_> = metrics.times().collect();
-    out.histogram("pypi_proxy_http_response_start_seconds", "Time from a request to the start of its response.");
+    out.histogram(
+        "pypi_proxy_http_response_start_seconds",
+        "Time from a request to the start of its response.",
+    );
     for (name, response_starts, _) in &times {
         out.times(&[("route", name)], response_starts);
     }
@@ -76,10 +80,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
     for (id, index) in &indexes {
         out.value(&[("index", id), ("url", &index.to_string())], 1);
     }
-    out.gauge(
-        "pypi_proxy_index_up",
-        "Whether the index responded to the last request; 1 before the first.",
-    );
+    out.gauge("pypi_proxy_index_up", "Whether the index responded to the last request; 1 before the first.");
     for (id, index) in &indexes {
         let is_up = index.meter().condition() != Condition::Fails;
         out.value(&[("index", id)], u8::from(is_up));
@@ -100,20 +101,14 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
             out.value(&[("index", id), ("kind", asked.name()), ("code", code)], count);
         }
     }
-    out.counter(
-        "pypi_proxy_upstream_errors_total",
-        "Requests without a response, and incomplete responses.",
-    );
+    out.counter("pypi_proxy_upstream_errors_total", "Requests without a response, and incomplete responses.");
     for (id, meter, asked) in each() {
         for fault in Fault::ALL {
             let labels = [("index", &**id), ("kind", asked.name()), ("error", fault.name())];
             out.value(&labels, meter.faults(asked, fault));
         }
     }
-    out.counter(
-        "pypi_proxy_upstream_received_bytes_total",
-        "Bytes of received bodies, after decompression.",
-    );
+    out.counter("pypi_proxy_upstream_received_bytes_total", "Bytes of received bodies, after decompression.");
     for (id, meter, asked) in each() {
         out.value(&[("index", id), ("kind", asked.name())], meter.bytes(asked));
     }
@@ -128,18 +123,14 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
 
 fn pages(proxy: &Inner, out: &mut Exposition) {
     let pages = &proxy.pages;
-    out.counter(
-        "pypi_proxy_page_refreshes_total",
-        "Page refreshes by outcome.",
-    );
+    out.counter("pypi_proxy_page_refreshes_total", "Page refreshes by outcome.");
     for result in RefreshOutcome::ALL {
         out.value(&[("result", result.name())], pages.refreshes(result));
     }
     let queue = pages.queue();
     out.gauge("pypi_proxy_page_fetches", "Pages that are being fetched from the indexes.")
         .value(&[], queue.running());
-    out.gauge("pypi_proxy_page_fetches_queued", "Pages in the fetch queue.")
-        .value(&[], queue.queued());
+    out.gauge("pypi_proxy_page_fetches_queued", "Pages in the fetch queue.").value(&[], queue.queued());
     out.counter(
         "pypi_proxy_page_fetches_rejected_total",
         "Page requests rejected because the fetch queue was full.",
@@ -157,8 +148,7 @@ fn store(proxy: &Inner, out: &mut Exposition) {
     out.gauge("pypi_proxy_file_bytes", "Bytes of stored files.").value(&[], stats.bytes);
     let limit = proxy.store.max_bytes();
     let limit = if limit == u64::MAX { "+Inf".to_owned() } else { limit.to_string() };
-    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache folder.")
-        .value(&[], limit);
+    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache folder.").value(&[], limit);
     out.gauge("pypi_proxy_cache_entries", "Entries of the cache folder by area.");
     for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.usage(part).entries);
@@ -176,12 +166,12 @@ fn store(proxy: &Inner, out: &mut Exposition) {
     let counters = [
         ("pypi_proxy_transfers_finished_total", "Completed downloads.", stats.fetched),
         ("pypi_proxy_transfers_failed_total", "Failed downloads.", stats.failed),
+        ("pypi_proxy_transfers_corrupt_total", "Downloads with an unexpected hash or length.", stats.corrupt),
         (
-            "pypi_proxy_transfers_corrupt_total",
-            "Downloads with an unexpected hash or length.",
-            stats.corrupt,
+            "pypi_proxy_transfers_resumed_total",
+            "Attempts to continue an interrupted download.",
+            stats.resumed,
         ),
-        ("pypi_proxy_transfers_resumed_total", "Attempts to continue an interrupted download.", stats.resumed),
         (
             "pypi_proxy_files_unwritten_total",
             "Downloads sent to clients that could not be stored.",
@@ -242,15 +232,10 @@ fn process(proxy: &Inner, out: &mut Exposition) {
         .value(&[], started.as_secs_f64());
     let process = Process::read();
     if let Some(seconds) = process.cpu_seconds {
-        out.counter("process_cpu_seconds_total", "CPU time of the process.")
-            .value(&[], seconds);
+        out.counter("process_cpu_seconds_total", "CPU time of the process.").value(&[], seconds);
     }
     let gauges = [
-        (
-            "process_resident_memory_bytes",
-            "Resident memory of the process.",
-            process.resident_bytes,
-        ),
+        ("process_resident_memory_bytes", "Resident memory of the process.", process.resident_bytes),
         ("process_virtual_memory_bytes", "Virtual memory of the process.", process.virtual_bytes),
         ("process_open_fds", "Open file descriptors.", process.open_fds),
         ("process_max_fds", "Maximum open file descriptors.", process.max_fds),

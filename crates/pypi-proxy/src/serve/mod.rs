@@ -25,17 +25,17 @@
 //! metrics, status page and purging from pages and files.
 
 mod access;
-mod message;
 mod body;
-mod encoded;
 mod config;
+mod encoded;
 mod exposition;
 mod health;
 mod http1;
-mod request_metrics;
+mod message;
 mod metrics;
 mod process;
 mod reject;
+mod request_metrics;
 mod respond;
 mod route;
 mod server;

@@ -31,8 +31,7 @@ pub(super) fn rule_rejection(refusal: Refusal) -> CountedRejection {
 pub(super) fn guard_rejection(refused: Refused) -> CountedRejection {
     match refused {
         Refused::Login => {
-            let detail =
-                "the proxy requires a login: a user name and password, or __token__ and a token";
+            let detail = "the proxy requires a login: a user name and password, or __token__ and a token";
             let mut response = problem(StatusCode::UNAUTHORIZED, "Unauthorized", detail);
             response.set(WWW_AUTHENTICATE, "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
             (response, "login")

@@ -155,7 +155,13 @@ impl RequestMetrics {
     }
 
     /// Records the end of a request. `endpoint` is `None` if the client disconnected before the response started.
-    pub(super) fn record_end(&self, endpoint: Option<Endpoint>, bytes: u64, time: Duration, is_complete: bool) {
+    pub(super) fn record_end(
+        &self,
+        endpoint: Option<Endpoint>,
+        bytes: u64,
+        time: Duration,
+        is_complete: bool,
+    ) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         if !is_complete {
             self.aborted.fetch_add(1, Ordering::Relaxed);
@@ -208,7 +214,9 @@ impl RequestMetrics {
     pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, Counted, Counted)> {
         let names = Endpoint::CACHED.map(Endpoint::name).into_iter().chain(["other"]);
         let times = self.response_starts.iter().zip(&self.durations);
-        names.zip(times).map(|(name, (response_start, duration))| (name, response_start.counted(), duration.counted()))
+        names
+            .zip(times)
+            .map(|(name, (response_start, duration))| (name, response_start.counted(), duration.counted()))
     }
 
     pub(super) fn totals(&self) -> Totals {

@@ -12,7 +12,7 @@ use http::header::{
 use super::ResponseBody;
 use super::message::{ProxyResponse, RequestFields};
 use crate::error::Chain;
-use crate::page_cache::{CachedPage, Variant, CacheStatus};
+use crate::page_cache::{CacheStatus, CachedPage, Variant};
 use crate::{ByteRange, Coding, Error, Form};
 
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");

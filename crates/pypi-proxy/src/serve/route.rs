@@ -156,7 +156,8 @@ fn normal(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
 
 /// Returns whether the name is that of a file rather than of a project.
 fn looks_like_file(name: &str) -> bool {
-    const EXTENSIONS: [&str; 9] = [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc"];
+    const EXTENSIONS: [&str; 9] =
+        [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc"];
     EXTENSIONS.iter().any(|end| name.ends_with(end))
 }
 
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_project_is_found_without_allocating() {
+    fn normalized_project_names_are_borrowed() {
         assert!(matches!(Route::parse("/simple/numpy/"), Route::Project(Cow::Borrowed("numpy"))));
     }
 
@@ -295,7 +296,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_path_leaves_its_place(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
+        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
             match Route::parse(&path) {
                 Route::Project(name) | Route::Purge(PurgeTarget::Project(name)) => {
                     prop_assert_eq!(normalize(&name).unwrap(), name.clone());

@@ -19,8 +19,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 
 use super::access::RequestTracker;
-use super::message::RequestParts;
 use super::http1::{self, ConnectionConfig, Rewind};
+use super::message::RequestParts;
 use super::reject::too_large;
 use super::{Proxy, Scope, Tls};
 
@@ -381,8 +381,12 @@ mod tests {
     async fn accept_all(listener: &Failing) -> Option<io::Error> {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
-        let proxy =
-            Proxy::new(Vec::new(), PageCache::new(Vec::new(), page_cache::Config::new()), store, Config::new());
+        let proxy = Proxy::new(
+            Vec::new(),
+            PageCache::new(Vec::new(), page_cache::Config::new()),
+            store,
+            Config::new(),
+        );
         let server = Arc::new(Server::new(proxy, ServerConfig::new()));
         let (_close, closing) = watch::channel(());
         let graceful = GracefulShutdown::new();
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_listener_that_is_not_usable_ends_the_server() {
+    async fn an_unusable_listener_ends_the_server() {
         let listener = Failing::new([Errno::NOMEM, Errno::BADF]);
         let ended = accept_all(&listener).await.unwrap();
         assert_eq!(Errno::from_io_error(&ended), Some(Errno::BADF));

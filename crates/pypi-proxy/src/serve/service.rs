@@ -12,15 +12,17 @@ use http::{Method, Request, Response, StatusCode};
 use url::Url;
 
 use super::ResponseBody;
-use super::message::{ProxyResponse, RequestParts, RequestFields, Value};
-use super::encoded::EncodedMetadata;
 use super::config::Config;
+use super::encoded::EncodedMetadata;
 use super::exposition::Exposition;
 use super::health::{HealthCache, health, readiness_problems};
-use super::request_metrics::RequestMetrics;
+use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
 use super::reject::{CountedRejection, guard_rejection, rule_rejection};
-use super::respond::{FileHeaders, IMMUTABLE, Selection, X_CACHE, error_response, is_metadata, page_response};
+use super::request_metrics::RequestMetrics;
+use super::respond::{
+    FileHeaders, IMMUTABLE, Selection, X_CACHE, error_response, is_metadata, page_response,
+};
 use super::route::{PurgeTarget, RedirectKind, Route};
 use super::status::{self, ViewCache};
 use super::target::{FileTarget, UpstreamSource, Wheel};
@@ -28,7 +30,7 @@ use crate::error::{Chain, Kind};
 use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
 use crate::page::{FileFacts, Metadata};
-use crate::page_cache::{PageBytes, PageCache, CachedPage};
+use crate::page_cache::{CachedPage, PageBytes, PageCache};
 use crate::rules::Refusal;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, Store, StoredFile};
 use crate::upstream::Upstream;
@@ -116,7 +118,6 @@ impl Proxy {
         }
     }
 
-
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
     /// share one rate limit.
     pub async fn handle<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
@@ -136,8 +137,14 @@ impl Proxy {
         }
     }
 
-    pub(super) async fn respond_to(&self, request: &RequestParts<'_>, client: Option<IpAddr>, scope: Scope) -> ProxyResponse {
-        let route = Some(Route::parse(request.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
+    pub(super) async fn respond_to(
+        &self,
+        request: &RequestParts<'_>,
+        client: Option<IpAddr>,
+        scope: Scope,
+    ) -> ProxyResponse {
+        let route =
+            Some(Route::parse(request.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
         let mut response = match &self.0.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
                 self.respond_with_guard(guard, route, request, client).await
@@ -202,7 +209,8 @@ impl Proxy {
         let (method, fields) = (request.method, &request.fields);
         let is_purge = matches!(route, Route::Purge(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
-        if route == Route::Unknown || is_purge && is_read && !matches!(route, Route::Purge(PurgeTarget::List)) {
+        if route == Route::Unknown || is_purge && is_read && !matches!(route, Route::Purge(PurgeTarget::List))
+        {
             return ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found");
         }
         let is_allowed = if is_purge { *method == Method::DELETE } else { is_read };
@@ -230,7 +238,7 @@ impl Proxy {
                 Err(error) => error_response(&error),
             },
             Route::Purge(target) => self.purge(target, fields).await,
-            Route::Moved { redirect, to } => moved(redirect, &to, request.query),
+            Route::Moved { kind, to } => moved(kind, &to, request.query),
             Route::Home | Route::Status => status::html(&self.0),
             Route::StatusJson => status::json(&self.0),
             Route::Health => ProxyResponse::typed(StatusCode::OK, "application/json", health(&self.0).await),
@@ -239,7 +247,9 @@ impl Proxy {
                 [] => ProxyResponse::text(StatusCode::OK, "ok\n"),
                 problems => ProxyResponse::text(StatusCode::SERVICE_UNAVAILABLE, problems.join("\n") + "\n"),
             },
-            Route::Metrics => ProxyResponse::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0)),
+            Route::Metrics => {
+                ProxyResponse::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0))
+            }
             Route::Unknown => ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
@@ -299,7 +309,8 @@ impl Proxy {
         let label = || Arc::from(format!("{project}/{name}"));
         // Fast path: the location of a file that is stored does not matter.
         let details = cached.page.file(name).map(|(_, file)| file.details());
-        let is_metadata_unknown = details.as_ref().is_some_and(|details| details.metadata == Metadata::Unknown);
+        let is_metadata_unknown =
+            details.as_ref().is_some_and(|details| details.metadata == Metadata::Unknown);
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
         if let Some(stored) = digest.and_then(|digest| self.0.store.get_labeled(&Digest(digest), label)) {
             if is_metadata_unknown {
@@ -382,7 +393,10 @@ impl Proxy {
             Selection::All => headers.respond(ResponseBody::growing(download.reader(None), headers.len)),
             Selection::Part(range) => {
                 let len = range.end - range.start;
-                headers.respond_part(range.clone(), ResponseBody::growing(download.reader(Some(range)), Some(len)))
+                headers.respond_part(
+                    range.clone(),
+                    ResponseBody::growing(download.reader(Some(range)), Some(len)),
+                )
             }
             Selection::Done(response) => *response,
         })
@@ -434,14 +448,26 @@ impl Proxy {
 
     /// Extracts the metadata of a stored wheel whose page has none, at most once. The page lists it from the next
     /// refresh on.
-    fn extract_in_background(&self, project: &ProjectName, name: &str, cached: &CachedPage, stored: StoredFile) {
+    fn extract_in_background(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        cached: &CachedPage,
+        stored: StoredFile,
+    ) {
         let Some(wheel) = self.unexamined_wheel(project, name, cached) else { return };
         let (proxy, project) = (self.clone(), project.clone());
         tokio::spawn(async move { proxy.extract_metadata(&project, wheel, stored).await });
     }
 
     /// Extracts the metadata of a wheel once its download is complete.
-    fn extract_after_download(&self, project: &ProjectName, name: &str, cached: &CachedPage, download: &Download) {
+    fn extract_after_download(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        cached: &CachedPage,
+        download: &Download,
+    ) {
         let Some(wheel) = self.unexamined_wheel(project, name, cached) else { return };
         let (proxy, project, download) = (self.clone(), project.clone(), download.observer());
         tokio::spawn(async move {
@@ -492,7 +518,12 @@ impl Proxy {
     }
 
     /// Requests one byte of a file from its host to learn the length.
-    async fn len(&self, project: &ProjectName, name: &str, target: &FileTarget) -> Result<Option<u64>, Error> {
+    async fn len(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        target: &FileTarget,
+    ) -> Result<Option<u64>, Error> {
         let body = target.upstream.part(&target.url, 0..1).await?;
         if target.needs_facts() {
             let fact = FileFacts::new(body.len, body.validators.last_modified.as_deref());
@@ -526,7 +557,10 @@ impl Proxy {
                 // Clients may not check which range they received.
                 let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
                 if is_other || body.len.is_some_and(|len| headers.len != Some(len)) {
-                    return Err(Error::with(Kind::Upstream, "the response has another range of the file than requested"));
+                    return Err(Error::with(
+                        Kind::Upstream,
+                        "the response has another range of the file than requested",
+                    ));
                 }
                 body
             }
@@ -570,9 +604,11 @@ impl Proxy {
             }
         }
         match self.purge_target(target).await {
-            Ok(()) => {
-                ProxyResponse::typed(StatusCode::OK, "application/json", r#"{"data":null,"status":"success"}"#)
-            }
+            Ok(()) => ProxyResponse::typed(
+                StatusCode::OK,
+                "application/json",
+                r#"{"data":null,"status":"success"}"#,
+            ),
             Err(error) => error_response(&error),
         }
     }
@@ -647,8 +683,8 @@ fn stored_file(name: &str, stored: StoredFile, fields: &RequestFields<'_>) -> Pr
     }
 }
 
-fn moved(redirect: RedirectKind, to: &str, query: Option<&str>) -> ProxyResponse {
-    let status = match redirect {
+fn moved(kind: RedirectKind, to: &str, query: Option<&str>) -> ProxyResponse {
+    let status = match kind {
         RedirectKind::Moved => StatusCode::MOVED_PERMANENTLY,
         RedirectKind::Redirect => StatusCode::PERMANENT_REDIRECT,
     };

@@ -31,7 +31,12 @@ pub(super) struct Wheel {
 }
 
 impl FileTarget {
-    pub(super) fn of(cached: &CachedPage, project: &ProjectName, name: &str, proxy: &Inner) -> Result<Self, Error> {
+    pub(super) fn of(
+        cached: &CachedPage,
+        project: &ProjectName,
+        name: &str,
+        proxy: &Inner,
+    ) -> Result<Self, Error> {
         let missing = || Error::new(Kind::NotFound);
         let locate = |index: usize, file: &File<'_>| {
             let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
@@ -66,7 +71,8 @@ impl FileTarget {
             {
                 let (upstream, url) = locate(index, &file)?;
                 let wheel = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                let sha256 = if let Metadata::Extracted(sha256) = metadata { Some(Digest(sha256)) } else { None };
+                let sha256 =
+                    if let Metadata::Extracted(sha256) = metadata { Some(Digest(sha256)) } else { None };
                 let key = key(sha256, &upstream, &url, None, &details);
                 let expected = Expected { sha256, ..Expected::default() };
                 return Ok(Self { upstream, url, key, expected, wheel, is_listed: false });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Digest;
-use super::lru::{CacheEntry, CacheArea};
+use super::lru::{CacheArea, CacheEntry};
 use crate::Error;
 use crate::error::Kind;
 

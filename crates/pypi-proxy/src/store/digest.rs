@@ -39,7 +39,9 @@ impl FromStr for Digest {
     ///
     /// Fails unless the text consists of 64 hexadecimal digits ([`Error::is_name`]).
     fn from_str(text: &str) -> Result<Self, Error> {
-        crate::page::bytes_of(text).map(Self).ok_or_else(|| Error::with(Kind::Name, "a SHA-256 in hexadecimal"))
+        crate::page::bytes_of(text)
+            .map(Self)
+            .ok_or_else(|| Error::with(Kind::Name, "a SHA-256 in hexadecimal"))
     }
 }
 
@@ -100,7 +102,7 @@ mod tests {
 
     /// Published test vectors for the input `abc`.
     #[test]
-    fn each_algorithm_is_checked() {
+    fn each_algorithm_is_verified() {
         for (algorithm, hex) in [
             ("md5", "900150983cd24fb0d6963f7d28e17f72"),
             ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),

@@ -12,9 +12,9 @@ use aws_lc_rs::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
-use super::lru::{CacheEntry, CacheArea, LruIndex, Usage};
 use super::download_task::DownloadTask;
-use super::{Config, Digest, Expected, Download, DownloadStatus, FileSource};
+use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
+use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource};
 use crate::bucket::{Bucket, Tiered};
 use crate::{Error, ProjectName};
 
@@ -194,7 +194,11 @@ impl Store {
     }
 
     /// Returns a stored file. `label` is called if the file has no label yet.
-    pub(crate) fn get_labeled(&self, digest: &Digest, label: impl FnOnce() -> Arc<str>) -> Option<StoredFile> {
+    pub(crate) fn get_labeled(
+        &self,
+        digest: &Digest,
+        label: impl FnOnce() -> Arc<str>,
+    ) -> Option<StoredFile> {
         let stored = self.0.get(digest, || Some(label()))?;
         if let Some(bucket) = &self.0.config.bucket {
             bucket.catch_up(&stored);
@@ -367,7 +371,9 @@ impl Inner {
             let mut lru = self.lru();
             match lru.touch(&CacheEntry::File(*digest)) {
                 Some(entry_state) => {
-                    let is_access_due = now.duration_since(entry_state.access_recorded).is_ok_and(|since| since >= ACCESS_GRANULARITY);
+                    let is_access_due = now
+                        .duration_since(entry_state.access_recorded)
+                        .is_ok_and(|since| since >= ACCESS_GRANULARITY);
                     if is_access_due {
                         entry_state.access_recorded = now;
                     }
@@ -451,7 +457,13 @@ impl Inner {
     }
 
     /// Moves a verified file to its final place, unless it is too large or that fails.
-    pub(super) fn commit(&self, key: &Key, label: Option<Arc<str>>, stored: StoredFile, path: &Path) -> StoredFile {
+    pub(super) fn commit(
+        &self,
+        key: &Key,
+        label: Option<Arc<str>>,
+        stored: StoredFile,
+        path: &Path,
+    ) -> StoredFile {
         let StoredFile { len, digest, .. } = stored;
         let publish = || {
             if self.config.sync {

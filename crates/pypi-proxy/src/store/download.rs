@@ -29,7 +29,11 @@ pub trait FileSource: Send + 'static {
     ///
     /// Fails if the file is not available now. The download is not retried if the file [does not
     /// exist](Error::is_not_found) or [is forbidden](Error::is_forbidden).
-    fn open(&mut self, from: u64, validators: &Validators) -> impl Future<Output = Result<Body, Error>> + Send;
+    fn open(
+        &mut self,
+        from: u64,
+        validators: &Validators,
+    ) -> impl Future<Output = Result<Body, Error>> + Send;
 
     /// Called if the content does not match the expected hash. Returns whether the next call of [`open`](Self::open)
     /// uses another origin.

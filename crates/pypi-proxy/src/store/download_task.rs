@@ -11,8 +11,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::digest::Hasher;
 use super::disk::Inner;
-use super::download::{FileInfo, DownloadState};
-use super::{Expected, Key, FileSource, StoredFile};
+use super::download::{DownloadState, FileInfo};
+use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::error::{Chain, Kind};
 use crate::upstream::{Body, Validators};
@@ -121,19 +121,23 @@ impl<S: FileSource> DownloadTask<S> {
             attempts = if self.at > before { 1 } else { attempts + 1 };
             let pause = stopped.as_ref().and_then(Error::retry_after);
             // Waiting longer than the stall timeout is up to the client, which gets `Retry-After`.
-            if attempts > self.store.config.retries || pause.is_some_and(|pause| pause > self.store.config.stall_timeout)
+            if attempts > self.store.config.retries
+                || pause.is_some_and(|pause| pause > self.store.config.stall_timeout)
             {
                 return Err(stopped.unwrap_or_else(|| corrupt("the download ended too early")));
             }
             self.store.stats.resumed.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep((INITIAL_BACKOFF * (1 << attempts.min(6))).max(pause.unwrap_or_default())).await;
+            tokio::time::sleep((INITIAL_BACKOFF * (1 << attempts.min(6))).max(pause.unwrap_or_default()))
+                .await;
         }
     }
 
     /// Opens the source at the offset reached.
     async fn connect(&mut self) -> Result<Body, Error> {
         let open = self.source.open(self.at, &self.validators);
-        let body = tokio::time::timeout(self.store.config.stall_timeout, open).await.map_err(|_| stall_error())??;
+        let body = tokio::time::timeout(self.store.config.stall_timeout, open)
+            .await
+            .map_err(|_| stall_error())??;
         match (body.len, self.total) {
             (Some(len), Some(total)) if len != total => return Err(corrupt("its length is not as expected")),
             (Some(len), None) => self.total = Some(len),
@@ -143,7 +147,10 @@ impl<S: FileSource> DownloadTask<S> {
             return Err(Error::with(Kind::Limit, "the size of a file"));
         }
         if body.start > self.at {
-            return Err(Error::with(Kind::Upstream, "the response has another range of the file than requested"));
+            return Err(Error::with(
+                Kind::Upstream,
+                "the response has another range of the file than requested",
+            ));
         }
         // If a hash is known, it detects a file that has changed between two attempts.
         let is_same = !body.validators.is_empty() && body.validators == self.validators;
@@ -168,7 +175,8 @@ impl<S: FileSource> DownloadTask<S> {
         }
         if self.at == 0 {
             let is_small = self.total.is_some_and(|total| total <= WITHHOLD_MAX);
-            self.is_withheld = body.sha256.is_some() && is_small && matches!(self.destination, Destination::Disk { .. });
+            self.is_withheld =
+                body.sha256.is_some() && is_small && matches!(self.destination, Destination::Disk { .. });
         }
         Ok(body)
     }
@@ -195,7 +203,8 @@ impl<S: FileSource> DownloadTask<S> {
 
     /// Continues without the disk.
     fn switch_to_memory(&mut self) {
-        if let Destination::Disk { path, .. } = std::mem::replace(&mut self.destination, Destination::Memory) {
+        if let Destination::Disk { path, .. } = std::mem::replace(&mut self.destination, Destination::Memory)
+        {
             // Open handles of the deleted file stay readable.
             let _ = std::fs::remove_file(path);
         }
@@ -317,7 +326,8 @@ impl<S: FileSource> DownloadTask<S> {
         if !is_expected || self.expected.sha256.is_some_and(|expected| expected != digest) {
             return Err(corrupt("its hash does not match"));
         }
-        let Destination::Disk { path, file } = std::mem::replace(&mut self.destination, Destination::Memory) else {
+        let Destination::Disk { path, file } = std::mem::replace(&mut self.destination, Destination::Memory)
+        else {
             return Ok(None);
         };
         let (store, key, label) = (self.store.clone(), self.key.clone(), self.state.label.clone());

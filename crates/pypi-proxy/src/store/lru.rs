@@ -165,12 +165,16 @@ impl LruIndex {
     }
 
     /// Adds the result of a scan, sorted by access time, as less recently used than all existing entries.
-    pub(super) fn insert_scanned(&mut self, found: impl DoubleEndedIterator<Item = (CacheEntry, u64, SystemTime)>) {
+    pub(super) fn insert_scanned(
+        &mut self,
+        found: impl DoubleEndedIterator<Item = (CacheEntry, u64, SystemTime)>,
+    ) {
         let removed_during_scan = self.removed_during_scan.take().unwrap_or_default();
         for (entry, len, access_recorded) in found.rev() {
             if !removed_during_scan.contains(&entry) && !self.entries.contains_key(&entry) {
                 self.add_usage(entry.area(), len);
-                self.entries.insert(entry.clone(), EntryState { len, file: None, label: None, access_recorded });
+                self.entries
+                    .insert(entry.clone(), EntryState { len, file: None, label: None, access_recorded });
                 self.entries.to_front(&entry);
             }
         }
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_during_a_search_stays_gone() {
+    fn entries_removed_during_a_scan_stay_removed() {
         let mut lru = LruIndex::new(100, 4);
         lru.insert(entry(1), 10, SystemTime::UNIX_EPOCH);
         lru.begin_scan();
@@ -253,7 +257,7 @@ mod tests {
     proptest! {
         /// Compares the index with a model in a plain vector.
         #[test]
-        fn the_least_recent_goes_first(steps in proptest::collection::vec((0u8..3, 0u8..12, 0u64..40), 0..200)) {
+        fn the_least_recently_used_entry_is_evicted_first(steps in proptest::collection::vec((0u8..3, 0u8..12, 0u64..40), 0..200)) {
             let mut lru = LruIndex::new(100, 4);
             let mut model: Vec<(u8, u64)> = Vec::new();
             for (action, number, len) in steps {

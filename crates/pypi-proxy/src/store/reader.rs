@@ -13,7 +13,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use tokio::sync::watch;
 
-use super::download::{Progress, DownloadState, aborted};
+use super::download::{DownloadState, Progress, aborted};
 use crate::Error;
 use crate::error::Kind;
 
@@ -107,8 +107,9 @@ impl Cursor {
         let position = self.position;
         if position >= on_disk {
             let bytes = self.state.window().get(position);
-            let mut bytes = bytes
-                .ok_or_else(|| Error::with(Kind::Storage, "the file can't be stored, and the client reads it too slowly"))?;
+            let mut bytes = bytes.ok_or_else(|| {
+                Error::with(Kind::Storage, "the file can't be stored, and the client reads it too slowly")
+            })?;
             bytes.truncate(usize::try_from(until - position).unwrap_or(usize::MAX));
             return Ok(FileChunk::Bytes(bytes));
         }

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::disk::{BLOCK_SIZE, Inner, ACCESS_GRANULARITY};
 use super::cache_dir::CacheDir;
-use super::lru::{CacheEntry, CacheArea};
+use super::disk::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
+use super::lru::{CacheArea, CacheEntry};
 use super::{Digest, Store};
 use crate::Error;
 
@@ -167,7 +167,11 @@ impl ScanDirs {
 }
 
 /// Adds all files of the folder to the index, ordered by access time. Returns `None` if the store was dropped.
-fn scan(dirs: &ScanDirs, scan_lock: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
+fn scan(
+    dirs: &ScanDirs,
+    scan_lock: &Mutex<()>,
+    inner: &Weak<Inner>,
+) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
     let _search = scan_lock.lock().unwrap_or_else(PoisonError::into_inner);
     inner.upgrade()?.lru().begin_scan();
     let mut found = Vec::new();

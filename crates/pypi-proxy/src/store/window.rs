@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_readers_have_is_dropped() {
+    fn consumed_bytes_are_dropped() {
         let mut window = Window::default();
         let (slow, fast) = (window.join(0), window.join(0));
         window.begin(10);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_about_to_read_is_waited_for() {
+    fn reserved_bytes_are_kept() {
         let mut window = Window::default();
         let reservation = window.reserve().unwrap();
         window.push(Bytes::from_static(b"abcd"));

@@ -1,4 +1,4 @@
-//! Finding the index that pip or uv of a machine uses, on machines made for that.
+//! Discovery of the index that pip or uv is configured with.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use pypi_proxy::Error;
 use pypi_proxy::config::{Discovery, Engines, Settings, Sources};
 
-/// A machine with these files, below a folder.
+/// Creates a folder with these files.
 fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -18,7 +18,7 @@ fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// Looks on it; variables that begin with `/` are below its folder.
+/// Runs the discovery there. Values that start with `/` are relative to the folder.
 fn find(dir: &Path, env: &[(&str, &str)]) -> Result<(String, String), Error> {
     let env = env.iter().map(|(name, value)| {
         let value = value
@@ -37,7 +37,7 @@ fn find(dir: &Path, env: &[(&str, &str)]) -> Result<(String, String), Error> {
 const HOME: (&str, &str) = ("HOME", "/h");
 
 #[test]
-fn each_place_is_looked_at_in_order() {
+fn sources_are_searched_in_order() {
     let pip = |host: &str| format!("[global]\nindex-url = https://{host}.example.org/simple\n");
     let uv = |host: &str| format!("index-url = \"https://{host}.example.org/simple\"\n");
     let files = [
@@ -78,7 +78,7 @@ fn each_place_is_looked_at_in_order() {
 }
 
 #[test]
-fn files_are_where_variables_say() {
+fn variables_set_the_paths_of_files() {
     let conf = "[global]\nindex-url = https://x.example.org/simple\n";
     let dir = machine(&[
         ("own.conf", conf),
@@ -98,7 +98,7 @@ fn files_are_where_variables_say() {
 }
 
 #[test]
-fn the_section_of_the_command_goes_before_the_global_one() {
+fn the_section_of_the_command_overrides_the_global_one() {
     let dir = machine(&[
         ("h/.config/pip/pip.conf", "[global]\nindex-url = https://global.example.org\n"),
         ("etc/pip.conf", "[install]\nindex_url = https://install.example.org\n"),
@@ -107,7 +107,7 @@ fn the_section_of_the_command_goes_before_the_global_one() {
 }
 
 #[test]
-fn an_index_of_uv_may_have_a_name() {
+fn uv_indexes_may_have_names() {
     let dir = machine(&[]);
     for value in ["corp=https://a.example.org/x", "https://a.example.org/x"] {
         assert_eq!(find(dir.path(), &[("UV_DEFAULT_INDEX", value)]).unwrap().0, "https://a.example.org/x/");
@@ -116,7 +116,7 @@ fn an_index_of_uv_may_have_a_name() {
 }
 
 #[test]
-fn what_is_found_shows_no_password_and_has_to_be_a_url() {
+fn discovered_indexes_are_urls_and_hide_passwords() {
     let dir = machine(&[]);
     let (shown, _) =
         find(dir.path(), &[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")]).unwrap();
@@ -141,7 +141,7 @@ fn script(dir: &Path, name: &str, text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn pip_is_asked_at_last_and_not_for_long() {
+fn pip_is_run_last_with_a_timeout() {
     let dir = machine(&[]);
     let programs = [
         dir.path().join("missing").display().to_string(),
@@ -163,7 +163,7 @@ fn engines(env: &[(&str, &str)]) -> Result<(), Error> {
 }
 
 #[test]
-fn the_proxy_does_not_ask_itself() {
+fn the_proxy_is_not_its_own_upstream() {
     for (listen, index) in [
         ("127.0.0.1:5000", "http://localhost:5000/simple"),
         ("0.0.0.0:80", "http://127.0.0.1/index/"),
@@ -179,7 +179,7 @@ fn the_proxy_does_not_ask_itself() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn missing_sources_are_rejected() {
     let index = ("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple");
     assert!(engines(&[]).unwrap_err().to_string().contains("index_url"));
     let error = engines(&[index, ("PYPI_PROXY_CA_FILES", "missing.pem")]).unwrap_err();

@@ -1,4 +1,4 @@
-//! Upstreams that fail in every way: each time there is the file or a clear error, and the proxy goes on.
+//! Upstream faults: each response is the intact file or a clear error, and the proxy keeps working.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use futures_util::future::join_all;
 use pypi_proxy::serve::Config;
 
 use crate::support;
-use crate::support::proxy::{PATIENCE, Running, Setup, start, start_with};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
 use crate::support::raw::{Asked, Raw, Step, head, reply};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const LEN: usize = 200_000;
 
-/// What a page tells of a file.
+/// Fields of a file on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     HashAndSize,
@@ -22,7 +22,7 @@ enum Told {
     Nothing,
 }
 
-/// What becomes of a file.
+/// Outcome of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Good,
@@ -32,17 +32,17 @@ enum End {
 struct Case {
     name: &'static str,
     told: Told,
-    answer: fn(&Asked, &Bytes) -> Vec<Step>,
+    response: fn(&Asked, &Bytes) -> Vec<Step>,
     end: End,
-    /// How often the file is asked for by one client, at most.
+    /// Maximum requests for the file per client.
     asked: usize,
-    /// How long the proxy waits for something to come.
+    /// Stall timeout of the proxy.
     stall: Duration,
 }
 
-/// Where nothing comes for certain.
+/// For cases in which the server is silent forever.
 const SHORT: Duration = Duration::from_secs(1);
-/// Where the rest has to come after that.
+/// For cases in which the rest arrives after a pause.
 const SOME: Duration = Duration::from_secs(5);
 
 const CASES: &[Case] = {
@@ -53,9 +53,9 @@ const CASES: &[Case] = {
         told: Told,
         end: End,
         asked: usize,
-        answer: fn(&Asked, &Bytes) -> Vec<Step>,
+        response: fn(&Asked, &Bytes) -> Vec<Step>,
     ) -> Case {
-        Case { name, told, answer, end, asked, stall: PATIENCE }
+        Case { name, told, response, end, asked, stall: TIMEOUT }
     }
     const fn stalls(case: Case, stall: Duration) -> Case {
         Case { stall, ..case }
@@ -88,7 +88,7 @@ const CASES: &[Case] = {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => rest(asked, wheel, "\"v1\""),
         }),
-        // It does not know ranges, and gets further each time.
+        // Without support for ranges, each attempt gets further.
         case("resets-without-ranges", HashAndSize, Good, 3, |asked, wheel| match asked.nth {
             0 => part(wheel, LEN, LEN / 3, Step::Reset),
             1 => part(wheel, LEN, LEN / 2, Step::Reset),
@@ -134,7 +134,7 @@ const CASES: &[Case] = {
             vec![head("200 OK", &[("transfer-encoding", "chunked")]), chunk]
         }),
         case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
-        // Other bytes, and it says that they are the same.
+        // Other bytes with the same validators.
         case("changes", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
@@ -194,13 +194,13 @@ const CASES: &[Case] = {
     ]
 };
 
-/// Part of the file, and what follows.
+/// Sends part of the file and then another step.
 fn part(wheel: &Bytes, told: usize, sent: usize, then: Step) -> Vec<Step> {
     let head = head("200 OK", &[("content-length", &told.to_string()), ("etag", "\"v1\"")]);
     vec![head, Step::Send(wheel.slice(..sent)), then]
 }
 
-/// The rest of the file, as it was asked for.
+/// Sends the requested rest of the file.
 fn rest(asked: &Asked, wheel: &Bytes, etag: &str) -> Vec<Step> {
     let from = asked.from();
     assert!(from > 0, "{}", asked.head);
@@ -212,7 +212,7 @@ fn name(case: &Case) -> String {
     format!("{}-1.0.whl", case.name)
 }
 
-/// Each has a hash of its own.
+/// Each case has a file with its own hash.
 fn wheel(case: &Case) -> Bytes {
     let mut bytes = case.name.as_bytes().to_vec();
     bytes.extend_from_slice(&content(LEN)[case.name.len()..]);
@@ -237,8 +237,8 @@ fn page() -> String {
     serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
 }
 
-/// All of a file, or why not.
-async fn fetch(proxy: &Running, path: &str) -> Result<Bytes, String> {
+/// Downloads a file. Returns its content or the error.
+async fn fetch(proxy: &RunningProxy, path: &str) -> Result<Bytes, String> {
     let response = proxy.client.get(proxy.url(path)).send().await.map_err(|error| error.to_string())?;
     let status = response.status();
     let bytes = response.bytes().await.map_err(|error| error.to_string())?;
@@ -246,18 +246,18 @@ async fn fetch(proxy: &Running, path: &str) -> Result<Bytes, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_as_it_is_or_as_an_error() {
+async fn a_faulty_download_is_intact_or_an_error() {
     let index = Raw::start(|asked| match asked.path.strip_prefix("/f/") {
         None => reply("200 OK", &[JSON], page()),
         Some(file) => {
             let file = file.split('?').next().unwrap();
             let case = CASES.iter().find(|case| name(case) == file).unwrap();
-            (case.answer)(asked, &wheel(case))
+            (case.response)(asked, &wheel(case))
         }
     })
     .await;
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
-    let stalls = [PATIENCE, SHORT, SOME];
+    let stalls = [TIMEOUT, SHORT, SOME];
     let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
         setup.store = setup.store.stall_timeout(stall);
@@ -268,7 +268,7 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
         let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
         let (index, wheel) = (&index, wheel(case));
         let path = format!("/simple/demo/{}", name(case));
-        // Whoever comes with others gets what they get.
+        // Concurrent clients get the same result.
         let (first, second) = tokio::join!(fetch(proxy, &path), fetch(proxy, &path));
         for result in [first, second] {
             let end = if result.is_ok() { End::Good } else { End::Bad };
@@ -280,7 +280,7 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
         }
         let file = format!("/f/{}", name(case));
         let asked = index.asked().iter().filter(|asked| asked.path.split('?').next() == Some(&file)).count();
-        // If the first has ended before the second came, it starts anew.
+        // If the first download ends before the second request, the latter starts a new one.
         let times = if case.end == End::Bad { 2 } else { 1 };
         assert!(asked <= case.asked * times, "{}: {asked} times", case.name);
     }))
@@ -296,7 +296,7 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_that_is_not_here_is_the_part_that_was_asked_for() {
+async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
     let wheel = content(LEN);
     let own = wheel.clone();
     let index = Raw::start(move |asked| {
@@ -362,7 +362,7 @@ fn parts_page(wheel: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
+async fn failed_pages_are_errors_and_are_retried() {
     let good = support::page("good", &[("good-1.0.whl", "/f/x")]);
     let index = Raw::start(move |asked| match &*asked.path {
         "/simple/" if asked.nth == 0 => reply("500 x", &[], "secret"),
@@ -394,7 +394,7 @@ async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
         _ => reply("200 OK", &[JSON], good.clone()),
     })
     .await;
-    // One that waits for some time where nothing comes for certain, and one that waits for the others.
+    // One proxy with a short timeout for silent servers, and one for the other cases.
     let urls = [index.url("/simple")];
     let short =
         start_with(&urls, Config::new(), |upstream| upstream.read_timeout(SHORT), |pages| pages).await;
@@ -431,13 +431,13 @@ async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
     }))
     .await;
     assert_eq!(proxy.get("/simple/good/", &[]).await.status(), 200);
-    // A list that failed is no list without projects, and is asked for again.
+    // A failed list is not an empty list, and is requested again.
     assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
     assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_takes_nothing_with_it() {
+async fn a_disconnected_client_does_not_cancel_the_download() {
     let wheel = content(LEN);
     let own = wheel.clone();
     let index = Raw::start(move |asked| match &*asked.path {
@@ -463,7 +463,7 @@ async fn a_client_that_hangs_up_takes_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn an_index_that_asks_for_time_gets_it() {
+async fn retry_after_of_the_index_is_respected() {
     let index = Raw::start(|asked| match &*asked.path {
         "/simple/demo/" => {
             let files = [("a-1.0.whl", "/f/a"), ("b-1.0.whl", "/f/b")];
@@ -473,7 +473,7 @@ async fn an_index_that_asks_for_time_gets_it() {
     })
     .await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
-    // Asking again at once would only make it worse, and waiting five minutes is up to the client.
+    // An immediate retry would make it worse, and waiting five minutes is up to the client.
     for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
         for _ in 0..5 {
             let response = proxy.get(path, &[]).await;
@@ -486,8 +486,8 @@ async fn an_index_that_asks_for_time_gets_it() {
 }
 
 #[tokio::test]
-async fn large_pages_and_bombs_are_refused_before_they_are_large() {
-    // Made before they are asked for, once.
+async fn large_pages_and_decompression_bombs_are_rejected_early() {
+    // Created before they are requested.
     let gzip = Bytes::from(gzip(64 << 20));
     let zstd = Bytes::from(zstd::bulk::compress(&vec![b' '; 64 << 20], 1).unwrap());
     let index = Server::start(move |path, _| {
@@ -501,10 +501,10 @@ async fn large_pages_and_bombs_are_refused_before_they_are_large() {
                     let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
                     http::Response::builder().header("content-type", "text/html").body(body).unwrap()
                 }
-                "/simple/told/" => answer(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
-                "/simple/gzip/" => answer(200, &[JSON, ("content-encoding", "gzip")], gzip),
-                "/simple/zstd/" => answer(200, &[JSON, ("content-encoding", "zstd")], zstd),
-                _ => answer(200, &[JSON], support::page("demo", &[])),
+                "/simple/told/" => respond(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/gzip/" => respond(200, &[JSON, ("content-encoding", "gzip")], gzip),
+                "/simple/zstd/" => respond(200, &[JSON, ("content-encoding", "zstd")], zstd),
+                _ => respond(200, &[JSON], support::page("demo", &[])),
             }
         }
     })
@@ -528,7 +528,7 @@ fn gzip(len: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn files_come_from_the_hosts_that_they_may_come_from() {
+async fn files_are_fetched_only_from_allowed_hosts() {
     // A server that only the proxy can reach.
     let inner = Raw::start(|_| reply("200 OK", &[], "inner secret")).await;
     let port = inner.address().port();
@@ -584,14 +584,14 @@ async fn files_come_from_the_hosts_that_they_may_come_from() {
     }
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
     assert_eq!(inner.asked().len(), 0);
-    // An index of this machine may name another one, as long as nobody has said where files are.
+    // An index on this machine may redirect to another one, unless allowed hosts are configured.
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
     assert_eq!((&*text, inner.asked().len()), ("inner secret", 1));
 }
 
 #[tokio::test]
-async fn what_an_index_sends_ends_in_no_header_of_ours() {
+async fn upstream_data_can_not_inject_headers() {
     let index = Raw::start(|asked| {
         let odd = [
             ("etag", "\"a\u{80}\u{1f600}\"; x"),
@@ -670,7 +670,7 @@ async fn what_an_index_sends_ends_in_no_header_of_ours() {
 }
 
 #[tokio::test]
-async fn hostile_pages_are_pages_or_errors() {
+async fn hostile_pages_are_parsed_or_rejected() {
     let deep = |open: &str, count: usize| open.repeat(count);
     let pages: Vec<(&str, (&str, &str), Vec<u8>)> = vec![
         ("deep-json", JSON, deep("[", 200_000).into()),
@@ -726,7 +726,7 @@ async fn hostile_pages_are_pages_or_errors() {
             let status = response.status().as_u16();
             assert!(matches!(status, 200 | 502), "{name}{query}: {status}");
             let text = response.text().await.unwrap();
-            // In JSON it is a text that is not looked at.
+            // JSON may contain it as text.
             assert!(!query.is_empty() || !text.contains("<script>"), "{name}{query}");
             if status == 200 && !query.is_empty() {
                 let page: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Indexes that do not respond, and clients that want more pages than there is room for.
+//! Unresponsive indexes, and more page requests than the queue can hold.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use http::{Request, StatusCode};
 use pypi_proxy::ProjectName;
-use pypi_proxy::page_cache::{self, PageCache, CacheStatus};
+use pypi_proxy::page_cache::{self, CacheStatus, PageCache};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 
 use crate::support::exposition;
-use crate::support::proxy::{PATIENCE, start_with};
+use crate::support::proxy::{TIMEOUT, start_with};
 use crate::support::raw::{Raw, Step, reply};
 use crate::support::{JSON, page};
 use test_support::counting;
 
-/// No test waits for this long.
+/// Longer than any test runs.
 const NEVER: Duration = Duration::from_secs(86_400);
 
 fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
 }
 
-/// An index that sends each page once, and after that accepts requests and says nothing.
+/// Index that sends each page once and then accepts requests without responding.
 async fn silent_after_the_first() -> Raw {
     Raw::start(|asked| match asked.nth {
         0 => reply("200 OK", &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")])),
@@ -46,7 +46,7 @@ fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: page_cache::Config) -> Prox
 }
 
 async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
-    let response = proxy.answer(&Request::get(path).body(()).unwrap()).await;
+    let response = proxy.handle(&Request::get(path).body(()).unwrap()).await;
     (response.status(), response.headers().clone())
 }
 
@@ -62,7 +62,7 @@ async fn a_cached_page_is_served_while_the_index_is_silent() {
         PageCache::new(vec![upstream], config.clone())
     };
     let project = async |pages: &PageCache| {
-        let served = tokio::time::timeout(PATIENCE, pages.project(&name("six"))).await;
+        let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
         served.expect("it is served").unwrap().verdict
     };
     let pages = new();
@@ -74,9 +74,9 @@ async fn a_cached_page_is_served_while_the_index_is_silent() {
     assert_eq!(index.count("/simple/six/"), 3);
 }
 
-/// With the clock paused, every timeout passes as soon as there is nothing else to do.
+/// With a paused clock, a timeout expires as soon as there is nothing else to do.
 #[tokio::test(start_paused = true)]
-async fn an_index_that_does_not_respond_is_left_alone() {
+async fn requests_to_an_unresponsive_index_are_suspended() {
     let dir = tempfile::tempdir().unwrap();
     let index = Raw::start(|asked| match asked.path.as_str() {
         "/simple/there/" => reply("404 Not Found", &[], ""),
@@ -88,7 +88,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
     }
-    // No request is sent, so that no timeout has to pass.
+    // No request is sent, so no timeout has to expire.
     let begun = tokio::time::Instant::now();
     for number in 5..50 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
@@ -98,7 +98,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
         );
     }
     assert_eq!(begun.elapsed(), Duration::ZERO);
-    // One request at a time tries whether it responds again, less and less often.
+    // One request at a time probes whether it responds again, with increasing backoff.
     let mut pauses = Vec::new();
     for number in 50..56 {
         tokio::time::advance(Duration::from_secs(30)).await;
@@ -110,7 +110,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
     assert_eq!(pauses, ["2", "4", "8", "16", "30", "30"]);
     tokio::time::advance(Duration::from_secs(30)).await;
     tokio::time::resume();
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + TIMEOUT;
     while get(&proxy, "/simple/there/").await.0 != StatusCode::NOT_FOUND {
         assert!(tokio::time::Instant::now() < deadline, "it is never asked again");
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -119,7 +119,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
 
 /// Requests for distinct projects each need the index.
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_requested_a_few_at_a_time() {
+async fn concurrent_page_fetches_are_limited() {
     const RUNNING: usize = 2;
     const QUEUED: usize = 3;
 
@@ -142,7 +142,7 @@ async fn pages_are_requested_a_few_at_a_time() {
             .map(|name| samples[&format!("pypi_proxy_page_{name}")])
     };
     let becomes = async |expected: [f64; 3]| {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
         loop {
             let found = gauges().await;
             if found == expected {
@@ -168,15 +168,15 @@ async fn pages_are_requested_a_few_at_a_time() {
             (503, &"1".parse().unwrap())
         );
     }
-    // A cached page is served, though the index can't be asked for a newer one.
+    // A cached page is served, although it can't be revalidated.
     let cached = proxy.get("/simple/cached/", &[]).await;
     assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
     becomes([2.0, 3.0, 20.0]).await;
     assert_eq!(index.asked().len(), count);
-    // What was rejected leaves nothing behind: the cached page and five others are there.
+    // Rejected requests leave no entries: only the cached page and five others exist.
     let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
     assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
-    // There is room again once those end.
+    // There is room again after those requests.
     index.stop().await;
     while let Some(status) = clients.join_next().await {
         assert_eq!(status.unwrap(), 502);
@@ -184,7 +184,7 @@ async fn pages_are_requested_a_few_at_a_time() {
     becomes([0.0, 0.0, 20.0]).await;
 }
 
-/// A server on a thread of its own, so that its memory is not counted: it has no project.
+/// An index without projects on its own thread, so that its memory is not counted.
 fn empty_index() -> std::net::SocketAddr {
     use std::io::{BufRead as _, Write as _};
 
@@ -209,7 +209,7 @@ fn empty_index() -> std::net::SocketAddr {
 }
 
 #[test]
-fn a_missing_project_is_counted_with_its_memory() {
+fn negative_entries_count_toward_the_memory_limit() {
     const COUNT: usize = 2000;
 
     let address = empty_index();
@@ -220,7 +220,7 @@ fn a_missing_project_is_counted_with_its_memory() {
             Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
         };
         let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::new());
-        let ask = |from: usize, to: usize| {
+        let send = |from: usize, to: usize| {
             runtime.block_on(async {
                 for number in from..to {
                     let project = name(&format!("a-name-of-usual-length-{number}"));
@@ -228,10 +228,10 @@ fn a_missing_project_is_counted_with_its_memory() {
                 }
             });
         };
-        // Connections and what else is there once.
-        ask(0, 100);
+        // Allocate connections and other one-time state first.
+        send(0, 100);
         let before = pages.bytes();
-        let held = counting::peak(|| ask(100, 100 + COUNT));
+        let held = counting::peak(|| send(100, 100 + COUNT));
         let counted = usize::try_from(pages.bytes() - before).unwrap();
         assert!(
             counted >= held * 9 / 10 && counted <= held * 2,
@@ -240,22 +240,22 @@ fn a_missing_project_is_counted_with_its_memory() {
     }
 }
 
-/// What is cached needs no index, and what is not fails at once.
+/// Cached entries need no index, all others fail immediately.
 #[cfg(feature = "cli")]
 #[tokio::test(flavor = "multi_thread")]
 async fn offline_opens_no_connection() {
     use crate::support::program::{run, serve};
     use crate::support::source::content;
-    use crate::support::{Server, answer, hashed_page};
+    use crate::support::{Server, hashed_page, respond};
 
     const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
     let dir = tempfile::tempdir().unwrap();
     let index = Server::start(|path, _| async move {
         match &*path {
-            "/simple/demo/" => answer(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-            _ => answer(404, &[], ""),
+            "/simple/demo/" => respond(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await;
@@ -270,7 +270,7 @@ async fn offline_opens_no_connection() {
     ];
     let status = async |url: &str, path: &str| {
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        let response = client.get(format!("{url}{path}")).timeout(PATIENCE).send().await.unwrap();
+        let response = client.get(format!("{url}{path}")).timeout(TIMEOUT).send().await.unwrap();
         let status = response.status().as_u16();
         response.bytes().await.unwrap();
         status

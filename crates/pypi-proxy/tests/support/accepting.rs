@@ -1,4 +1,4 @@
-//! Connections that are accepted until a test has enough of them.
+//! A listener that a test can close together with its connections.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// A listener on loopback. Dropping it closes it, and its connections.
+/// Listener on loopback. Dropping it closes the listener and its connections.
 pub(crate) struct Accepting {
     address: SocketAddr,
     stop: watch::Sender<()>,
@@ -14,7 +14,7 @@ pub(crate) struct Accepting {
 }
 
 impl Accepting {
-    /// Gives every connection to `serve`.
+    /// Calls `serve` with every connection.
     pub(crate) async fn start<F>(mut serve: impl FnMut(TcpStream) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,

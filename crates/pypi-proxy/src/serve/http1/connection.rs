@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 
 use super::super::access::RequestTracker;
 use super::super::service::{Proxy, Scope};
-use super::head::{ParseOutcome, SimpleRequest};
 use super::deadline::Deadline;
+use super::head::{ParseOutcome, SimpleRequest};
 use super::rewind::Rewind;
 use super::write::{Clock, Writer};
 
@@ -65,7 +65,8 @@ pub(in super::super) async fn serve(
                 return None;
             }
             ParseOutcome::TooManyFields => {
-                let (mut tracker, response) = RequestTracker::too_large(proxy, config.client, config.is_logged);
+                let (mut tracker, response) =
+                    RequestTracker::too_large(proxy, config.client, config.is_logged);
                 let (deadline, buffer, clock) = (&mut deadline, &mut buffer, &mut clock);
                 let mut writer =
                     Writer { stream: &stream, deadline, timeout: config.send_timeout, buffer, clock };

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_deadline_can_be_moved_both_ways() {
+    async fn deadlines_can_be_extended_and_shortened() {
         let begun = Instant::now();
         let mut deadline = Deadline::new(Duration::from_secs(10));
         deadline.extend(Duration::from_secs(30));

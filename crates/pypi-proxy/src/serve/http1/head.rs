@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 
-use super::super::message::{RequestParts, RequestFields};
+use super::super::message::{RequestFields, RequestParts};
 
 /// Default maximum of header fields per request. Up to this number, parsing does not allocate.
 pub(in super::super) const DEFAULT_MAX_FIELDS: usize = 100;
@@ -114,7 +114,11 @@ impl<'b> ParseOutcome<'b> {
         }
         host?;
         let forwarded = Cow::Borrowed(forwarded.unwrap_or_default());
-        Some(SimpleRequest { request: RequestParts { method, path, query, fields, forwarded }, keep_alive, len })
+        Some(SimpleRequest {
+            request: RequestParts { method, path, query, fields, forwarded },
+            keep_alive,
+            len,
+        })
     }
 }
 
@@ -124,7 +128,10 @@ impl<'b> ParseOutcome<'b> {
 pub fn parse(bytes: &[u8]) -> Option<usize> {
     match ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) {
         ParseOutcome::Request(request) => Some(request.len),
-        ParseOutcome::Partial | ParseOutcome::Unsupported | ParseOutcome::Invalid | ParseOutcome::TooManyFields => None,
+        ParseOutcome::Partial
+        | ParseOutcome::Unsupported
+        | ParseOutcome::Invalid
+        | ParseOutcome::TooManyFields => None,
     }
 }
 
@@ -187,11 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_installers_are_understood() {
+    fn requests_of_installers_are_parsed() {
         assert!(is_supported("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
         let head = "HEAD /simple/six/?format=json HTTP/1.1\r\nhost:x\r\nACCEPT: text/html\r\nAccept-Encoding: gzip, zstd\r\n\
             Connection: Keep-Alive\r\nUser-Agent: pip/26 {\"a\"}\r\n\r\n";
-        let ParseOutcome::Request(SimpleRequest { request, keep_alive, len }) = read(head.as_bytes()) else { panic!("{head}") };
+        let ParseOutcome::Request(SimpleRequest { request, keep_alive, len }) = read(head.as_bytes()) else {
+            panic!("{head}")
+        };
         assert_eq!(
             (request.method, request.path, request.query),
             (&Method::HEAD, "/simple/six/", Some("format=json"))
@@ -202,12 +211,14 @@ mod tests {
         );
         assert!(keep_alive && len == head.len());
         let close = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /";
-        let ParseOutcome::Request(SimpleRequest { keep_alive, len, .. }) = read(close.as_bytes()) else { panic!("{close}") };
+        let ParseOutcome::Request(SimpleRequest { keep_alive, len, .. }) = read(close.as_bytes()) else {
+            panic!("{close}")
+        };
         assert!(!keep_alive && len == close.len() - 5);
     }
 
     #[test]
-    fn what_can_be_read_in_two_ways_is_left_alone() {
+    fn ambiguous_requests_are_not_supported() {
         let others = [
             "POST / HTTP/1.1\r\nHost: x\r\n\r\n",
             "DELETE /cache HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -229,7 +240,10 @@ mod tests {
             "\x16\x03\x01\x00\x01\r\n\r\n",
         ];
         for head in others {
-            assert!(matches!(read(head.as_bytes()), ParseOutcome::Unsupported | ParseOutcome::Invalid), "{head:?}");
+            assert!(
+                matches!(read(head.as_bytes()), ParseOutcome::Unsupported | ParseOutcome::Invalid),
+                "{head:?}"
+            );
         }
         assert!(matches!(read(b"GET / HTTP/1.1\r\nHost: x\r\n"), ParseOutcome::Partial));
         assert!(matches!(read(b""), ParseOutcome::Partial));
@@ -277,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outcome_does_not_depend_on_how_a_head_is_cut() {
+    fn parsing_does_not_depend_on_chunk_boundaries() {
         let mut heads: Vec<Vec<u8>> = [1, 2, 100, 101].map(|count| with_fields(count).into_bytes()).into();
         heads.extend([
             PREFACE.to_vec(),

@@ -4,8 +4,8 @@
 //! possible interpretation. All other connections are handed over to hyper, including the bytes read so far.
 
 mod connection;
-mod head;
 mod deadline;
+mod head;
 mod rewind;
 mod write;
 

@@ -15,8 +15,8 @@ use http_body::Body as _;
 use tokio::net::TcpStream;
 
 use super::super::access::RequestTracker;
+use super::super::body::{FileHandle, ResponseBody};
 use super::super::message::{ProxyResponse, Value};
-use super::super::body::{ResponseBody, FileHandle};
 use super::deadline::Deadline;
 use crate::Error;
 use crate::store::{FileChunk, Reader, read_at};
@@ -72,7 +72,13 @@ fn framing(response: &ProxyResponse, is_head: bool) -> Framing {
     response.body.size_hint().exact().map_or(Framing::Chunked, Framing::Length)
 }
 
-fn write_head(out: &mut Vec<u8>, response: &ProxyResponse, framing: Framing, keep_alive: bool, clock: &mut Clock) {
+fn write_head(
+    out: &mut Vec<u8>,
+    response: &ProxyResponse,
+    framing: Framing,
+    keep_alive: bool,
+    clock: &mut Clock,
+) {
     out.extend_from_slice(b"HTTP/1.1 ");
     out.extend_from_slice(response.status.as_str().as_bytes());
     out.push(b' ');
@@ -145,7 +151,8 @@ impl Writer<'_> {
         framing: Framing,
         tracker: &mut RequestTracker,
     ) -> io::Result<()> {
-        let mut framing = BodyFraming { is_chunked: framing == Framing::Chunked, remaining: body.size_hint().exact() };
+        let mut framing =
+            BodyFraming { is_chunked: framing == Framing::Chunked, remaining: body.size_hint().exact() };
         match body.into_source() {
             BodySource::Bytes(bytes) => {
                 let len = bytes.len() as u64;
@@ -186,7 +193,12 @@ impl Writer<'_> {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    async fn send_part(&mut self, file: &FileHandle, range: Range<u64>, tracker: &mut RequestTracker) -> io::Result<()> {
+    async fn send_part(
+        &mut self,
+        file: &FileHandle,
+        range: Range<u64>,
+        tracker: &mut RequestTracker,
+    ) -> io::Result<()> {
         let mut at = range.start;
         while at < range.end {
             let sent = self.send_chunk(file.as_file(), at, (range.end - at).min(SENDFILE_MAX)).await?;
@@ -201,7 +213,12 @@ impl Writer<'_> {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_part(&mut self, file: &FileHandle, range: Range<u64>, tracker: &mut RequestTracker) -> io::Result<()> {
+    async fn send_part(
+        &mut self,
+        file: &FileHandle,
+        range: Range<u64>,
+        tracker: &mut RequestTracker,
+    ) -> io::Result<()> {
         let mut framing = BodyFraming { is_chunked: false, remaining: Some(range.end - range.start) };
         self.stream(&[], ResponseBody::from_handle(file.clone(), range), &mut framing, tracker).await
     }

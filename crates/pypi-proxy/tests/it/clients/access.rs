@@ -1,17 +1,17 @@
-//! What pip and uv make of a proxy that asks who they are, and that holds things back.
+//! pip and uv with logins, minimum age and rate limits.
 
 use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
 
 const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
 const TOKENS: &str = "0123456789abcdef ci\n";
 
-/// The URL of the index with a login.
+/// URL of the index with a login.
 fn index_url(proxy: &Program, login: &str) -> String {
     format!("http://{login}{}/simple/", proxy.address())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
+async fn pip_and_uv_log_in_with_credentials_in_the_url() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -34,7 +34,7 @@ async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
         let told = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
         assert!(told.contains("lack of valid authentication credentials (401 Unauthorized)"), "{told}");
     }
-    // The index has heard nothing of them.
+    // None of these requests reached the index.
     assert_eq!(index.lines.count(), asked);
     for login in ["ann:secret@", "__token__:0123456789abcdef@"] {
         let url = index_url(&proxy, login);
@@ -50,12 +50,12 @@ async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
+async fn pip_and_uv_see_the_minimum_age() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    // On the first of March of 2024 or before.
+    // 1 March 2024.
     let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_200);
     let age = format!("{}s", day.elapsed().unwrap().as_secs());
     let env = [
@@ -72,7 +72,7 @@ async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
     assert_eq!(pip.freeze().await, ["pantry-shelf==2.0"]);
     let told = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
     assert!(told.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{told}");
-    // An address out of a lock file leads to the file itself.
+    // A URL from a lock file points to the file directly.
     let told = pip.fails("pip", &["install", &young]).await;
     assert!(told.contains("403 Client Error: File Too Young For This Proxy"), "{told}");
     let told = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
@@ -93,7 +93,7 @@ async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_wait_when_they_ask_too_much() {
+async fn pip_and_uv_retry_after_429() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
