@@ -24,7 +24,7 @@ use crate::store::Digest;
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
-/// How long a failed upstream is not contacted while a stale page can be served.
+/// Minimum time between requests to a failed upstream while a stale page can be served.
 const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 
 /// Cache of the pages of one or more upstream indexes.

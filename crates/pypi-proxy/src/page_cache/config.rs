@@ -66,7 +66,7 @@ impl Config {
         self
     }
 
-    /// How long a stale page is served while it is revalidated in the background. Default:
+    /// Time for which a stale page is served while it is revalidated in the background. Default:
     /// [`Self::DEFAULT_STALE_WHILE_REVALIDATE`].
     #[must_use]
     pub fn stale_while_revalidate(mut self, time: Duration) -> Self {
@@ -74,15 +74,15 @@ impl Config {
         self
     }
 
-    /// How long a stale page is served if its upstream fails. Default: [`Self::DEFAULT_STALE_IF_ERROR`].
+    /// Time for which a stale page is served if its upstream fails. Default: [`Self::DEFAULT_STALE_IF_ERROR`].
     #[must_use]
     pub fn stale_if_error(mut self, time: Duration) -> Self {
         self.stale_if_error = time;
         self
     }
 
-    /// How long a client waits for the upstream if a page within [`Self::stale_if_error`] could be served. After this
-    /// time it gets the stale page, and the refresh continues in the background. Default: [`Self::DEFAULT_STALE_WAIT`].
+    /// Maximum time that a client waits for the upstream if a page within [`Self::stale_if_error`] could be served.
+    /// Then it gets the stale page, and the refresh continues in the background. Default: [`Self::DEFAULT_STALE_WAIT`].
     #[must_use]
     pub fn stale_wait(mut self, time: Duration) -> Self {
         self.stale_wait = time;

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::service::Inner;
 use crate::upstream::{Condition, Upstream};
 
-/// How long the result of a check is reused, to limit the load by frequent probes.
+/// Time for which the result of a check is reused, to limit the load of frequent probes.
 const CACHE_TTL: Duration = Duration::from_secs(5);
 /// Timeout of a check of the disk or of an upstream.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -104,7 +104,7 @@ impl ServerConfig {
         self
     }
 
-    /// How long responses in flight may take to complete during shutdown. Default: [`Self::DEFAULT_DRAIN`].
+    /// Maximum time for responses in flight to complete during shutdown. Default: [`Self::DEFAULT_DRAIN`].
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;

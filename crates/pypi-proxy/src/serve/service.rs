@@ -500,7 +500,7 @@ impl Proxy {
         let label = Arc::from(format!("{project}/{name}.metadata"));
         let (len, name) = (stored.len, name.clone());
         let source = MetadataSource { upstream, url, name, label, stored: Some(stored), wheel_info };
-        let metadata = match source.make().await {
+        let metadata = match source.extract().await {
             Ok(metadata) => Some(Digest::of(&metadata)),
             Err(error) if error.is_not_found() => {
                 tracing::debug!(error = %Chain(&error), wheel = source.name, "a wheel has no readable metadata");

@@ -107,14 +107,14 @@ impl Config {
         self
     }
 
-    /// How long a source may send nothing before the download is retried. Default: [`Self::DEFAULT_STALL_TIMEOUT`].
+    /// Maximum time without data from a source before the download is retried. Default: [`Self::DEFAULT_STALL_TIMEOUT`].
     #[must_use]
     pub fn stall_timeout(mut self, time: Duration) -> Self {
         self.stall_timeout = time;
         self
     }
 
-    /// How long a slow reader may block the other readers when the memory buffer is full. After this time it is
+    /// Maximum time that a slow reader may block the other readers when the memory buffer is full. Then it is
     /// disconnected. Default: [`Self::DEFAULT_READER_TIMEOUT`].
     #[must_use]
     pub fn reader_timeout(mut self, time: Duration) -> Self {
@@ -122,7 +122,7 @@ impl Config {
         self
     }
 
-    /// Maximum consecutive attempts without a byte of progress. Default: [`Self::DEFAULT_RETRIES`].
+    /// Maximum consecutive retries without a byte of progress. Default: [`Self::DEFAULT_RETRIES`].
     #[must_use]
     pub fn retries(mut self, count: u32) -> Self {
         self.retries = count;

@@ -40,16 +40,16 @@ fn limited() -> guard::Config {
 }
 
 /// Maximum successful requests of a client that started at this time, independent of the speed of the machine.
-fn most(begun: Instant) -> usize {
-    BURST + 1 + usize::try_from(begun.elapsed().as_secs()).unwrap()
+fn most(started: Instant) -> usize {
+    BURST + 1 + usize::try_from(started.elapsed().as_secs()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_above_the_rate_limit_get_429() {
     let (_index, proxy) = proxy(limited()).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut count = answered(&proxy, 100, &[]).await;
-    assert!((BURST..=most(begun)).contains(&count), "{count}");
+    assert!((BURST..=most(started)).contains(&count), "{count}");
     // Over every protocol, and whatever address the client claims.
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     for _ in 0..50 {
@@ -59,7 +59,7 @@ async fn clients_above_the_rate_limit_get_429() {
     }
     count += answered(&proxy, 50, &[("x-forwarded-for", "192.0.2.7")]).await;
     count += answered(&proxy, 50, &[("x-forwarded-for", "192.0.2.7"), ("te", "trailers")]).await;
-    assert!(count <= most(begun), "{count}");
+    assert!(count <= most(started), "{count}");
     for _ in 0..50 {
         assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
         assert_ne!(proxy.get("/readyz", &[]).await.status(), 429);
@@ -69,7 +69,7 @@ async fn clients_above_the_rate_limit_get_429() {
 #[tokio::test(flavor = "multi_thread")]
 async fn trusted_proxies_forward_the_client_address() {
     let (_index, proxy) = proxy(limited().trusted_proxies(["127.0.0.0/8".parse().unwrap()])).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     for address in ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"] {
         let mut count = answered(&proxy, BURST, &[("x-forwarded-for", address)]).await;
         assert_eq!(count, BURST, "{address}");
@@ -84,7 +84,7 @@ async fn trusted_proxies_forward_the_client_address() {
         ] {
             count += answered(&proxy, 20, more).await;
         }
-        assert!(count <= most(begun), "{address} {count}");
+        assert!(count <= most(started), "{address} {count}");
     }
 }
 
@@ -95,17 +95,17 @@ async fn users_have_separate_rate_limits() {
     std::fs::write(&path, "0123456789-first one\n0123456789-second two\n0123456789-third one\n").unwrap();
     let (_index, proxy) = proxy(limited().tokens_file(path)).await;
     // Failed logins are limited by address, which does not affect users.
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut guessed = 0;
     for _ in 0..60 {
         let response = proxy.get("/simple/demo/", &[("authorization", "Bearer 0123456789-other")]).await;
         guessed += usize::from(response.status() == 401);
     }
-    assert!((BURST..=most(begun)).contains(&guessed), "{guessed}");
+    assert!((BURST..=most(started)).contains(&guessed), "{guessed}");
     let mut first = answered(&proxy, 40, &[("authorization", "Bearer 0123456789-first")]).await;
     assert!(first >= BURST, "{first}");
     assert_eq!(answered(&proxy, BURST, &[("authorization", "Bearer 0123456789-second")]).await, BURST);
     // Another token of the same owner shares the limit.
     first += answered(&proxy, 40, &[("authorization", "Bearer 0123456789-third")]).await;
-    assert!(first <= most(begun), "{first}");
+    assert!(first <= most(started), "{first}");
 }

@@ -222,7 +222,7 @@ async fn changed_login_files_are_reloaded() {
     std::fs::write(dir.path().join("users"), USERS.lines().nth(1).unwrap()).unwrap();
     assert_eq!(status(&proxy, FILE, Some(&old)).await, 200);
     assert_eq!(status(&proxy, FILE, Some(&user)).await, 401);
-    // Files without any user admit nobody.
+    // With empty files, no login is valid.
     std::fs::write(&tokens, "").unwrap();
     std::fs::write(dir.path().join("users"), "").unwrap();
     for value in [None, Some(&*old), Some(&*user)] {
@@ -235,11 +235,11 @@ async fn concurrent_logins_all_succeed() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
     let (right, wrong) = (basic("bob", "secret"), basic("bob", "other"));
-    let asked = (0..100).map(|at| {
+    let requests = (0..100).map(|at| {
         let (proxy, value) = (&proxy, if at % 10 == 0 { &wrong } else { &right });
         async move { (at, status(proxy, "/simple/demo/", Some(value)).await) }
     });
-    for (at, status) in futures_util::future::join_all(asked).await {
+    for (at, status) in futures_util::future::join_all(requests).await {
         assert_eq!(status, if at % 10 == 0 { 401 } else { 200 });
     }
 }
@@ -250,7 +250,7 @@ fn errors_in_login_files_are_reported_without_secrets() {
     let path = dir.path().join("file");
     let missing = Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err();
     assert!(missing.is_config() && missing.to_string().contains("can't be read"), "{missing}");
-    for (text, told) in [
+    for (text, expected) in [
         ("ann:geheim-geheim-geheim", "line 1: neither"),
         ("# x\nann:{SHA}geheim", "line 2: a hash of SHA-1 is too weak"),
         ("ann:$apr1$geheim", "MD5"),
@@ -259,7 +259,7 @@ fn errors_in_login_files_are_reported_without_secrets() {
         std::fs::write(&path, text).unwrap();
         let error = Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err();
         let shown = format!("{error} {error:?}");
-        assert!(error.is_config() && shown.contains(told) && !shown.contains("geheim"), "{shown}");
+        assert!(error.is_config() && shown.contains(expected) && !shown.contains("geheim"), "{shown}");
     }
     std::fs::write(&path, vec![b'#'; 5 << 20]).unwrap();
     assert!(Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err().is_config());

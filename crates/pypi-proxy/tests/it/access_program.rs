@@ -46,8 +46,8 @@ async fn all_access_settings_take_effect() {
         ("PYPI_PROXY_CONFIG", config.to_str().unwrap()),
         ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
     ];
-    let (code, told) = run(dir.path(), &env, &["check"]).await;
-    assert!(code == 0 && told.contains("ok    access"), "{told}");
+    let (code, output) = run(dir.path(), &env, &["check"]).await;
+    assert!(code == 0 && output.contains("ok    access"), "{output}");
     let proxy = serve(dir.path(), &env).await;
     let get = |path: &'static str, login: &'static str| {
         let url = format!("{}{path}", proxy.url);
@@ -66,21 +66,21 @@ async fn all_access_settings_take_effect() {
         let (dir, env, demo) = (dir.path(), &env, &demo);
         async move { run(dir, env, &["warm", "--proxy", &format!("http://{url}"), demo]).await }
     };
-    let (code, told) = warm("").await;
-    assert!(code == 1 && told.contains("401"), "{told}");
-    let (code, told) = warm("ann:secret@").await;
-    assert_eq!(code, 0, "{told}");
+    let (code, output) = warm("").await;
+    assert!(code == 1 && output.contains("401"), "{output}");
+    let (code, output) = warm("ann:secret@").await;
+    assert_eq!(code, 0, "{output}");
     proxy.kill().await;
     // Without a running proxy, `warm` needs no login but obeys the rules.
-    let (code, told) = run(dir.path(), &env, &["warm", &demo]).await;
-    assert_eq!(code, 0, "{told}");
-    let (code, told) = run(dir.path(), &env, &["warm", &six]).await;
-    assert!(code == 1 && told.contains("403"), "{told}");
+    let (code, output) = run(dir.path(), &env, &["warm", &demo]).await;
+    assert_eq!(code, 0, "{output}");
+    let (code, output) = run(dir.path(), &env, &["warm", &six]).await;
+    assert!(code == 1 && output.contains("403"), "{output}");
     // The program does not start with an invalid file.
     std::fs::write(&users, "ann:geheim").unwrap();
     for command in ["serve", "check"] {
-        let (code, told) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
-        assert!(code > 0 && told.contains("line 1") && !told.contains("geheim"), "{told}");
+        let (code, output) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
+        assert!(code > 0 && output.contains("line 1") && !output.contains("geheim"), "{output}");
     }
 }
 

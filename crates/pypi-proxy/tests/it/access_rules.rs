@@ -160,14 +160,14 @@ async fn new_rules_apply_to_pages_on_disk() {
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
     proxy.stop().await;
     drop(proxy);
-    let asked = public.count();
+    let requests = public.count();
     let mut proxy = start(Rules::new().only_from(pattern("acme-*"), 1)).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     proxy.stop().await;
     drop(proxy);
     let proxy = start(Rules::new().min_age(DAY * 7).yanked(Yanked::Hide)).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
-    assert_eq!(public.count(), asked);
+    assert_eq!(public.count(), requests);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,7 +232,7 @@ async fn a_file_appears_when_it_is_old_enough() {
     // On a busy machine, the file may be old enough before the first check. Then try with more time.
     let mut lead = Duration::from_secs(4);
     let (index, proxy, etag, modified) = loop {
-        let begun = Instant::now();
+        let started = Instant::now();
         let index = ripening(lead).await;
         let proxy = start(&[&index], Rules::new().min_age(DAY)).await;
         let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
@@ -244,7 +244,7 @@ async fn a_file_appears_when_it_is_old_enough() {
             known(&proxy, "if-modified-since", &modified).await,
         ];
         // Dates have full seconds, and those before and after must differ.
-        if begun.elapsed() < lead / 4 {
+        if started.elapsed() < lead / 4 {
             assert!(!text.contains("demo-2.0"));
             assert_eq!(again, [304, 304]);
             break (index, proxy, etag, modified);
@@ -265,7 +265,7 @@ async fn a_file_appears_when_it_is_old_enough() {
 async fn a_file_appears_while_its_index_is_down() {
     let mut lead = Duration::from_secs(4);
     let proxy = loop {
-        let begun = Instant::now();
+        let started = Instant::now();
         let index = ripening(lead).await;
         let proxy = start_with(
             &[index.url("/simple")],
@@ -276,7 +276,7 @@ async fn a_file_appears_while_its_index_is_down() {
         .await;
         let shown = page(&proxy, "/simple/demo/").await.0.len();
         index.stop().await;
-        if begun.elapsed() < lead / 4 {
+        if started.elapsed() < lead / 4 {
             assert_eq!(shown, 1);
             break proxy;
         }

@@ -47,16 +47,16 @@ fn file_path(content: &[u8]) -> Path {
 
 /// Index with files of these lengths, each of which takes some time.
 async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
-    Raw::start(move |asked| {
+    Raw::start(move |request| {
         let all = files.iter().map(|(name, len)| ((*name).to_owned(), content(*len)));
-        if asked.path == "/simple/demo/" {
-            let is_known = asked.head.contains("if-none-match: \"page\"");
+        if request.path == "/simple/demo/" {
+            let is_known = request.head.contains("if-none-match: \"page\"");
             return match is_known {
                 true => reply("304 Not Modified", &[("etag", "\"page\"")], ""),
                 false => reply("200 OK", &[JSON, ("etag", "\"page\"")], support::hashed_page(all)),
             };
         }
-        let Some(body) = asked
+        let Some(body) = request
             .path
             .strip_prefix("/f/")
             .and_then(|name| files.iter().find(|(file, _)| *file == name).map(|(_, len)| content(*len)))
@@ -155,13 +155,13 @@ async fn a_fleet_downloads_each_file_once_from_the_index() {
     // A new proxy needs neither files nor pages from the index.
     let late = Fleet::start(1, &index, &objects).await;
     until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
-    let asked = index.asked().len();
+    let requests = index.requests().len();
     fetch(&late.proxies[0], SMALL.0, SMALL.1).await;
-    assert_eq!(index.asked().len(), asked);
+    assert_eq!(index.requests().len(), requests);
     let part = late.proxies[0].get("/simple/demo/demo-2.0.whl", &[("range", "bytes=1000-1999")]).await;
     assert_eq!(part.status(), 206);
     assert_eq!(part.bytes().await.unwrap(), content(LARGE.1).slice(1000..2000));
-    assert_eq!(index.asked().len(), asked);
+    assert_eq!(index.requests().len(), requests);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,18 +228,18 @@ async fn files_with_a_wrong_hash_are_not_uploaded() {
     let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
     let cut = ScriptedSource::new(content(LARGE.1), vec![broken; 1000]);
     for source in [bad, cut] {
-        let begun = objects.begun();
+        let started = objects.started();
         // The download may end before its upload starts. Then try again.
-        until("an upload is begun", || async {
+        until("an upload is started", || async {
             let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), source.clone())
             else {
                 panic!()
             };
             assert!(download.done().await.is_err());
-            objects.begun() > begun
+            objects.started() > started
         })
         .await;
-        until("the upload is aborted", || async { objects.aborted() == objects.begun() }).await;
+        until("the upload is aborted", || async { objects.aborted() == objects.started() }).await;
         assert_eq!(objects.len(), 0);
     }
     let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), good.clone()) else {
@@ -375,7 +375,7 @@ async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn references_without_hashes_are_shared() {
-    let index = Raw::start(|asked| match &*asked.path {
+    let index = Raw::start(|request| match &*request.path {
         "/simple/demo/" => {
             reply("200 OK", &[("content-type", "text/html")], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>")
         }

@@ -16,8 +16,8 @@ const V1: &str = "application/vnd.pypi.simple.v1+json";
 
 /// Index with a project of two files, and a project that requires a login.
 async fn index() -> Raw {
-    Raw::start(|asked| {
-        let path = asked.path.strip_prefix("/private").unwrap_or(&asked.path);
+    Raw::start(|received| {
+        let path = received.path.strip_prefix("/private").unwrap_or(&received.path);
         match path {
             "/simple/" => reply(
                 "200 OK",
@@ -165,7 +165,7 @@ async fn routes_of_groxpi_and_proxpi_are_supported() {
         let before = index.count("/simple/");
         assert_eq!(send(&proxy, "GET", "/simple/missing-too/", &[]).await.status(), 404);
         assert_eq!(index.count("/simple/"), before);
-        assert!(index.asked().iter().all(|asked| asked.head.starts_with("get ")));
+        assert!(index.requests().iter().all(|received| received.head.starts_with("get ")));
         proxy.kill().await;
     }
 }
@@ -401,7 +401,7 @@ async fn variables_of_groxpi_and_proxpi_take_effect() {
                 send(&proxy, "GET", "/simple/demo/", &[]).await;
             }
         }
-        assert!(index.asked().last().unwrap().head.contains("if-none-match: \"v1\""));
+        assert!(index.requests().last().unwrap().head.contains("if-none-match: \"v1\""));
         proxy.kill().await;
         // Additional indexes, one of which fails.
         let dir = tempfile::tempdir().unwrap();
@@ -440,7 +440,7 @@ async fn passwords_are_sent_only_to_their_index() {
             let text = response.text().await.unwrap();
             assert!(!text.contains("hunter2") && !headers.contains("hunter2"), "{prefix} {path}: {text}");
         }
-        assert!(index.asked().last().unwrap().head.contains("authorization: basic"));
+        assert!(index.requests().last().unwrap().head.contains("authorization: basic"));
         proxy.kill().await;
         let (code, out) = run(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], &["config"]).await;
         assert!(code == 0 && !out.contains("hunter2") && out.contains("***@"), "{out}");
@@ -451,8 +451,8 @@ async fn passwords_are_sent_only_to_their_index() {
 async fn the_response_timeout_does_not_abort_slow_downloads() {
     // Longer than groxpi's timeout for a whole file, which is long enough for the start of the response on any machine.
     let wheel = content(1000);
-    let index = Raw::start(move |asked| {
-        if !asked.path.starts_with("/f/") {
+    let index = Raw::start(move |received| {
+        if !received.path.starts_with("/f/") {
             return reply(
                 "200 OK",
                 &[JSON],

@@ -135,7 +135,7 @@ fn lists_of_ttls_match_lists_of_indexes() {
 }
 
 #[test]
-fn cache_size_units_depend_on_the_source_of_the_setting() {
+fn a_cache_size_of_zero_depends_on_the_variable() {
     let size = |variable| read([(variable, "0")]).cache_size.bytes();
     assert_eq!(size("GROXPI_CACHE_SIZE"), u64::MAX);
     assert_eq!(size("PROXPI_CACHE_SIZE"), 0);
@@ -309,7 +309,7 @@ fn bucket_keys_are_not_printed() {
 }
 
 #[test]
-fn cache_size_defaults_depend_on_the_bucket() {
+fn the_storage_type_selects_the_cache_folder() {
     let env = [
         ("GROXPI_S3_BUCKET", "wheels"),
         ("PYPI_PROXY_CACHE_DIR", "/one"),

@@ -26,7 +26,7 @@ fn wheel(number: usize) -> Bytes {
 /// Index whose files take 100 ms each.
 async fn index() -> Raw {
     let wheels: Vec<_> = (0..8).map(wheel).collect();
-    Raw::start(move |asked| match &*asked.path {
+    Raw::start(move |request| match &*request.path {
         "/simple/demo/" => {
             let file = |(number, wheel): (usize, &Bytes)| (format!("demo-{number}.0.whl"), wheel.clone());
             reply(
@@ -292,7 +292,7 @@ async fn a_file_larger_than_the_cache_evicts_nothing() {
 }
 
 #[tokio::test]
-async fn without_a_cache_downloads_stop_with_their_client() {
+async fn without_a_cache_redirected_files_are_not_downloaded() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
@@ -346,7 +346,7 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
 
 #[tokio::test]
 async fn after_a_restart_stale_pages_are_served_while_the_index_is_silent() {
-    let index = Raw::start(|asked| match asked.nth {
+    let index = Raw::start(|request| match request.nth {
         0 => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
         _ => vec![Step::Stall],
     })
@@ -371,7 +371,7 @@ async fn after_a_restart_stale_pages_are_served_while_the_index_is_silent() {
 #[tokio::test]
 async fn invalid_responses_do_not_replace_cached_pages() {
     // A page, an invalid page, an older page, then no response.
-    let index = Raw::start(|asked| match asked.nth {
+    let index = Raw::start(|request| match request.nth {
         0 => reply(
             "200 OK",
             &[JSON],
@@ -396,12 +396,12 @@ async fn invalid_responses_do_not_replace_cached_pages() {
         assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
         proxy.stop().await;
     }
-    assert!(index.asked().len() >= 4);
+    assert!(index.requests().len() >= 4);
 }
 
 #[tokio::test]
 async fn revalidation_and_removal_are_persisted() {
-    let index = Raw::start(|asked| match asked.nth {
+    let index = Raw::start(|request| match request.nth {
         0 => reply("200 OK", &[JSON, ("etag", "\"v1\"")], support::page("demo", &[("a-1.whl", "x")])),
         1 => vec![head("304 Not Modified", &[])],
         2 => reply("404 Not Found", &[], ""),
@@ -417,7 +417,7 @@ async fn revalidation_and_removal_are_persisted() {
     };
     let day = Duration::from_secs(86400);
     // Requests to the index, and the status for the client.
-    for (ttl, asked, status) in [(day, 1, 200), (day, 1, 200), (Duration::ZERO, 2, 200), (day, 2, 200)] {
+    for (ttl, requests, status) in [(day, 1, 200), (day, 1, 200), (Duration::ZERO, 2, 200), (day, 2, 200)] {
         if ttl.is_zero() {
             // Long ago, except for the response that comes now.
             let pages = dir.path().join("cache/pages");
@@ -427,7 +427,7 @@ async fn revalidation_and_removal_are_persisted() {
         }
         let mut proxy = setup(ttl).start().await;
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), status);
-        assert_eq!(index.asked().len(), asked);
+        assert_eq!(index.requests().len(), requests);
         proxy.stop().await;
         drop(proxy);
     }

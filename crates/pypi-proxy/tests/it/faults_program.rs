@@ -37,13 +37,13 @@ async fn slow_index() -> Raw {
         rounds.flat_map(|round| (0..FILES).map(move |number| (name(round, number), wheel(round, number))));
     let all: Vec<_> = all.collect();
     let page = support::hashed_page(all.iter().cloned());
-    Raw::start(move |asked| {
-        let Some(file) = asked.path.strip_prefix("/f/") else {
+    Raw::start(move |received| {
+        let Some(file) = received.path.strip_prefix("/f/") else {
             return reply("200 OK", &[JSON], page.clone());
         };
         let (_, wheel) = all.iter().find(|(name, _)| name == file).unwrap();
-        let rest = wheel.slice(asked.from()..);
-        assert_eq!(asked.from(), 0, "a new program knows nothing of what was on its way");
+        let rest = wheel.slice(received.from()..);
+        assert_eq!(received.from(), 0, "a new program knows nothing of what was on its way");
         let mut steps = vec![head("200 OK", &[("content-length", &rest.len().to_string())])];
         for chunk in rest.chunks(10_000) {
             steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
@@ -124,8 +124,8 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
     let wheel = content(len);
     let own = wheel.clone();
     let page = support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]);
-    let index = Raw::start(move |asked| {
-        if !asked.path.starts_with("/f/") {
+    let index = Raw::start(move |received| {
+        if !received.path.starts_with("/f/") {
             return reply("200 OK", &[JSON], page.clone());
         }
         let half = own.len() / 2;
@@ -211,7 +211,7 @@ async fn endless_pages_and_decompression_bombs_are_bounded_in_memory() {
         std::io::Write::write_all(&mut encoder, &spaces).unwrap();
     }
     let bomb = Bytes::from(encoder.finish().unwrap());
-    let index = Raw::start(move |asked| match &*asked.path {
+    let index = Raw::start(move |received| match &*received.path {
         "/simple/html/" => {
             let line = Bytes::from("<a href=\"x-1.0.whl\">x-1.0.whl</a><br>\n".repeat(28_000));
             let mut steps = vec![head("200 OK", &[("content-type", "text/html")])];

@@ -8,7 +8,7 @@ use pypi_proxy::serve::Config;
 
 use crate::support;
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
-use crate::support::raw::{Asked, Raw, Step, head, reply};
+use crate::support::raw::{RawRequest, Raw, Step, head, reply};
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, respond};
 
@@ -16,7 +16,7 @@ const LEN: usize = 200_000;
 
 /// Fields of a file on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum PageFields {
     HashAndSize,
     Hash,
     Nothing,
@@ -31,11 +31,11 @@ enum End {
 
 struct Case {
     name: &'static str,
-    told: Told,
-    response: fn(&Asked, &Bytes) -> Vec<Step>,
+    page_fields: PageFields,
+    response: fn(&RawRequest, &Bytes) -> Vec<Step>,
     end: End,
     /// Maximum requests for the file per client.
-    asked: usize,
+    max_requests: usize,
     /// Stall timeout of the proxy.
     stall: Duration,
 }
@@ -47,15 +47,15 @@ const SOME: Duration = Duration::from_secs(5);
 
 const CASES: &[Case] = {
     use End::{Bad, Good};
-    use Told::{Hash, HashAndSize, Nothing};
+    use PageFields::{Hash, HashAndSize, Nothing};
     const fn case(
         name: &'static str,
-        told: Told,
+        page_fields: PageFields,
         end: End,
-        asked: usize,
-        response: fn(&Asked, &Bytes) -> Vec<Step>,
+        max_requests: usize,
+        response: fn(&RawRequest, &Bytes) -> Vec<Step>,
     ) -> Case {
-        Case { name, told, response, end, asked, stall: TIMEOUT }
+        Case { name, page_fields, response, end, max_requests, stall: TIMEOUT }
     }
     const fn stalls(case: Case, stall: Duration) -> Case {
         Case { stall, ..case }
@@ -71,9 +71,9 @@ const CASES: &[Case] = {
         ),
         stalls(case("stalls", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Stall)), SHORT),
         stalls(
-            case("stalls-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+            case("stalls-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
                 0 => part(wheel, LEN, LEN / 2, Step::Stall),
-                _ => rest(asked, wheel, "\"v1\""),
+                _ => rest(request, wheel, "\"v1\""),
             }),
             SOME,
         ),
@@ -84,12 +84,12 @@ const CASES: &[Case] = {
             [head("200 OK", &[("content-length", "200000")])].into_iter().chain(steps).collect()
         }),
         case("resets", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Reset)),
-        case("resets-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+        case("resets-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, wheel, "\"v1\""),
+            _ => rest(request, wheel, "\"v1\""),
         }),
         // Without support for ranges, each attempt gets further.
-        case("resets-without-ranges", HashAndSize, Good, 3, |asked, wheel| match asked.nth {
+        case("resets-without-ranges", HashAndSize, Good, 3, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 3, Step::Reset),
             1 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply("200 OK", &[], wheel.clone()),
@@ -135,15 +135,15 @@ const CASES: &[Case] = {
         }),
         case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
         // Other bytes with the same validators.
-        case("changes", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+        case("changes", HashAndSize, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
+            _ => rest(request, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
         }),
-        case("changes-and-tells", Nothing, Bad, 2, |asked, wheel| match asked.nth {
+        case("changes-and-tells", Nothing, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v2\""),
+            _ => rest(request, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v2\""),
         }),
-        case("another-part", HashAndSize, Bad, 4, |asked, wheel| match asked.nth {
+        case("another-part", HashAndSize, Bad, 4, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply(
                 "206 Partial Content",
@@ -151,7 +151,7 @@ const CASES: &[Case] = {
                 wheel.slice(150_000..),
             ),
         }),
-        case("a-part-of-another-length", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+        case("a-part-of-another-length", HashAndSize, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply(
                 "206 Partial Content",
@@ -178,7 +178,7 @@ const CASES: &[Case] = {
         case("429", HashAndSize, Bad, 3, |_, _| {
             reply("429 Too Many Requests", &[("retry-after", "x")], "secret")
         }),
-        case("503-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+        case("503-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
             0 => reply("503 Service Unavailable", &[("retry-after", "1")], ""),
             _ => reply("200 OK", &[], wheel.clone()),
         }),
@@ -186,8 +186,8 @@ const CASES: &[Case] = {
         case("404", HashAndSize, Bad, 1, |_, _| reply("404 Not Found", &[], "secret")),
         case("304", HashAndSize, Bad, 3, |_, _| reply("304 Not Modified", &[], "")),
         case("204", HashAndSize, Bad, 3, |_, _| vec![head("204 No Content", &[])]),
-        case("loops", HashAndSize, Bad, 20, |asked, _| {
-            reply("302 Found", &[("location", &format!("{}?{}", asked.path, asked.nth))], "")
+        case("loops", HashAndSize, Bad, 20, |request, _| {
+            reply("302 Found", &[("location", &format!("{}?{}", request.path, request.nth))], "")
         }),
         case("nowhere", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[("location", "http://[x/")], "")),
         case("without-a-place", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[], "")),
@@ -195,15 +195,15 @@ const CASES: &[Case] = {
 };
 
 /// Sends part of the file and then another step.
-fn part(wheel: &Bytes, told: usize, sent: usize, then: Step) -> Vec<Step> {
-    let head = head("200 OK", &[("content-length", &told.to_string()), ("etag", "\"v1\"")]);
+fn part(wheel: &Bytes, announced: usize, sent: usize, then: Step) -> Vec<Step> {
+    let head = head("200 OK", &[("content-length", &announced.to_string()), ("etag", "\"v1\"")]);
     vec![head, Step::Send(wheel.slice(..sent)), then]
 }
 
 /// Sends the requested rest of the file.
-fn rest(asked: &Asked, wheel: &Bytes, etag: &str) -> Vec<Step> {
-    let from = asked.from();
-    assert!(from > 0, "{}", asked.head);
+fn rest(request: &RawRequest, wheel: &Bytes, etag: &str) -> Vec<Step> {
+    let from = request.from();
+    assert!(from > 0, "{}", request.head);
     let range = format!("bytes {from}-{}/{}", wheel.len() - 1, wheel.len());
     reply("206 Partial Content", &[("content-range", &range), ("etag", etag)], wheel.slice(from..))
 }
@@ -225,10 +225,10 @@ fn page() -> String {
         let sha256 = digest_of(&wheel).to_string();
         let mut file =
             serde_json::json!({"filename": name(case), "url": format!("/f/{}", name(case)), "hashes": {}});
-        if case.told != Told::Nothing {
+        if case.page_fields != PageFields::Nothing {
             file["hashes"] = serde_json::json!({"sha256": sha256});
         }
-        if case.told == Told::HashAndSize {
+        if case.page_fields == PageFields::HashAndSize {
             file["size"] = wheel.len().into();
         }
         file
@@ -247,12 +247,12 @@ async fn fetch(proxy: &RunningProxy, path: &str) -> Result<Bytes, String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_faulty_download_is_intact_or_an_error() {
-    let index = Raw::start(|asked| match asked.path.strip_prefix("/f/") {
+    let index = Raw::start(|request| match request.path.strip_prefix("/f/") {
         None => reply("200 OK", &[JSON], page()),
         Some(file) => {
             let file = file.split('?').next().unwrap();
             let case = CASES.iter().find(|case| name(case) == file).unwrap();
-            (case.response)(asked, &wheel(case))
+            (case.response)(request, &wheel(case))
         }
     })
     .await;
@@ -279,10 +279,10 @@ async fn a_faulty_download_is_intact_or_an_error() {
             }
         }
         let file = format!("/f/{}", name(case));
-        let asked = index.asked().iter().filter(|asked| asked.path.split('?').next() == Some(&file)).count();
+        let requests = index.requests().iter().filter(|request| request.path.split('?').next() == Some(&file)).count();
         // If the first download ends before the second request, the latter starts a new one.
         let times = if case.end == End::Bad { 2 } else { 1 };
-        assert!(asked <= case.asked * times, "{}: {asked} times", case.name);
+        assert!(requests <= case.max_requests * times, "{}: {requests} times", case.name);
     }))
     .await;
     for (proxy, stall) in proxies.iter().zip(stalls) {
@@ -299,8 +299,8 @@ async fn a_faulty_download_is_intact_or_an_error() {
 async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
     let wheel = content(LEN);
     let own = wheel.clone();
-    let index = Raw::start(move |asked| {
-        let file = asked.path.strip_prefix("/f/");
+    let index = Raw::start(move |request| {
+        let file = request.path.strip_prefix("/f/");
         let Some(file) = file else { return reply("200 OK", &[JSON], parts_page(&own)) };
         let part =
             |range: &str, bytes: Bytes| reply("206 Partial Content", &[("content-range", range)], bytes);
@@ -364,8 +364,8 @@ fn parts_page(wheel: &[u8]) -> String {
 #[tokio::test]
 async fn failed_pages_are_errors_and_are_retried() {
     let good = support::page("good", &[("good-1.0.whl", "/f/x")]);
-    let index = Raw::start(move |asked| match &*asked.path {
-        "/simple/" if asked.nth == 0 => reply("500 x", &[], "secret"),
+    let index = Raw::start(move |request| match &*request.path {
+        "/simple/" if request.nth == 0 => reply("500 x", &[], "secret"),
         "/simple/" => reply("200 OK", &[JSON], r#"{"projects":[{"name":"good"}]}"#),
         "/simple/silent/" => vec![Step::Stall],
         "/simple/half/" => {
@@ -440,7 +440,7 @@ async fn failed_pages_are_errors_and_are_retried() {
 async fn a_disconnected_client_does_not_cancel_the_download() {
     let wheel = content(LEN);
     let own = wheel.clone();
-    let index = Raw::start(move |asked| match &*asked.path {
+    let index = Raw::start(move |request| match &*request.path {
         "/simple/demo/" => {
             reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
         }
@@ -464,7 +464,7 @@ async fn a_disconnected_client_does_not_cancel_the_download() {
 
 #[tokio::test]
 async fn retry_after_of_the_index_is_respected() {
-    let index = Raw::start(|asked| match &*asked.path {
+    let index = Raw::start(|request| match &*request.path {
         "/simple/demo/" => {
             let files = [("a-1.0.whl", "/f/a"), ("b-1.0.whl", "/f/b")];
             reply("200 OK", &[JSON], support::page("demo", &files))
@@ -532,10 +532,10 @@ async fn files_are_fetched_only_from_allowed_hosts() {
     // A server that only the proxy can reach.
     let inner = Raw::start(|_| reply("200 OK", &[], "inner secret")).await;
     let port = inner.address().port();
-    let index = Raw::start(move |asked| {
+    let index = Raw::start(move |request| {
         let to = |place: &str| reply("302 Found", &[("location", place)], "");
         let secret = format!("http://localhost:{port}/latest/meta-data");
-        match &*asked.path {
+        match &*request.path {
             "/simple/demo/" => {
                 let (user, other) = (format!("http://u:p@127.0.0.1:{port}/x"), secret.as_str());
                 let files = [
@@ -583,16 +583,16 @@ async fn files_are_fetched_only_from_allowed_hosts() {
         }
     }
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
-    assert_eq!(inner.asked().len(), 0);
+    assert_eq!(inner.requests().len(), 0);
     // An index on this machine may redirect to another one, unless allowed hosts are configured.
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
-    assert_eq!((&*text, inner.asked().len()), ("inner secret", 1));
+    assert_eq!((&*text, inner.requests().len()), ("inner secret", 1));
 }
 
 #[tokio::test]
 async fn upstream_data_can_not_inject_headers() {
-    let index = Raw::start(|asked| {
+    let index = Raw::start(|request| {
         let odd = [
             ("etag", "\"a\u{80}\u{1f600}\"; x"),
             ("last-modified", "yesterday\tx"),
@@ -602,7 +602,7 @@ async fn upstream_data_can_not_inject_headers() {
             ("cache-control", "max-age=99999999999999999999"),
             ("x-accel-redirect", "/etc/passwd"),
         ];
-        match &*asked.path {
+        match &*request.path {
             "/simple/demo/" => {
                 let files = [
                     ("demo-1.0.whl", "/f/demo-1.0.whl%0d%0aset-cookie:%20a=b"),
@@ -710,8 +710,8 @@ async fn hostile_pages_are_parsed_or_rejected() {
         ("other-type", ("content-type", "image/png"), vec![0x89, b'P', b'N', b'G', 0, 0]),
     ];
     let own = pages.clone();
-    let index = Raw::start(move |asked| {
-        let page = own.iter().find(|(name, ..)| asked.path == format!("/simple/{name}/"));
+    let index = Raw::start(move |request| {
+        let page = own.iter().find(|(name, ..)| request.path == format!("/simple/{name}/"));
         page.map_or_else(
             || reply("404 x", &[], ""),
             |(_, kind, body)| reply("200 OK", &[*kind], body.clone()),

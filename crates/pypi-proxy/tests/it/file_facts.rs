@@ -95,10 +95,10 @@ async fn downloaded_files_get_a_size_and_time() {
     // Without a hash, it could be another file next time.
     assert_eq!(after[2], before[2]);
     // Now the length is known without a request.
-    let asked = index.paths().len();
+    let requests = index.paths().len();
     let head = proxy.send(Method::HEAD, "/simple/demo/demo-1.0.tar.gz", &[]).await;
     assert_eq!(head.headers()["content-length"], "500");
-    assert_eq!(index.paths()[asked..], ["/simple/demo/"]);
+    assert_eq!(index.paths()[requests..], ["/simple/demo/"]);
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn start(index: &Server, pages: impl Fn(page_cache::Config) -> page_cache:
 }
 
 /// Returns the `core-metadata` fields of both files.
-async fn told(proxy: &RunningProxy) -> [serde_json::Value; 2] {
+async fn listed_metadata(proxy: &RunningProxy) -> [serde_json::Value; 2] {
     let page = proxy.json("/simple/demo/", &[("accept", "application/vnd.pypi.simple.v1+json")]).await;
     [0, 1].map(|at| page["files"][at]["core-metadata"].clone())
 }
@@ -69,14 +69,14 @@ async fn pages_list_extracted_metadata() {
     for is_json in [true, false] {
         let index = index(is_json).await;
         let proxy = start(&index, |pages| pages).await;
-        assert_eq!(told(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
+        assert_eq!(listed_metadata(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
         for name in [BAD, GOOD] {
             assert_eq!(get(&proxy, name).await, (200, wheel(name)));
         }
         let fetched = index.count();
         let expected = serde_json::json!({"sha256": digest_of(TEXT).to_string()});
         let mut pages = 0;
-        while told(&proxy).await[0] != expected {
+        while listed_metadata(&proxy).await[0] != expected {
             pages += 1;
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -88,7 +88,7 @@ async fn pages_list_extracted_metadata() {
             "{pages}"
         );
         // Unreadable metadata is not listed, and is no error of the proxy.
-        assert_eq!(told(&proxy).await[1], serde_json::Value::Null);
+        assert_eq!(listed_metadata(&proxy).await[1], serde_json::Value::Null);
         assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
         let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
         assert!(html.contains(&format!("data-core-metadata=\"sha256={}\"", digest_of(TEXT))), "{html}");
@@ -107,10 +107,10 @@ async fn metadata_of_wheels_that_are_not_stored_is_extracted_on_request() {
     let proxy = start(&index, |pages| pages).await;
     assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
     assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
-    while told(&proxy).await[0].is_null() {
+    while listed_metadata(&proxy).await[0].is_null() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(told(&proxy).await[1].is_null());
+    assert!(listed_metadata(&proxy).await[1].is_null());
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn without_the_setting_no_metadata_is_extracted() {
     let proxy = start(&index, |pages| pages.wheel_metadata(false)).await;
     assert_eq!(get(&proxy, GOOD).await, (200, wheel(GOOD)));
     for _ in 0..3 {
-        assert!(told(&proxy).await.iter().all(serde_json::Value::is_null));
+        assert!(listed_metadata(&proxy).await.iter().all(serde_json::Value::is_null));
     }
     for name in [GOOD, BAD] {
         assert_eq!(get(&proxy, &format!("{name}.metadata")).await.0, 404);

@@ -26,7 +26,7 @@ fn name(text: &str) -> ProjectName {
 
 /// Index that sends each page once and then accepts requests without responding.
 async fn silent_after_the_first() -> Raw {
-    Raw::start(|asked| match asked.nth {
+    Raw::start(|received| match received.nth {
         0 => reply("200 OK", &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")])),
         _ => vec![Step::Stall],
     })
@@ -78,7 +78,7 @@ async fn a_cached_page_is_served_while_the_index_is_silent() {
 #[tokio::test(start_paused = true)]
 async fn requests_to_an_unresponsive_index_are_suspended() {
     let dir = tempfile::tempdir().unwrap();
-    let index = Raw::start(|asked| match asked.path.as_str() {
+    let index = Raw::start(|received| match received.path.as_str() {
         "/simple/there/" => reply("404 Not Found", &[], ""),
         _ => vec![Step::Stall],
     })
@@ -89,7 +89,7 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
     }
     // No request is sent, so no timeout has to expire.
-    let begun = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     for number in 5..50 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!(
@@ -97,7 +97,7 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
             (StatusCode::SERVICE_UNAVAILABLE, &"1".parse().unwrap())
         );
     }
-    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(started.elapsed(), Duration::ZERO);
     // One request at a time probes whether it responds again, with increasing backoff.
     let mut pauses = Vec::new();
     for number in 50..56 {
@@ -123,8 +123,8 @@ async fn concurrent_page_fetches_are_limited() {
     const RUNNING: usize = 2;
     const QUEUED: usize = 3;
 
-    let index = Raw::start(|asked| match asked.path.as_str() {
-        "/simple/cached/" if asked.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
+    let index = Raw::start(|received| match received.path.as_str() {
+        "/simple/cached/" if received.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
         "/simple/other/" => reply("404 Not Found", &[], ""),
         _ => vec![Step::Stall],
     })
@@ -159,7 +159,7 @@ async fn concurrent_page_fetches_are_limited() {
         clients.spawn(async move { request.send().await.unwrap().status() });
     }
     becomes([2.0, 3.0, 0.0]).await;
-    let count = index.asked().len();
+    let count = index.requests().len();
     assert_eq!(count, 1 + RUNNING);
     for number in 0..20 {
         let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
@@ -172,7 +172,7 @@ async fn concurrent_page_fetches_are_limited() {
     let cached = proxy.get("/simple/cached/", &[]).await;
     assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
     becomes([2.0, 3.0, 20.0]).await;
-    assert_eq!(index.asked().len(), count);
+    assert_eq!(index.requests().len(), count);
     // Rejected requests leave no entries: only the cached page and five others exist.
     let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
     assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);

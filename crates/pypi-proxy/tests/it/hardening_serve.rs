@@ -174,7 +174,7 @@ async fn a_request_has_at_most_100_header_fields() {
         }
     })
     .await;
-    // The same over HTTP/2.
+    // HTTP/2 has the same limit.
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     for (count, status) in [(90, 200), (101, 431)] {
         let mut request = client.get(proxy.url("/livez"));

@@ -122,8 +122,8 @@ async fn html_pages_contain_the_hash() {
 
 /// Index with a wheel without a hash, with content of this length at every URL.
 async fn nameless(path: &'static str, len: usize) -> Server {
-    Server::start(move |asked, _| async move {
-        match &*asked {
+    Server::start(move |request, _| async move {
+        match &*request {
             "/simple/demo/" => {
                 respond(200, &[("content-type", "text/html")], format!("<a href=\"{path}/{WHEEL}\">x</a>"))
             }

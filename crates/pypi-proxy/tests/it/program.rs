@@ -209,12 +209,12 @@ async fn warm_downloads_files_in_advance() {
     assert!(out.starts_with("2 files"), "{out}");
     assert!(index.paths().contains(&"/f/demo-1.1-py3-none-any.whl".into()));
     assert!(!index.paths().iter().any(|path| path.contains("2.0rc1")));
-    let asked = index.count();
+    let requests_before = index.count();
 
     // A running proxy downloads the files.
     let (child, proxy, _) = serve(dir.path(), &env).await;
     let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
-    assert_eq!((code, index.count()), (0, asked), "all of it is there");
+    assert_eq!((code, index.count()), (0, requests_before), "all of it is there");
     let listen = proxy.strip_prefix("http://").unwrap();
     let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
     assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");

@@ -376,7 +376,7 @@ async fn sequential_requests_share_a_connection() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_path_escapes_the_cache_or_the_index() {
-    let index = Raw::start(|asked| match &*asked.path {
+    let index = Raw::start(|received| match &*received.path {
         "/simple/demo/" => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
         _ => reply("200 OK", &[], "secret"),
     })
@@ -448,6 +448,6 @@ async fn no_path_escapes_the_cache_or_the_index() {
         assert!(!response.contains("secret"), "{path}: {response}");
         stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     }
-    assert!(index.asked().iter().all(|asked| asked.path == "/simple/demo/"), "{:?}", index.asked());
+    assert!(index.requests().iter().all(|received| received.path == "/simple/demo/"), "{:?}", index.requests());
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }

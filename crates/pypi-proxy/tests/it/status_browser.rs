@@ -87,14 +87,14 @@ async fn the_page_fits_and_its_buttons_work() {
     traffic(&proxy).await;
     let endless = proxy.get(&format!("/simple/endless/{}", file("endless")), &[]).await;
     let url = proxy.url("/");
-    let asked = index.count();
+    let requests_before = index.count();
     let look = move || look(&mut Browser::start(&program), &url);
     tokio::task::spawn_blocking(look).await.unwrap();
     drop(endless);
     // The purged pages and the file are fetched again.
-    assert_eq!(index.count(), asked);
+    assert_eq!(index.count(), requests_before);
     traffic(&proxy).await;
-    assert_eq!(index.count(), asked + NAMES.len() + 1);
+    assert_eq!(index.count(), requests_before + NAMES.len() + 1);
 }
 
 fn look(browser: &mut Browser, url: &str) {

@@ -138,9 +138,9 @@ impl Tab<'_> {
 
     /// Waits until an expression is true.
     pub(crate) fn wait(&mut self, expression: &str) {
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while self.value(expression) != true {
-            assert!(begun.elapsed() < TIMEOUT, "{expression}: {}", self.value("document.body.innerText"));
+            assert!(started.elapsed() < TIMEOUT, "{expression}: {}", self.value("document.body.innerText"));
             // Check again after an event.
             self.browser.events.extend(self.browser.from.recv_timeout(Duration::from_millis(50)));
         }

@@ -1,4 +1,4 @@
-//! Strict parser of the Prometheus text format: it fails where the original parser only warns.
+//! Strict parser of the Prometheus text format: it fails where promtool only warns.
 
 use std::collections::{BTreeMap, BTreeSet};
 

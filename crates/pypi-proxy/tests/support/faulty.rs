@@ -39,14 +39,14 @@ pub(crate) enum Fault {
 pub(crate) struct Faulty {
     inner: InMemory,
     fault: Arc<Mutex<Fault>>,
-    begun: AtomicUsize,
+    started: AtomicUsize,
     aborted: Arc<AtomicUsize>,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault) -> Arc<Self> {
         let fault = Arc::new(Mutex::new(fault));
-        Arc::new(Self { inner: InMemory::new(), fault, begun: AtomicUsize::new(0), aborted: Arc::default() })
+        Arc::new(Self { inner: InMemory::new(), fault, started: AtomicUsize::new(0), aborted: Arc::default() })
     }
 
     pub(crate) fn set(&self, fault: Fault) {
@@ -54,8 +54,8 @@ impl Faulty {
     }
 
     /// Number of multipart uploads that were started.
-    pub(crate) fn begun(&self) -> usize {
-        self.begun.load(Ordering::Relaxed)
+    pub(crate) fn started(&self) -> usize {
+        self.started.load(Ordering::Relaxed)
     }
 
     pub(crate) fn aborted(&self) -> usize {
@@ -125,7 +125,7 @@ impl ObjectStore for Faulty {
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
         before(&self.fault, true).await?;
-        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.started.fetch_add(1, Ordering::Relaxed);
         let inner = self.inner.put_multipart_opts(path, options).await?;
         Ok(Box::new(Upload { inner, fault: self.fault.clone(), aborted: self.aborted.clone() }))
     }

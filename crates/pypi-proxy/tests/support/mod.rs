@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 #[cfg(target_os = "linux")]
-mod accepting;
+mod listener;
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
@@ -27,13 +27,13 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use accepting::Accepting;
+use listener::TestListener;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
 /// An upstream that records its requests.
 pub(crate) struct Server {
-    accepting: Accepting,
+    accepting: TestListener,
     requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
 }
 
@@ -46,7 +46,7 @@ impl Server {
     {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (response, seen) = (Arc::new(response), requests.clone());
-        let accepting = Accepting::start(move |stream| {
+        let accepting = TestListener::start(move |stream| {
             let (response, seen) = (response.clone(), seen.clone());
             let service = service_fn(move |request: Request<Incoming>| {
                 let path = request.uri().path_and_query().unwrap().to_string();

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::accepting::Accepting;
+use super::listener::TestListener;
 
 /// Step of a response. The connection is closed after the last one.
 #[derive(Clone, Debug)]
@@ -23,13 +23,13 @@ pub(crate) enum Step {
 
 /// A request: its path, its header in lower case, and the number of earlier requests for this path.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RawRequest {
     pub(crate) path: String,
     pub(crate) head: String,
     pub(crate) nth: usize,
 }
 
-impl Asked {
+impl RawRequest {
     /// First requested byte; 0 without a range.
     pub(crate) fn from(&self) -> usize {
         let Some((_, rest)) = self.head.split_once("\r\nrange: bytes=") else { return 0 };
@@ -40,22 +40,22 @@ impl Asked {
 
 /// Upstream that a test controls byte by byte.
 pub(crate) struct Raw {
-    accepting: Accepting,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    accepting: TestListener,
+    requests: Arc<Mutex<Vec<RawRequest>>>,
 }
 
 impl Raw {
-    pub(crate) async fn start(response: impl Fn(&Asked) -> Vec<Step> + Send + Sync + 'static) -> Self {
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (response, seen) = (Arc::new(response), asked.clone());
-        let accepting = Accepting::start(move |stream| {
+    pub(crate) async fn start(response: impl Fn(&RawRequest) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        let requests: Arc<Mutex<Vec<RawRequest>>> = Arc::default();
+        let (response, seen) = (Arc::new(response), requests.clone());
+        let accepting = TestListener::start(move |stream| {
             let (response, seen) = (response.clone(), seen.clone());
             async move {
                 let _ = serve(stream, &seen, &*response).await;
             }
         })
         .await;
-        Self { accepting, asked }
+        Self { accepting, requests }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -66,13 +66,13 @@ impl Raw {
         self.accepting.address()
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<RawRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Number of requests for this path.
     pub(crate) fn count(&self, path: &str) -> usize {
-        self.asked.lock().unwrap().iter().filter(|asked| asked.path == path).count()
+        self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
     }
 
     /// Closes the listener and all connections, and waits until that is done.
@@ -83,8 +83,8 @@ impl Raw {
 
 async fn serve(
     mut stream: TcpStream,
-    seen: &Mutex<Vec<Asked>>,
-    response: &(dyn Fn(&Asked) -> Vec<Step> + Send + Sync),
+    seen: &Mutex<Vec<RawRequest>>,
+    response: &(dyn Fn(&RawRequest) -> Vec<Step> + Send + Sync),
 ) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -94,13 +94,13 @@ async fn serve(
     }
     let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let asked = {
+    let request = {
         let mut seen = seen.lock().unwrap();
-        let nth = seen.iter().filter(|asked| asked.path == path).count();
-        seen.push(Asked { path, head, nth });
+        let nth = seen.iter().filter(|request| request.path == path).count();
+        seen.push(RawRequest { path, head, nth });
         seen.last().unwrap().clone()
     };
-    for step in response(&asked) {
+    for step in response(&request) {
         match step {
             Step::Send(bytes) => stream.write_all(&bytes).await?,
             Step::Wait(time) => tokio::time::sleep(time).await,

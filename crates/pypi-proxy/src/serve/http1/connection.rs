@@ -24,7 +24,7 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Minimum free space in the buffer before a read.
 const READ_SIZE: usize = 2 * 1024;
 
-/// How long, and for how many bytes, a rejected client may continue to send before the connection is closed.
+/// Limits for input that is discarded from a rejected client before the connection is closed.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_DRAIN: u64 = 256 * 1024;
 

@@ -22,7 +22,7 @@ use super::service::Inner;
 const STYLE: &str = include_str!("status.css");
 const SCRIPT: &str = include_str!("status.js");
 
-/// How long a view is reused, so that many visitors cost no more than one.
+/// Time for which a view is reused, so that many visitors cost no more than one.
 const VIEW_MAX_AGE: Duration = Duration::from_secs(1);
 
 /// The last view and when it was created.

@@ -25,17 +25,17 @@ async fn pip_and_uv_log_in_with_credentials_in_the_url() {
         ("PYPI_PROXY_AUTH_TOKENS_FILE", &file("tokens")),
     ];
     let proxy = Program::start(&dir.path().join("cache"), false, &env).await;
-    let asked = index.lines.count();
+    let requests = index.lines.count();
     for login in ["", "ann:wrong@", "__token__:0123456789abcdee@"] {
         let (sandbox, url) = (Sandbox::new(&python).await, index_url(&proxy, login));
-        let told = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
-        assert!(told.contains("No matching distribution found for pantry"), "{told}");
-        assert!(login.is_empty() || told.contains("401 Error, Credentials not correct"), "{told}");
-        let told = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
-        assert!(told.contains("lack of valid authentication credentials (401 Unauthorized)"), "{told}");
+        let output = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
+        assert!(output.contains("No matching distribution found for pantry"), "{output}");
+        assert!(login.is_empty() || output.contains("401 Error, Credentials not correct"), "{output}");
+        let output = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
+        assert!(output.contains("lack of valid authentication credentials (401 Unauthorized)"), "{output}");
     }
     // None of these requests reached the index.
-    assert_eq!(index.lines.count(), asked);
+    assert_eq!(index.lines.count(), requests);
     for login in ["ann:secret@", "__token__:0123456789abcdef@"] {
         let url = index_url(&proxy, login);
         let sandbox = Sandbox::new(&python).await;
@@ -70,26 +70,26 @@ async fn pip_and_uv_see_the_minimum_age() {
     let pip = Sandbox::new(&python).await;
     pip.run("pip", &["install", "--index-url", &url, "pantry-shelf"]).await;
     assert_eq!(pip.freeze().await, ["pantry-shelf==2.0"]);
-    let told = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
-    assert!(told.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{told}");
+    let output = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
+    assert!(output.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{output}");
     // A URL from a lock file points to the file directly.
-    let told = pip.fails("pip", &["install", &young]).await;
-    assert!(told.contains("403 Client Error: File Too Young For This Proxy"), "{told}");
-    let told = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
-    assert!(told.contains("403 Client Error: Project Denied By This Proxy"), "{told}");
+    let output = pip.fails("pip", &["install", &young]).await;
+    assert!(output.contains("403 Client Error: File Too Young For This Proxy"), "{output}");
+    let output = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
+    assert!(output.contains("403 Client Error: Project Denied By This Proxy"), "{output}");
 
     let uv = Sandbox::new(&python).await;
     uv.run("uv", &["pip", "install", "--default-index", &url, "pantry-shelf"]).await;
     assert_eq!(uv.freeze().await, ["pantry-shelf==2.0"]);
-    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
-    assert!(told.contains("there is no version of pantry-shelf==3.0"), "{told}");
-    let told = uv.fails("uv", &["pip", "install", &young]).await;
+    let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
+    assert!(output.contains("there is no version of pantry-shelf==3.0"), "{output}");
+    let output = uv.fails("uv", &["pip", "install", &young]).await;
     assert!(
-        told.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
-        "{told}"
+        output.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
+        "{output}"
     );
-    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
-    assert!(told.contains("403 Forbidden"), "{told}");
+    let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
+    assert!(output.contains("403 Forbidden"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,9 +108,9 @@ async fn pip_and_uv_retry_after_429() {
     for (program, args) in
         [("pip", &["install", "--index-url"][..]), ("uv", &["pip", "install", "--default-index"])]
     {
-        let (begun, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
+        let (started, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
         sandbox.run(program, &[args, &[&url, "--no-deps", "pantry==1.0"]].concat()).await;
-        let log = proxy.log.all().split_off(begun).concat();
+        let log = proxy.log.all().split_off(started).concat();
         assert!(log.contains("\"status\":429"), "{program}: {log}");
     }
 }

@@ -38,8 +38,8 @@ async fn clients_use_the_proxy_by_variables_and_files() {
     let added = ["source", "add", "--priority=primary", "pypi-proxy", &format!("{url}/simple/")];
     poetry.run("poetry", &added).await;
     let project = std::fs::read_to_string(poetry.work().join("pyproject.toml")).unwrap();
-    let told = guide("pyproject.toml for Poetry", url);
-    assert!(project.contains(told.trim()), "{project}");
+    let expected = guide("pyproject.toml for Poetry", url);
+    assert!(project.contains(expected.trim()), "{project}");
 
     let mut pipenv = Sandbox::new(&python).await;
     pipenv.export(&guide("pipenv", url));

@@ -130,9 +130,9 @@ async fn all_clients_install_equally_from_a_json_index() {
     let cold = install_all(&pairs, &python).await;
     assert!(cold.contains_key("pantry_shelf/__init__.py"), "{cold:?}");
     // The cached files are enough for other clients.
-    let asked = index.lines.count();
+    let requests_before = index.lines.count();
     assert_eq!(install_all(&pairs, &python).await, cold);
-    assert_eq!(index.lines.all()[asked..], [""; 0]);
+    assert_eq!(index.lines.all()[requests_before..], [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,9 +149,9 @@ async fn all_clients_install_equally_from_an_html_index() {
     let pairs = pairs(&env).await;
     let cold = install_all(&pairs, &python).await;
     assert!(cold.contains_key("spice_rack/__init__.py"), "{cold:?}");
-    let asked = index.count();
+    let requests_before = index.count();
     assert_eq!(install_all(&pairs, &python).await, cold);
-    let again = &index.requests()[asked..];
+    let again = &index.requests()[requests_before..];
     assert!(!again.is_empty());
     for (path, headers) in again {
         // Pages are unchanged. Metadata of wheels without hashes is not listed, so clients fetch ranges of wheels that

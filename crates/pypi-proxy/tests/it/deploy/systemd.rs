@@ -82,11 +82,11 @@ async fn an_inherited_socket_is_served_and_stays_open() {
 
 /// As if systemd were blocked: then every sender would wait.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_an_inherited_socket_requests_and_shutdown_work() {
+async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
     let url = index.url("/simple/");
-    let deaf = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    let receiver = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     let sender = UnixDatagram::unbound().unwrap();
     sender.set_nonblocking(true).unwrap();
     while sender.send_to(b"", dir.path().join("notify")).is_ok() {}
@@ -101,7 +101,7 @@ async fn without_an_inherited_socket_requests_and_shutdown_work() {
     terminate(&child);
     let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
-    drop(deaf);
+    drop(receiver);
 }
 
 #[tokio::test]

@@ -70,8 +70,8 @@ fn check(text: &str, metrics: &Metrics, recorded: &BTreeSet<String>) -> (usize, 
                 wrong.push(format!("there is no {name}"));
                 continue;
             };
-            let asked = after.strip_prefix('{').and_then(|after| after.split_once('}'));
-            for (label, values) in asked.iter().flat_map(|(asked, _)| labels(asked)) {
+            let requests = after.strip_prefix('{').and_then(|after| after.split_once('}'));
+            for (label, values) in requests.iter().flat_map(|(requests, _)| labels(requests)) {
                 if matches!(label, "job" | "instance") {
                     continue;
                 }

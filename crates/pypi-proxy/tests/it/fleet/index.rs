@@ -72,15 +72,15 @@ impl Index {
         self.server.url("/simple/")
     }
 
-    pub(crate) fn asked(&self, file: &File) -> usize {
+    pub(crate) fn requests_for(&self, file: &File) -> usize {
         let path = format!("/f/{}", file.name);
-        self.server.paths().iter().filter(|asked| **asked == path).count()
+        self.server.paths().iter().filter(|requested| **requested == path).count()
     }
 
     /// Asserts the number of requests for each of these files.
     pub(crate) fn was_asked(&self, files: &[Arc<File>], times: std::ops::RangeInclusive<usize>) {
-        let asked: Vec<_> = files.iter().map(|file| (self.asked(file), &file.name)).collect();
-        let wrong: Vec<_> = asked.iter().filter(|(count, _)| !times.contains(count)).collect();
+        let counts: Vec<_> = files.iter().map(|file| (self.requests_for(file), &file.name)).collect();
+        let wrong: Vec<_> = counts.iter().filter(|(count, _)| !times.contains(count)).collect();
         assert!(wrong.is_empty(), "{} of {} files: {wrong:?}", wrong.len(), files.len());
     }
 

@@ -154,12 +154,12 @@ pub(crate) fn client() -> reqwest::Client {
 /// Downloads a file. Returns an error if the response is wrong.
 pub(crate) async fn get(client: &reqwest::Client, proxy: &str, file: &File) -> Result<(), String> {
     let path = file.path();
-    let told = |error: reqwest::Error| format!("{path}: {error:?}");
-    let response = client.get(format!("{proxy}{path}")).send().await.map_err(told)?;
+    let output = |error: reqwest::Error| format!("{path}: {error:?}");
+    let response = client.get(format!("{proxy}{path}")).send().await.map_err(output)?;
     if response.status() != 200 {
         return Err(format!("{path}: {} {}", response.status(), response.text().await.unwrap_or_default()));
     }
-    let body = response.bytes().await.map_err(told)?;
+    let body = response.bytes().await.map_err(output)?;
     if body == file.content { Ok(()) } else { Err(format!("{path}: other bytes, {} of them", body.len())) }
 }
 

@@ -27,7 +27,7 @@ use serde_json::json;
 struct Scale {
     clients: usize,
     files: usize,
-    /// How long the bucket is down.
+    /// Duration of the outage of the bucket.
     away: Duration,
 }
 

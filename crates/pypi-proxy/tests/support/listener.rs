@@ -7,13 +7,13 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// Listener on loopback. Dropping it closes the listener and its connections.
-pub(crate) struct Accepting {
+pub(crate) struct TestListener {
     address: SocketAddr,
     stop: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Accepting {
+impl TestListener {
     /// Calls `serve` with every connection.
     pub(crate) async fn start<F>(mut serve: impl FnMut(TcpStream) -> F + Send + 'static) -> Self
     where
@@ -48,7 +48,7 @@ impl Accepting {
     }
 }
 
-impl Drop for Accepting {
+impl Drop for TestListener {
     fn drop(&mut self) {
         self.task.abort();
     }
