@@ -7,11 +7,11 @@ use futures_util::TryStreamExt as _;
 use url::Url;
 
 use super::sparse::Sparse;
-use super::wheel::{Search, MAX_METADATA, metadata};
+use super::wheel::{MAX_METADATA, Search, metadata};
 use crate::Error;
 use crate::error::Kind;
 use crate::store::{FileInfo, FileSource, StoredFile};
-use crate::upstream::{Body, Share, Upstream, Validators};
+use crate::upstream::{FileBody, Reservation, Upstream, Validators};
 
 /// Bytes at the end of a wheel that are fetched first. They nearly always contain the central directory and the
 /// metadata before it.
@@ -55,11 +55,11 @@ impl MetadataSource {
     }
 
     async fn read(&self) -> Result<Vec<u8>, Error> {
-        let mut share = self.upstream.budget().share();
-        share.grow(MAX_METADATA).await;
+        let mut reservation = self.upstream.budget().reserve();
+        reservation.grow(MAX_METADATA).await;
         let mut wheel = match &self.stored {
             Some(stored) => Sparse::new(stored.len),
-            None => self.tail(&mut share).await?,
+            None => self.tail(&mut reservation).await?,
         };
         let mut left = MAX_BYTES;
         for _ in 0..MAX_RANGES {
@@ -71,10 +71,10 @@ impl MetadataSource {
             };
             let end = missing.end.max(missing.start + MIN_RANGE).min(wheel.len());
             let range = missing.start..end;
-            left = left
-                .checked_sub(range.end - range.start)
-                .ok_or_else(|| Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes"))?;
-            let part = self.part(range.clone(), &mut share).await?;
+            left = left.checked_sub(range.end - range.start).ok_or_else(|| {
+                Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes")
+            })?;
+            let part = self.part(range.clone(), &mut reservation).await?;
             if part.is_empty() {
                 return Err(Error::with(Kind::Upstream, "empty response for a range of a wheel"));
             }
@@ -83,22 +83,22 @@ impl MetadataSource {
         Err(Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes"))
     }
 
-    async fn tail(&self, share: &mut Share) -> Result<Sparse, Error> {
+    async fn tail(&self, reservation: &mut Reservation) -> Result<Sparse, Error> {
         let body = self.upstream.tail(&self.url, TAIL).await?;
         let (start, len) = (body.start, body.len);
         // The cell is empty, because the tail is fetched once.
         let _ = self.wheel_info.set(FileInfo { len, validators: body.validators.clone() });
         // A host without support for ranges sends the whole file.
-        let bytes = collect(body, MAX_BYTES, share).await?;
+        let bytes = collect(body, MAX_BYTES, reservation).await?;
         let mut wheel = Sparse::new(len.unwrap_or(start + bytes.len() as u64));
         wheel.put(start, bytes);
         Ok(wheel)
     }
 
-    async fn part(&self, range: std::ops::Range<u64>, share: &mut Share) -> Result<Bytes, Error> {
+    async fn part(&self, range: std::ops::Range<u64>, reservation: &mut Reservation) -> Result<Bytes, Error> {
         if let Some(stored) = &self.stored {
             let file = stored.file.clone();
-            share.grow(range.end - range.start).await;
+            reservation.grow(range.end - range.start).await;
             let work = move || {
                 let mut part = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
                 crate::store::read_at(&file, &mut part, range.start).map(|()| part.into())
@@ -109,19 +109,22 @@ impl MetadataSource {
         let (start, len) = (range.start, range.end - range.start);
         let body = self.upstream.part(&self.url, range).await?;
         let skip = usize::try_from(start.saturating_sub(body.start)).unwrap_or(usize::MAX);
-        let bytes = collect(body, MAX_BYTES, share).await?;
+        let bytes = collect(body, MAX_BYTES, reservation).await?;
         let part = bytes.slice(skip.min(bytes.len())..);
         Ok(part.slice(..part.len().min(usize::try_from(len).unwrap_or(usize::MAX))))
     }
 }
 
-async fn collect(mut body: Body, max: u64, share: &mut Share) -> Result<Bytes, Error> {
+async fn collect(mut body: FileBody, max: u64, reservation: &mut Reservation) -> Result<Bytes, Error> {
     let mut all = Vec::new();
     while let Some(chunk) = body.try_next().await? {
         if all.len() as u64 + chunk.len() as u64 > max {
-            return Err(Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes"));
+            return Err(Error::with(
+                Kind::Limit,
+                "extracting the metadata of a wheel needs too many ranges or bytes",
+            ));
         }
-        share.grow(chunk.len() as u64).await;
+        reservation.grow(chunk.len() as u64).await;
         all.extend_from_slice(&chunk);
     }
     Ok(all.into())
@@ -132,9 +135,9 @@ impl FileSource for MetadataSource {
         Some(self.label.clone())
     }
 
-    async fn open(&mut self, _from: u64, _validators: &Validators) -> Result<Body, Error> {
+    async fn open(&mut self, _from: u64, _validators: &Validators) -> Result<FileBody, Error> {
         let metadata = Bytes::from(self.extract().await?);
         let len = metadata.len() as u64;
-        Ok(Body::new(0, Some(len), Validators::default(), futures_util::stream::iter([Ok(metadata)])))
+        Ok(FileBody::new(0, Some(len), Validators::default(), futures_util::stream::iter([Ok(metadata)])))
     }
 }

@@ -30,7 +30,8 @@ pub(super) fn metadata(wheel: Sparse, name: &str) -> (Sparse, Result<Search, Err
     // The archive takes ownership of the reader and returns it.
     match ZipLocator::new().locate_in_reader(wheel, &mut buffer, len) {
         Err((wheel, _)) => {
-            let search = wheel.take_missing().map(Search::Missing).ok_or_else(|| corrupt("not a ZIP archive"));
+            let search =
+                wheel.take_missing().map(Search::Missing).ok_or_else(|| corrupt("not a ZIP archive"));
             (wheel, search)
         }
         Ok(archive) => {
@@ -51,7 +52,8 @@ fn find(archive: &rawzip::ZipArchive<Sparse>, name: &str, buffer: &mut [u8]) -> 
     let mut entries = archive.entries(buffer);
     let mut found = None;
     for _ in 0..MAX_ENTRIES {
-        let Some(entry) = entries.next_entry().map_err(|_| corrupt("the central directory is corrupt"))? else {
+        let Some(entry) = entries.next_entry().map_err(|_| corrupt("the central directory is corrupt"))?
+        else {
             break;
         };
         if is_metadata(entry.file_path().as_ref(), &expected) {
@@ -93,9 +95,9 @@ fn is_metadata(path: &[u8], (project, version): &(String, String)) -> bool {
     };
     let is_top = !folder.contains('/');
     is_top
-        && folder
-            .rsplit_once('-')
-            .is_some_and(|(own, own_version)| normalize(own) == *project && normalize(own_version) == *version)
+        && folder.rsplit_once('-').is_some_and(|(own, own_version)| {
+            normalize(own) == *project && normalize(own_version) == *version
+        })
 }
 
 fn normalize(text: &str) -> String {

@@ -34,10 +34,10 @@ impl BucketCache {
         let max = self.max_page;
         let Some(page) = self.bucket.page(index, slot.name.as_ref(), max).await else { return (None, None) };
         let (document, checked) = (page.document, part.checked);
-        let mut share = budget.share();
-        share.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
+        let mut reservation = budget.reserve();
+        reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
         let work = move || {
-            let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, share)?;
+            let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, reservation)?;
             let is_newer = checked.is_none_or(|checked| checked < stored.checked);
             is_newer.then(|| (document.to_vec(), stored))
         };
@@ -54,7 +54,7 @@ impl BucketCache {
     ) {
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
-        self.bucket.share_page(index, project, document, version, self.max_page, is_as_new);
+        self.bucket.store_page(index, project, document, version, self.max_page, is_as_new);
     }
 
     pub(super) fn bucket(&self) -> &Bucket {

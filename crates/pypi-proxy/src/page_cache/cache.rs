@@ -21,7 +21,7 @@ use crate::error::{Chain, Kind};
 use crate::page::{FileFacts, Page, ProjectFacts, ProjectList};
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{Answer, PageBody, Upstream};
+use crate::upstream::{PageBody, PageResponse, Upstream};
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -152,7 +152,7 @@ impl PageCache {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.bucket().forget_page(index, project).await?;
+                bucket.bucket().purge_page(index, project).await?;
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ impl PageCache {
         tokio::task::spawn_blocking(move || disk.clear()).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for upstream in &self.0.upstreams {
-                bucket.bucket().forget_pages(upstream.id()).await?;
+                bucket.bucket().purge_pages(upstream.id()).await?;
             }
         }
         Ok(())
@@ -214,7 +214,7 @@ impl PageCache {
     /// Returns whether the rules allow requesting this page from the upstream with this number.
     fn is_upstream_allowed(&self, name: Option<&ProjectName>, index: usize) -> bool {
         match (self.rules(), name) {
-            (Some(rules), Some(name)) => rules.may_ask(name, index),
+            (Some(rules), Some(name)) => rules.is_index_allowed(name, index),
             _ => true,
         }
     }
@@ -349,8 +349,8 @@ impl PageCache {
         }
         if let Some((at, failure)) = &state.failure {
             let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
-            let is_left_alone = now < *at + UPSTREAM_BACKOFF || pause.is_some_and(|pause| !pause.is_zero());
-            if is_left_alone && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
+            let is_backing_off = now < *at + UPSTREAM_BACKOFF || pause.is_some_and(|pause| !pause.is_zero());
+            if is_backing_off && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
                 return Lookup::Served(Ok(served));
             }
             // The upstream sent `Retry-After`.
@@ -652,9 +652,9 @@ impl PageCache {
         let id = upstream.id();
         let open = move || disk.open(id, name.as_ref());
         let (document, touched) = tokio::task::spawn_blocking(open).await.ok()??;
-        let mut share = upstream.budget().share();
-        share.grow(DiskCache::page_len(&document)?.min(max)).await;
-        let work = move || DiskCache::read(&document, max, touched, share);
+        let mut reservation = upstream.budget().reserve();
+        reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
+        let work = move || DiskCache::read(&document, max, touched, reservation);
         tokio::task::spawn_blocking(work).await.ok()?
     }
 
@@ -687,7 +687,7 @@ impl PageCache {
             return Ok(part);
         }
         let body = match upstream.page(name, &part.validators).await? {
-            Answer::NotModified if part.content.is_some() => {
+            PageResponse::NotModified if part.content.is_some() => {
                 let part =
                     self.reparse_with_facts(index, UpstreamPage { checked: Some(now), ..part }, slot).await;
                 self.with_disk(index, name, move |disk, id, name| disk.touch(id, name, now)).await;
@@ -704,21 +704,21 @@ impl PageCache {
                 }
                 return Ok(part);
             }
-            Answer::NotModified => {
+            PageResponse::NotModified => {
                 return Err(Error::with(Kind::Upstream, "304 Not Modified for a request without validators"));
             }
-            Answer::NotFound => {
+            PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
                     self.with_disk(index, name, |disk, id, name| drop(disk.remove(id, name))).await;
                     if let Some(bucket) = &self.0.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.bucket().forget_page(upstream.id(), name).await;
+                        let _ = bucket.bucket().purge_page(upstream.id(), name).await;
                     }
                 }
                 return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
             }
-            Answer::Page(body) => body,
+            PageResponse::Page(body) => body,
         };
         let validators = body.validators.clone();
         let (disk, bucket, version) =

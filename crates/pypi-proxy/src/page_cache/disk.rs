@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::ProjectFacts;
 use crate::store::{CacheDir, PagesDir};
-use crate::upstream::{PageBody, Share, Validators};
+use crate::upstream::{PageBody, Reservation, Validators};
 use crate::{Error, ProjectName};
 
 /// Version of the file format. Files of another version are ignored.
@@ -93,8 +93,13 @@ impl DiskCache {
     }
 
     /// Decodes a document whose page has at most `max_page` bytes. `touched` is a later confirmation than that of the
-    /// header, if any. `share` has reserved the memory for the page.
-    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime, share: Share) -> Option<StoredPage> {
+    /// header, if any. `reservation` has reserved the memory for the page.
+    pub(super) fn read(
+        bytes: &[u8],
+        max_page: u64,
+        touched: SystemTime,
+        reservation: Reservation,
+    ) -> Option<StoredPage> {
         let (header, start) = Self::header(bytes)?;
         if header.len > max_page {
             return None;
@@ -107,7 +112,7 @@ impl DiskCache {
         }
         let validators = Validators { etag: header.etag, last_modified: header.last_modified };
         let body =
-            PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, share };
+            PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, reservation };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(header.checked).max(touched);
         Some(StoredPage { body, checked, modified: time(header.modified) })

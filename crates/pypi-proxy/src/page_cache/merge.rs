@@ -7,7 +7,7 @@ use super::RenderedPage;
 use super::rendered::MergedContent;
 use super::slot::{Content, UpstreamContent, UpstreamPage};
 use crate::page::{Page, ProjectList};
-use crate::rules::{Ruled, Rules};
+use crate::rules::{FilteredPage, Rules};
 use crate::{Error, ProjectName};
 
 /// Merges pages. If several upstreams have a file of the same name, the first one wins; versions are united.
@@ -51,7 +51,7 @@ pub(super) fn combine(
             let mut merged = merge(&projects)?;
             if let (Some(rules), Some(name)) = (rules, name) {
                 let now = SystemTime::now();
-                let Ruled { page, next, last } = rules.page(name, merged, now)?;
+                let FilteredPage { page, next, last } = rules.page(name, merged, now)?;
                 merged = page;
                 modified = modified.max(last);
                 time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);

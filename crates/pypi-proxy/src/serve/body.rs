@@ -41,7 +41,7 @@ enum BodyKind {
     },
     /// A body from the upstream that is not stored.
     PassThrough {
-        body: upstream::Body,
+        body: upstream::FileBody,
         remaining: Option<u64>,
     },
 }
@@ -87,7 +87,7 @@ impl ResponseBody {
         Self(BodyKind::Growing { reader, remaining: len })
     }
 
-    pub(super) fn pass_through(body: upstream::Body, len: Option<u64>) -> Self {
+    pub(super) fn pass_through(body: upstream::FileBody, len: Option<u64>) -> Self {
         Self(BodyKind::PassThrough { body, remaining: len })
     }
 }

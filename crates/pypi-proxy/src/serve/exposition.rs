@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::histogram::Counted;
+use crate::histogram::HistogramSnapshot;
 
 /// Text of all metric families so far.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Exposition {
     }
 
     /// Adds all samples of a histogram to the family.
-    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &Counted) -> &mut Self {
+    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &HistogramSnapshot) -> &mut Self {
         for (bound, count) in counted.cumulative() {
             let bound = bound.map_or_else(|| "+Inf".to_owned(), |bound| bound.to_string());
             self.sample("_bucket", labels, Some(("le", &bound)), count);
@@ -106,7 +106,7 @@ mod tests {
         let histogram = Histogram::default();
         histogram.record(Duration::from_millis(1500));
         let mut out = Exposition::default();
-        out.histogram("x_seconds", "Help.").times(&[], &histogram.counted());
+        out.histogram("x_seconds", "Help.").times(&[], &histogram.snapshot());
         let text = out.finish();
         assert!(text.contains("x_seconds_bucket{le=\"1\"} 0\nx_seconds_bucket{le=\"2.5\"} 1\n"), "{text}");
         assert!(

@@ -57,7 +57,7 @@ pub(super) async fn readiness_problems(proxy: &Arc<Inner>) -> Vec<&'static str> 
     problems
 }
 
-const UNWRITABLE: &str = "the cache folder is not writable";
+const UNWRITABLE: &str = "the cache directory is not writable";
 
 /// Returns whether the store is writable. A disk that hangs is not.
 async fn is_writable(proxy: &Arc<Inner>) -> bool {
@@ -84,7 +84,7 @@ async fn is_writable(proxy: &Arc<Inner>) -> bool {
 
 /// Returns whether any upstream responded to the last request, or responds to a probe now.
 async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
-    if indexes.iter().any(|index| index.meter().condition() == Condition::Answers) {
+    if indexes.iter().any(|index| index.meter().condition() == Condition::Responding) {
         return true;
     }
     let probes = indexes.iter().map(|index| tokio::time::timeout(PROBE_TIMEOUT, index.probe()));
@@ -130,13 +130,13 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.last_error()?))) {
         reasons.push(trouble);
         // Without other requests, nothing would detect that the bucket is available again.
-        bucket.look_again();
+        bucket.recheck();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
-        if index.meter().condition() == Condition::Fails {
+        if index.meter().condition() == Condition::Failing {
             reasons.push(format!("index {} failed to respond to the last request", at + 1));
         }
     }
@@ -145,9 +145,9 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         .iter()
         .map(|index| {
             let state = match index.meter().condition() {
-                Condition::Unknown => "not asked yet",
-                Condition::Answers => "answers",
-                Condition::Fails => "fails",
+                Condition::Unknown => "not kind yet",
+                Condition::Responding => "answers",
+                Condition::Failing => "fails",
             };
             json!({"url": index.to_string(), "ttl_seconds": index.ttl().as_secs(), "state": state})
         })

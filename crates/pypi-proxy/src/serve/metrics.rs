@@ -7,10 +7,10 @@ use super::process::Process;
 use super::reject::REASONS;
 use super::request_metrics::{CACHE_STATUSES, Endpoint};
 use super::service::Inner;
-use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
+use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
 use crate::page_cache::RefreshOutcome;
 use crate::store::CacheArea;
-use crate::upstream::{Asked, Condition, Fault};
+use crate::upstream::{Condition, Fault, RequestKind};
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -75,14 +75,15 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
 fn upstreams(proxy: &Inner, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
-    let each = || indexes.iter().flat_map(|(id, index)| Asked::ALL.map(|asked| (id, index.meter(), asked)));
+    let each =
+        || indexes.iter().flat_map(|(id, index)| RequestKind::ALL.map(|kind| (id, index.meter(), kind)));
     out.gauge("pypi_proxy_index_info", "URL of each index by its number.");
     for (id, index) in &indexes {
         out.value(&[("index", id), ("url", &index.to_string())], 1);
     }
     out.gauge("pypi_proxy_index_up", "Whether the index responded to the last request; 1 before the first.");
     for (id, index) in &indexes {
-        let is_up = index.meter().condition() != Condition::Fails;
+        let is_up = index.meter().condition() != Condition::Failing;
         out.value(&[("index", id)], u8::from(is_up));
     }
     out.gauge(
@@ -90,34 +91,34 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         "Whether requests for pages are suspended, because the index did not respond.",
     );
     for (id, index) in &indexes {
-        out.value(&[("index", id)], u8::from(index.is_left_alone()));
+        out.value(&[("index", id)], u8::from(index.is_circuit_open()));
     }
     out.counter(
         "pypi_proxy_upstream_requests_total",
         "Requests that an index or the host of its files responded to.",
     );
-    for (id, meter, asked) in each() {
-        for (code, count) in CLASSES.iter().zip(meter.answers(asked)) {
-            out.value(&[("index", id), ("kind", asked.name()), ("code", code)], count);
+    for (id, meter, kind) in each() {
+        for (code, count) in CLASSES.iter().zip(meter.responses(kind)) {
+            out.value(&[("index", id), ("kind", kind.name()), ("code", code)], count);
         }
     }
     out.counter("pypi_proxy_upstream_errors_total", "Requests without a response, and incomplete responses.");
-    for (id, meter, asked) in each() {
+    for (id, meter, kind) in each() {
         for fault in Fault::ALL {
-            let labels = [("index", &**id), ("kind", asked.name()), ("error", fault.name())];
-            out.value(&labels, meter.faults(asked, fault));
+            let labels = [("index", &**id), ("kind", kind.name()), ("error", fault.name())];
+            out.value(&labels, meter.faults(kind, fault));
         }
     }
     out.counter("pypi_proxy_upstream_received_bytes_total", "Bytes of received bodies, after decompression.");
-    for (id, meter, asked) in each() {
-        out.value(&[("index", id), ("kind", asked.name())], meter.bytes(asked));
+    for (id, meter, kind) in each() {
+        out.value(&[("index", id), ("kind", kind.name())], meter.bytes(kind));
     }
     out.histogram(
         "pypi_proxy_upstream_response_start_seconds",
         "Time from a request to the start of its response.",
     );
-    for (id, meter, asked) in each() {
-        out.times(&[("index", id), ("kind", asked.name())], &meter.latency(asked));
+    for (id, meter, kind) in each() {
+        out.times(&[("index", id), ("kind", kind.name())], &meter.latency(kind));
     }
 }
 
@@ -148,12 +149,12 @@ fn store(proxy: &Inner, out: &mut Exposition) {
     out.gauge("pypi_proxy_file_bytes", "Bytes of stored files.").value(&[], stats.bytes);
     let limit = proxy.store.max_bytes();
     let limit = if limit == u64::MAX { "+Inf".to_owned() } else { limit.to_string() };
-    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache folder.").value(&[], limit);
-    out.gauge("pypi_proxy_cache_entries", "Entries of the cache folder by area.");
+    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache directory.").value(&[], limit);
+    out.gauge("pypi_proxy_cache_entries", "Entries of the cache directory by area.");
     for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.usage(part).entries);
     }
-    out.gauge("pypi_proxy_cache_bytes", "Bytes of the cache folder by area.");
+    out.gauge("pypi_proxy_cache_bytes", "Bytes of the cache directory by area.");
     for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.usage(part).bytes);
     }
@@ -190,25 +191,25 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
         "pypi_proxy_bucket_up",
         "Whether the bucket responded to the last operation; 1 before the first.",
     )
-    .value(&[], u8::from(bucket.trouble().is_none()));
+    .value(&[], u8::from(bucket.last_error().is_none()));
     out.gauge(
         "pypi_proxy_bucket_left_alone",
         "Whether operations on the bucket are suspended, because it failed.",
     )
-    .value(&[], u8::from(bucket.is_left_alone()));
+    .value(&[], u8::from(bucket.is_circuit_open()));
     out.counter("pypi_proxy_bucket_operations_total", "Operations on the bucket by outcome.");
     for operation in Operation::ALL {
-        for ended in Ended::ALL {
+        for ended in Outcome::ALL {
             let labels = [("operation", operation.name()), ("outcome", ended.name())];
             out.value(&labels, meter.operations(operation, ended));
         }
     }
     out.counter("pypi_proxy_bucket_leases_total", "Leases of files by outcome.");
-    for leased in Leased::ALL {
+    for leased in LeaseOutcome::ALL {
         out.value(&[("outcome", leased.name())], meter.leases(leased));
     }
     out.counter("pypi_proxy_bucket_uploads_total", "Uploads to the bucket by outcome.");
-    for uploaded in Uploaded::ALL {
+    for uploaded in UploadOutcome::ALL {
         out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
     }
     out.gauge("pypi_proxy_bucket_uploads_pending", "Uploads to the bucket in flight or queued.")

@@ -4,8 +4,8 @@ use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
 use super::message::ProxyResponse;
-use crate::guard::Refused;
-use crate::rules::Refusal;
+use crate::guard::Rejection;
+use crate::rules::RuleViolation;
 
 /// Reasons for rejections, as in the metrics.
 pub(super) const REASONS: [&str; 7] = ["login", "rate", "busy", "project", "age", "yanked", "head"];
@@ -23,27 +23,27 @@ fn problem(status: StatusCode, title: &'static str, detail: &str) -> ProxyRespon
 }
 
 /// Response to a request that the rules about projects and files forbid.
-pub(super) fn rule_rejection(refusal: Refusal) -> CountedRejection {
-    (problem(StatusCode::FORBIDDEN, refusal.title(), &refusal.to_string()), refusal.name())
+pub(super) fn rule_rejection(violation: RuleViolation) -> CountedRejection {
+    (problem(StatusCode::FORBIDDEN, violation.title(), &violation.to_string()), violation.name())
 }
 
 /// Response to a request without a valid login or above the rate limit.
-pub(super) fn guard_rejection(refused: Refused) -> CountedRejection {
-    match refused {
-        Refused::Login => {
+pub(super) fn guard_rejection(rejection: Rejection) -> CountedRejection {
+    match rejection {
+        Rejection::Unauthenticated => {
             let detail = "the proxy requires a login: a user name and password, or __token__ and a token";
             let mut response = problem(StatusCode::UNAUTHORIZED, "Unauthorized", detail);
             response.set(WWW_AUTHENTICATE, "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
             (response, "login")
         }
-        Refused::Rate(time) => {
+        Rejection::RateLimited(time) => {
             let detail = "the client has sent too many requests";
             let mut response = problem(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests", detail);
             // Round up to full seconds.
             response.set(RETRY_AFTER, time.as_secs() + u64::from(time.subsec_nanos() > 0));
             (response, "rate")
         }
-        Refused::Busy => {
+        Rejection::Overloaded => {
             let detail = "too many passwords are waiting to be checked";
             let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable", detail);
             response.set(RETRY_AFTER, 1);

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 
 use super::reject::REASONS;
-use crate::histogram::{Counted, Histogram};
+use crate::histogram::{Histogram, HistogramSnapshot};
 
 /// Kind of endpoint, for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(super) struct Totals {
     /// Bytes sent to clients, for all endpoints.
     pub(super) sent: u64,
     /// Time until the start of the response.
-    pub(super) response_starts: Counted,
+    pub(super) response_starts: HistogramSnapshot,
 }
 
 impl Default for RequestMetrics {
@@ -211,12 +211,12 @@ impl RequestMetrics {
     }
 
     /// Returns the histograms of the time to the start and to the end of responses, by endpoint.
-    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, Counted, Counted)> {
+    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, HistogramSnapshot, HistogramSnapshot)> {
         let names = Endpoint::CACHED.map(Endpoint::name).into_iter().chain(["other"]);
         let times = self.response_starts.iter().zip(&self.durations);
         names
             .zip(times)
-            .map(|(name, (response_start, duration))| (name, response_start.counted(), duration.counted()))
+            .map(|(name, (response_start, duration))| (name, response_start.snapshot(), duration.snapshot()))
     }
 
     pub(super) fn totals(&self) -> Totals {
@@ -224,7 +224,7 @@ impl RequestMetrics {
         for (counters, response_start) in self.cache_statuses.iter().zip(&self.response_starts) {
             totals.requests += counters.iter().map(load).sum::<u64>();
             totals.hits += HIT_INDEXES.iter().map(|cache_status| load(&counters[*cache_status])).sum::<u64>();
-            totals.response_starts = totals.response_starts.plus(&response_start.counted());
+            totals.response_starts = totals.response_starts.plus(&response_start.snapshot());
         }
         totals
     }

@@ -31,7 +31,7 @@ use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
 use crate::page::{FileFacts, Metadata};
 use crate::page_cache::{CachedPage, PageBytes, PageCache};
-use crate::rules::Refusal;
+use crate::rules::RuleViolation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, Store, StoredFile};
 use crate::upstream::Upstream;
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
@@ -170,7 +170,7 @@ impl Proxy {
             Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
             _ => Area::Index,
         };
-        match guard.admit(area, client, request.fields.authorization).await {
+        match guard.authorize(area, client, request.fields.authorization).await {
             Err(rejection) => self.reject(guard_rejection(rejection)),
             Ok(user) => {
                 let mut response = self.dispatch(route, request).await;
@@ -191,12 +191,17 @@ impl Proxy {
     }
 
     /// Checks whether the rules allow the project.
-    fn check_project(&self, name: &ProjectName) -> Result<(), Refusal> {
+    fn check_project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
         self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name))
     }
 
     /// Checks whether the rules allow a file, or the file that metadata or a signature belongs to.
-    fn check_file(&self, cached: &CachedPage, project: &ProjectName, name: &str) -> Result<(), Refusal> {
+    fn check_file(
+        &self,
+        cached: &CachedPage,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<(), RuleViolation> {
         let Some(rules) = self.0.pages.rules() else { return Ok(()) };
         let base = || cached.page.file(name.rsplit_once('.')?.0);
         match cached.page.file(name).or_else(base) {
@@ -262,8 +267,8 @@ impl Proxy {
     }
 
     async fn project(&self, name: &ProjectName, request: &RequestParts<'_>) -> ProxyResponse {
-        if let Err(refusal) = self.check_project(name) {
-            return self.reject(rule_rejection(refusal));
+        if let Err(violation) = self.check_project(name) {
+            return self.reject(rule_rejection(violation));
         }
         match self.0.pages.project(name).await {
             Ok(cached) => self.page(&cached, request).await,
@@ -298,12 +303,12 @@ impl Proxy {
         method: &Method,
         fields: &RequestFields<'_>,
     ) -> Result<ProxyResponse, Error> {
-        if let Err(refusal) = self.check_project(project) {
-            return Ok(self.reject(rule_rejection(refusal)));
+        if let Err(violation) = self.check_project(project) {
+            return Ok(self.reject(rule_rejection(violation)));
         }
         let cached = self.0.pages.project(project).await?;
-        if let Err(refusal) = self.check_file(&cached, project, name) {
-            return Ok(self.reject(rule_rejection(refusal)));
+        if let Err(violation) = self.check_file(&cached, project, name) {
+            return Ok(self.reject(rule_rejection(violation)));
         }
         cached.page.count_file_request();
         let label = || Arc::from(format!("{project}/{name}"));
@@ -570,7 +575,7 @@ impl Proxy {
                     _ => headers.respond(ResponseBody::empty()),
                 });
             }
-            Some(ByteRange::Full) | None => target.upstream.asked(&target.url, range).await?,
+            Some(ByteRange::Full) | None => target.upstream.file_range(&target.url, range).await?,
         };
         let headers = FileHeaders {
             len: headers.len.or(body.len),

@@ -114,7 +114,7 @@ impl FileSource for UpstreamSource {
         Some(self.label.clone())
     }
 
-    async fn open(&mut self, from: u64, validators: &Validators) -> Result<upstream::Body, Error> {
+    async fn open(&mut self, from: u64, validators: &Validators) -> Result<upstream::FileBody, Error> {
         self.upstream.file(&self.url, from, validators).await
     }
 }

@@ -1,4 +1,4 @@
-//! Layout of the cache folder.
+//! Layout of the cache directory.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -10,13 +10,13 @@ use super::lru::{CacheArea, CacheEntry};
 use crate::Error;
 use crate::error::Kind;
 
-/// Marker file that identifies a cache folder. It is locked while a proxy uses the folder.
+/// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
 const MARKER: &str = "pypi-proxy-cache";
 /// Version of the layout.
 const VERSION: &str = "1\n";
 const SUBDIRS: [&str; 4] = ["files", "partial", "refs", "pages"];
 
-/// A cache folder, locked for this process.
+/// A cache directory, locked for this process.
 #[derive(Debug)]
 pub(crate) struct CacheDir {
     dir: PathBuf,

@@ -15,7 +15,7 @@ use super::cache_dir::CacheDir;
 use super::download_task::DownloadTask;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource};
-use crate::bucket::{Bucket, Tiered};
+use crate::bucket::{Bucket, TieredSource};
 use crate::{Error, ProjectName};
 
 /// Minimum time between updates of a file's access time on disk.
@@ -201,7 +201,7 @@ impl Store {
     ) -> Option<StoredFile> {
         let stored = self.0.get(digest, || Some(label()))?;
         if let Some(bucket) = &self.0.config.bucket {
-            bucket.catch_up(&stored);
+            bucket.retry_upload(&stored);
         }
         Some(stored)
     }
@@ -290,7 +290,7 @@ impl Store {
         match &self.0.config.bucket {
             None => tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run()),
             Some(bucket) => {
-                let source = Tiered::new(bucket.clone(), key.clone(), expected, source, download);
+                let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, download);
                 tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run())
             }
         };

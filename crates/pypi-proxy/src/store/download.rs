@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::window::Window;
 use super::{Digest, Reader, StoredFile};
 use crate::error::Kind;
-use crate::upstream::{Body, Validators};
+use crate::upstream::{FileBody, Validators};
 use crate::{Checksum, Error};
 
 /// Origin of a file's content.
@@ -33,7 +33,7 @@ pub trait FileSource: Send + 'static {
         &mut self,
         from: u64,
         validators: &Validators,
-    ) -> impl Future<Output = Result<Body, Error>> + Send;
+    ) -> impl Future<Output = Result<FileBody, Error>> + Send;
 
     /// Called if the content does not match the expected hash. Returns whether the next call of [`open`](Self::open)
     /// uses another origin.

@@ -15,7 +15,7 @@ use super::download::{DownloadState, FileInfo};
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::error::{Chain, Kind};
-use crate::upstream::{Body, Validators};
+use crate::upstream::{FileBody, Validators};
 
 /// Chunks that are already available are written together, up to about this many bytes.
 const WRITE_BATCH: usize = 128 * 1024;
@@ -133,7 +133,7 @@ impl<S: FileSource> DownloadTask<S> {
     }
 
     /// Opens the source at the offset reached.
-    async fn connect(&mut self) -> Result<Body, Error> {
+    async fn connect(&mut self) -> Result<FileBody, Error> {
         let open = self.source.open(self.at, &self.validators);
         let body = tokio::time::timeout(self.store.config.stall_timeout, open)
             .await
@@ -213,7 +213,7 @@ impl<S: FileSource> DownloadTask<S> {
     }
 
     /// Receives the body. Returns the error that interrupted it, or `None` at its regular end.
-    async fn receive(&mut self, mut body: Body) -> Result<Option<Error>, Error> {
+    async fn receive(&mut self, mut body: FileBody) -> Result<Option<Error>, Error> {
         let mut skip = self.at - body.start;
         loop {
             let mut chunks = Vec::new();

@@ -1,4 +1,4 @@
-//! In-memory index of the cache folder in least-recently-used order.
+//! In-memory index of the cache directory in least-recently-used order.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,7 +9,7 @@ use hashlink::{LinkedHashMap, LinkedHashSet};
 
 use super::Digest;
 
-/// Area of the cache folder.
+/// Area of the cache directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CacheArea {
     /// Stored files, named by SHA-256.
@@ -37,11 +37,11 @@ impl CacheArea {
     }
 }
 
-/// Entry of the cache folder.
+/// Entry of the cache directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum CacheEntry {
     File(Digest),
-    /// Any other file, by its path below the cache folder.
+    /// Any other file, by its path below the cache directory.
     Other(CacheArea, Box<str>),
 }
 

@@ -1,4 +1,4 @@
-//! Scans of the cache folder: initial index, garbage collection and verification.
+//! Scans of the cache directory: initial index, garbage collection and verification.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -251,8 +251,8 @@ fn errors_in_login_files_are_reported_without_secrets() {
     let missing = Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err();
     assert!(missing.is_config() && missing.to_string().contains("can't be read"), "{missing}");
     for (text, expected) in [
-        ("ann:geheim-geheim-geheim", "line 1: neither"),
-        ("# x\nann:{SHA}geheim", "line 2: a hash of SHA-1 is too weak"),
+        ("ann:geheim-geheim-geheim", "line 1: not a"),
+        ("# x\nann:{SHA}geheim", "line 2: SHA-1 hashes are too weak"),
         ("ann:$apr1$geheim", "MD5"),
         ("\u{1b}:geheim", "control"),
     ] {

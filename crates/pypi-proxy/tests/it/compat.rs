@@ -121,7 +121,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/simple/demo/missing-1.0.whl", 404, "text/plain; charset=utf-8", ""),
     ("GET", "/simple/missing/missing-1.0.whl", 404, "text/plain; charset=utf-8", ""),
     // 500 in both.
-    ("GET", "/simple/broken/", 502, "text/plain; charset=utf-8", "the upstream fails"),
+    ("GET", "/simple/broken/", 502, "text/plain; charset=utf-8", "upstream request failed"),
     ("GET", "/nothing", 404, "text/plain; charset=utf-8", "Not Found"),
     ("GET", "/cache/demo", 404, "text/plain; charset=utf-8", "Not Found"),
     ("GET", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),

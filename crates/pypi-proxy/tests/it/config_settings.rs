@@ -233,15 +233,15 @@ fn all_errors_are_reported_at_once_without_values() {
     assert!(error.is_config());
     let text = error.to_string();
     for part in [
-        "GROXPI_CACHE_SIZ: there is no such setting (GROXPI_CACHE_SIZE is one)",
-        "PROXPI_INDEX_URL: it takes a URL",
-        "PYPI_PROXY_INDEX_TTL: it takes a time",
-        "PYPI_PROXY_MAX_CONNECTIONS: it takes a number",
-        "PYPI_PROXY_SYNC_FILES: it takes true or false",
-        "--no_such: there is no such setting",
-        "proxy.toml: log_format takes text",
-        "proxy.toml: there is no setting unknown_key",
-        "proxy.toml: index is neither",
+        "GROXPI_CACHE_SIZ: unknown setting",
+        "PROXPI_INDEX_URL: expected an http or https URL",
+        "PYPI_PROXY_INDEX_TTL: expected a duration",
+        "PYPI_PROXY_MAX_CONNECTIONS: expected a number",
+        "PYPI_PROXY_SYNC_FILES: expected true or false",
+        "--no_such: unknown setting",
+        "proxy.toml: log_format: expected text",
+        "proxy.toml: unknown setting unknown_key",
+        "proxy.toml: index: expected",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -320,7 +320,10 @@ fn the_storage_type_selects_the_cache_folder() {
     for (kind, dir, bytes) in [("local", "/one", 1 << 30), ("s3", "/one", 1 << 30), ("hybrid", "/two", 1024)]
     {
         let settings = read(env.into_iter().chain([("GROXPI_STORAGE_TYPE", kind)]));
-        assert_eq!((settings.folder().unwrap().to_str(), settings.folder_size()), (Some(dir), bytes));
+        assert_eq!(
+            (settings.cache_directory().unwrap().to_str(), settings.cache_directory_size()),
+            (Some(dir), bytes)
+        );
     }
 }
 
@@ -377,10 +380,10 @@ fn settings_round_trip_through_a_file() {
 #[test]
 fn settings_without_effect_are_reported() {
     assert_eq!(
-        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).idle(),
+        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).ineffective(),
         ["GROXPI_RESPONSE_CACHE_TTL has no effect"]
     );
-    assert_eq!(read([]).idle(), <[String; 0]>::default());
+    assert_eq!(read([]).ineffective(), <[String; 0]>::default());
 }
 
 #[test]
@@ -435,7 +438,7 @@ proptest! {
         let sources = Sources::new().env(env).file("f", file);
         match Settings::read(&sources) {
             Ok(settings) => {
-                let _ = (settings.to_string(), settings.to_toml(), settings.idle(), format!("{settings:?}"));
+                let _ = (settings.to_string(), settings.to_toml(), settings.ineffective(), format!("{settings:?}"));
             }
             Err(error) => prop_assert!(error.is_config() && error.to_string().len() > 10),
         }

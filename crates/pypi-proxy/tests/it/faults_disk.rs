@@ -116,7 +116,7 @@ async fn clients_are_served_with_a_read_only_disk() {
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
     let refused = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
     assert_eq!(refused.status(), 500);
-    assert!(refused.text().await.unwrap().contains("cache folder"));
+    assert!(refused.text().await.unwrap().contains("cache directory"));
     drop(cover);
     fetch(&proxy, 2).await;
     assert_eq!(proxy.store.stats().files, 2);
@@ -448,7 +448,7 @@ impl store::FileSource for Panics {
         &mut self,
         _from: u64,
         _known: &pypi_proxy::upstream::Validators,
-    ) -> Result<pypi_proxy::upstream::Body, pypi_proxy::Error> {
+    ) -> Result<pypi_proxy::upstream::FileBody, pypi_proxy::Error> {
         panic!("on purpose")
     }
 }

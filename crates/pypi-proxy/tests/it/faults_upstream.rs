@@ -8,7 +8,7 @@ use pypi_proxy::serve::Config;
 
 use crate::support;
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
-use crate::support::raw::{RawRequest, Raw, Step, head, reply};
+use crate::support::raw::{Raw, RawRequest, Step, head, reply};
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, respond};
 
@@ -279,7 +279,8 @@ async fn a_faulty_download_is_intact_or_an_error() {
             }
         }
         let file = format!("/f/{}", name(case));
-        let requests = index.requests().iter().filter(|request| request.path.split('?').next() == Some(&file)).count();
+        let requests =
+            index.requests().iter().filter(|request| request.path.split('?').next() == Some(&file)).count();
         // If the first download ends before the second request, the latter starts a new one.
         let times = if case.end == End::Bad { 2 } else { 1 };
         assert!(requests <= case.max_requests * times, "{}: {requests} times", case.name);

@@ -10,7 +10,7 @@ use http::Response;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
 use pypi_proxy::store::{Config as StoreConfig, Expected, FetchState, Store};
-use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
 use pypi_proxy::{Error, Page, ProjectList, ProjectName};
 use test_support::{PIECE_SIZES, in_pieces, limits};
 
@@ -69,7 +69,7 @@ fn kind(error: &Error) -> &'static str {
 /// Parses a body. Returns the document for clients or the kind of error.
 async fn outcome(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Bytes, &'static str> {
     let response = upstream.page(project, &Validators::default()).await.map_err(|error| kind(&error))?;
-    let Answer::Page(body) = response else { panic!("{response:?}") };
+    let PageResponse::Page(body) = response else { panic!("{response:?}") };
     let json = match (project, body.is_json) {
         (Some(_), true) => Page::from_json(body.bytes).map(|page| page.json().clone()),
         (Some(_), false) => Page::from_html(&body.bytes).map(|page| page.json().clone()),

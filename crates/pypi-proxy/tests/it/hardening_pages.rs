@@ -311,7 +311,7 @@ async fn offline_opens_no_connection() {
     }
     served.kill().await;
     let (_, text) = run(dir.path(), &env, &["check"]).await;
-    assert!(text.contains("not asked, because offline is set"), "{text}");
+    assert!(text.contains("skipped, because offline is set"), "{text}");
     let connection = listener.accept();
     assert!(connection.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
 }

@@ -265,10 +265,10 @@ async fn not_ready_if_the_cache_is_not_writable() {
     let ready = proxy.get("/readyz", &[]).await;
     assert_eq!(
         (ready.status().as_u16(), ready.text().await.unwrap()),
-        (503, "the cache folder is not writable\n".to_owned())
+        (503, "the cache directory is not writable\n".to_owned())
     );
     let health = proxy.json("/health", &[]).await;
-    assert_eq!(health["data"]["reasons"][0], "the cache folder is not writable");
+    assert_eq!(health["data"]["reasons"][0], "the cache directory is not writable");
 }
 
 #[tokio::test]

@@ -448,6 +448,10 @@ async fn no_path_escapes_the_cache_or_the_index() {
         assert!(!response.contains("secret"), "{path}: {response}");
         stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     }
-    assert!(index.requests().iter().all(|received| received.path == "/simple/demo/"), "{:?}", index.requests());
+    assert!(
+        index.requests().iter().all(|received| received.path == "/simple/demo/"),
+        "{:?}",
+        index.requests()
+    );
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }

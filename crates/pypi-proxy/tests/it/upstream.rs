@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
 use pypi_proxy::{Error, ProjectName};
 
 use crate::support;
@@ -18,7 +18,7 @@ fn upstream(url: &str) -> Upstream {
     Upstream::new(Config::new(url).unwrap().read_timeout(TIMEOUT)).unwrap()
 }
 
-async fn collect(body: Result<pypi_proxy::upstream::Body, Error>) -> Result<Vec<u8>, Error> {
+async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<Vec<u8>, Error> {
     body?
         .try_fold(Vec::new(), |mut all, chunk| async move {
             all.extend_from_slice(&chunk);
@@ -44,7 +44,10 @@ async fn credentials_are_sent_only_to_the_index() {
     .await;
     let url = index.url("/simple").replace("http://", "http://us%40er:se%3Acret@");
     let upstream = upstream(&url);
-    assert!(matches!(upstream.page(Some(&six()), &Validators::default()).await.unwrap(), Answer::Page(_)));
+    assert!(matches!(
+        upstream.page(Some(&six()), &Validators::default()).await.unwrap(),
+        PageResponse::Page(_)
+    ));
     // us@er:se:cret
     assert_eq!(index.last()["authorization"], "Basic dXNAZXI6c2U6Y3JldA==");
     assert!(index.last()["accept"].to_str().unwrap().starts_with("application/vnd.pypi.simple.v1+json"));

@@ -46,7 +46,12 @@ pub(crate) struct Faulty {
 impl Faulty {
     pub(crate) fn new(fault: Fault) -> Arc<Self> {
         let fault = Arc::new(Mutex::new(fault));
-        Arc::new(Self { inner: InMemory::new(), fault, started: AtomicUsize::new(0), aborted: Arc::default() })
+        Arc::new(Self {
+            inner: InMemory::new(),
+            fault,
+            started: AtomicUsize::new(0),
+            aborted: Arc::default(),
+        })
     }
 
     pub(crate) fn set(&self, fault: Fault) {

@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-#[cfg(target_os = "linux")]
-mod listener;
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
+#[cfg(target_os = "linux")]
+mod listener;
 pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;

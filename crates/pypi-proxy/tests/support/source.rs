@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use pypi_proxy::Error;
 use pypi_proxy::store::{Digest, Expected, FileSource, Key};
-use pypi_proxy::upstream::{Body, Validators};
+use pypi_proxy::upstream::{FileBody, Validators};
 
 /// Behavior of one connection.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub(crate) fn content(len: usize) -> Bytes {
 }
 
 impl FileSource for ScriptedSource {
-    async fn open(&mut self, from: u64, _known: &Validators) -> Result<Body, Error> {
+    async fn open(&mut self, from: u64, _known: &Validators) -> Result<FileBody, Error> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let plan = self.script.lock().unwrap().pop_front().unwrap_or_default();
         let start = if plan.resumes { from } else { 0 };
@@ -111,6 +111,6 @@ impl FileSource for ScriptedSource {
         let stream = stream.chain(futures_util::stream::iter(failure));
         let len = plan.tells_len.then_some(self.content.len() as u64);
         let validators = Validators { etag: Some(plan.etag.into()), last_modified: None };
-        Ok(Body::new(start, len, validators, stream))
+        Ok(FileBody::new(start, len, validators, stream))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::service::Inner;
 use super::text;
-use crate::upstream::{Asked, Condition};
+use crate::upstream::{Condition, RequestKind};
 
 /// Maximum rows of a table.
 const ROWS: usize = 10;
@@ -64,7 +64,7 @@ impl View {
 
     fn general(&mut self, proxy: &Inner) {
         let failing =
-            proxy.upstreams.iter().filter(|index| index.meter().condition() == Condition::Fails).count();
+            proxy.upstreams.iter().filter(|index| index.meter().condition() == Condition::Failing).count();
         self.is_well = failing == 0;
         self.set_text(
             "state",
@@ -80,8 +80,8 @@ impl View {
         let indexes = proxy.upstreams.iter().map(|index| {
             let state = match index.meter().condition() {
                 Condition::Unknown => "no request yet",
-                Condition::Answers => "responds",
-                Condition::Fails => "fails",
+                Condition::Responding => "responds",
+                Condition::Failing => "fails",
             };
             let cells =
                 vec![index.to_string(), format!("fresh for {}", text::long(index.ttl())), state.to_owned()];
@@ -149,7 +149,7 @@ impl View {
         let latency =
             |quantile| totals.response_starts.quantile(quantile).map_or(UNKNOWN.to_owned(), text::seconds);
         let received_by = |kind| proxy.upstreams.iter().map(move |index| index.meter().bytes(kind));
-        let fetched = Asked::ALL.into_iter().flat_map(received_by).sum();
+        let fetched = RequestKind::ALL.into_iter().flat_map(received_by).sum();
         self.set_text("all-hits", hits.unwrap_or_else(|| UNKNOWN.to_owned()));
         self.set_text("all-requests", totals.requests.to_string());
         self.set_text("median", latency(0.5));

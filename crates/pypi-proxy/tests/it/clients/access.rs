@@ -85,7 +85,7 @@ async fn pip_and_uv_see_the_minimum_age() {
     assert!(output.contains("there is no version of pantry-shelf==3.0"), "{output}");
     let output = uv.fails("uv", &["pip", "install", &young]).await;
     assert!(
-        output.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
+        output.contains("Server message: File Too Young For This Proxy, this proxy serves files"),
         "{output}"
     );
     let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;

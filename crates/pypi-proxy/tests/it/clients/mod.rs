@@ -8,9 +8,9 @@
 mod access;
 mod configured_index;
 mod guide;
+mod html_index;
 mod killed;
 mod pip;
-mod html_index;
 mod sandbox;
 mod uv;
 

@@ -18,7 +18,7 @@ async fn healthcheck_reports_whether_the_proxy_responds() {
     served.kill().await;
     let (code, text) = run(dir.path(), &[], &["healthcheck", "--listen", &address]).await;
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains(&format!("no answer at {address}")), "{text}");
+    assert!(text.contains(&format!("no response from {address}")), "{text}");
     assert_eq!(run(dir.path(), &[], &["healthcheck", "--listen", "nowhere:x"]).await.0, 2);
 }
 

@@ -113,14 +113,14 @@ async fn invalid_inherited_sockets_end_the_program_with_an_error() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         (output.status.code(), &*text),
-        (Some(2), "pypi-proxy: 2 sockets were handed over: it takes one\n")
+        (Some(2), "pypi-proxy: 2 sockets were passed, expected one\n")
     );
     let datagrams = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let child = start(dir.path(), &env, TcpListener::from(OwnedFd::from(datagrams)), 1);
     let output = child.wait_with_output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.starts_with("pypi-proxy: the socket that was handed over can't be used"), "{text}");
+    assert!(text.starts_with("pypi-proxy: the passed socket can't be used"), "{text}");
 }
 
 /// Variables for another process, such as those of a shell started by systemd.
@@ -132,7 +132,7 @@ async fn the_socket_of_another_process_is_left_alone() {
     let args = ["serve", "--listen", "198.51.100.1:1"];
     let output = program(dir.path(), &env, &args).output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("connections can't be accepted at 198.51.100.1:1"), "{text}");
+    assert!(text.contains("can't listen on 198.51.100.1:1"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! What an index answers.
+//! Responses of an index.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,38 +9,38 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
-use super::budget::Share;
+use super::budget::Reservation;
 use crate::Error;
 use crate::store::Digest;
 
-/// The answer to a request for a page.
+/// Response to a request for a page.
 #[derive(Debug)]
-pub enum Answer {
-    /// The page.
+pub enum PageResponse {
+    /// The page, status 200.
     Page(PageBody),
-    /// The page has not changed since the one with these validators.
+    /// Status 304: unchanged since the page with the given validators.
     NotModified,
-    /// There is none.
+    /// Status 404 or 410.
     NotFound,
 }
 
-/// A page as it came.
+/// Body of a page response.
 #[derive(Debug)]
 pub struct PageBody {
-    /// Its bytes, decompressed.
+    /// Decompressed bytes.
     pub bytes: Vec<u8>,
-    /// Whether it is in one of the JSON forms; else it is HTML.
+    /// True for JSON, false for HTML.
     pub is_json: bool,
-    /// What to ask with for a newer one.
+    /// Validators for revalidation.
     pub validators: Validators,
-    /// The serial of a header, which pages in HTML have no other place for.
+    /// Serial from the header `X-PyPI-Last-Serial`, as HTML pages do not contain it.
     pub serial: Option<u64>,
-    /// What its bytes use of the budget, until they are read.
-    #[expect(dead_code, reason = "it is dropped with the page")]
-    pub(crate) share: Share,
+    /// Memory reserved for the bytes until they are parsed.
+    #[expect(dead_code, reason = "released when dropped")]
+    pub(crate) reservation: Reservation,
 }
 
-/// What a page is known by when a newer one is asked for.
+/// Validators of a response, for conditional requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     /// The value of `ETag`.
@@ -55,29 +55,29 @@ impl Validators {
         Self { etag: text(ETAG), last_modified: text(LAST_MODIFIED) }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no validators.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
 }
 
-/// A file, or part of it, on its way.
-pub struct Body {
-    /// The first byte that comes.
+/// Body of a file response: a stream of the whole file or of a range.
+pub struct FileBody {
+    /// Offset of the first byte in the file.
     pub start: u64,
-    /// The byte behind the last that comes, if it is part of a file.
+    /// Offset after the last byte, if it is a range response.
     part_end: Option<u64>,
-    /// The length of the whole file, if the host tells.
+    /// Length of the whole file, if known.
     pub len: Option<u64>,
-    /// What the file is known by: a part of another version does not fit.
+    /// Validators of the file. Ranges with different validators must not be combined.
     pub validators: Validators,
-    /// The hash of the whole file, if where it comes from tells.
+    /// SHA-256 of the whole file, if the source knows it.
     pub(crate) sha256: Option<Digest>,
     stream: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
 }
 
-impl Body {
-    /// A file, or part of it, from anywhere.
+impl FileBody {
+    /// Creates a body from any stream of bytes.
     pub fn new(
         start: u64,
         len: Option<u64>,
@@ -87,32 +87,32 @@ impl Body {
         Self { start, part_end: None, len, validators, sha256: None, stream: Box::pin(stream) }
     }
 
-    /// It is the file with this hash, or is not to be used.
+    /// Sets the SHA-256 that the whole file must have.
     #[must_use]
-    pub(crate) fn verified_by(mut self, sha256: Digest) -> Self {
+    pub(crate) fn with_sha256(mut self, sha256: Digest) -> Self {
         self.sha256 = Some(sha256);
         self
     }
 
-    /// It is part of a file, which ends before this byte.
+    /// Marks the body as a range that ends before this offset.
     #[must_use]
-    pub(crate) fn ending_at(mut self, end: u64) -> Self {
+    pub(crate) fn with_end(mut self, end: u64) -> Self {
         self.part_end = Some(end);
         self
     }
 
-    /// Whether it is part of a file, with a place of its own.
+    /// Returns whether it is a range response.
     pub(crate) fn is_part(&self) -> bool {
         self.part_end.is_some()
     }
 
-    /// How many bytes come, if that is known.
+    /// Returns the number of bytes of the stream, if known.
     pub(crate) fn part_len(&self) -> Option<u64> {
         self.part_end.or(self.len)?.checked_sub(self.start)
     }
 }
 
-impl Stream for Body {
+impl Stream for FileBody {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -120,8 +120,8 @@ impl Stream for Body {
     }
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for FileBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").field("start", &self.start).field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("FileBody").field("start", &self.start).field("len", &self.len).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Where files of an index may be.
+//! Policy for the URLs and addresses that are requested on behalf of an index.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,37 +7,37 @@ use url::{Host, Url};
 use crate::Error;
 use crate::error::Kind;
 
-/// Hosts that files may be fetched from, beside the index's own.
+/// AllowedHosts that files may be downloaded from, besides the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Hosts {
-    /// All with public addresses, and those of this machine for an index of this machine.
+pub(super) enum AllowedHosts {
+    /// All hosts with public addresses, and loopback hosts for an index on a loopback address.
     #[default]
     Public,
-    /// These, in lower case.
+    /// Host patterns in lower case.
     Listed(Vec<String>),
 }
 
-/// Which URLs are requested on behalf of an index, redirects included, and which addresses their names may resolve to.
+/// Decides which URLs may be requested for an index, redirects included, and which addresses host names may resolve to.
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
+pub(super) struct UrlPolicy {
     index: Url,
-    hosts: Hosts,
-    /// Hosts of HTTP proxies, in lower case. They may have private addresses, but no file comes from them.
+    hosts: AllowedHosts,
+    /// Hosts of HTTP proxies in lower case. They may have private addresses, but files may not be downloaded from them.
     proxies: Vec<String>,
 }
 
-impl Rule {
-    pub(super) fn new(index: Url, hosts: Hosts, proxies: Vec<String>) -> Self {
+impl UrlPolicy {
+    pub(super) fn new(index: Url, hosts: AllowedHosts, proxies: Vec<String>) -> Self {
         Self { index, hosts, proxies }
     }
 
-    /// Whether names are resolved to some addresses only.
-    pub(super) fn limits_addresses(&self) -> bool {
-        self.hosts == Hosts::Public
+    /// Returns whether host names may resolve to certain addresses only.
+    pub(super) fn restricts_addresses(&self) -> bool {
+        self.hosts == AllowedHosts::Public
     }
 
-    /// Whether a name may be resolved to this address. Only the index itself may have any private one, because the
-    /// operator has named it.
+    /// Returns whether a host name may resolve to this address. Only the index and HTTP proxies, which the operator
+    /// configured, may have any private address.
     pub(super) fn allows(&self, name: &str, address: IpAddr) -> bool {
         let is_name = |other: &str| other.eq_ignore_ascii_case(name);
         !is_private(address)
@@ -46,44 +46,44 @@ impl Rule {
             || self.is_local() && address.to_canonical().is_loopback()
     }
 
-    /// Whether the index is on this machine.
+    /// Returns whether the index is on a loopback address.
     fn is_local(&self) -> bool {
         self.index.host().is_some_and(|host| is_local(&host))
     }
 
-    /// Whether a URL may be requested. What its name resolves to is checked with [`Self::allows`] when it is.
+    /// Checks whether a URL may be requested. [`Self::allows`] checks the resolved addresses later.
     ///
     /// # Errors
     ///
-    /// Fails if it may not ([`Error::is_forbidden`]).
+    /// Fails if the URL is forbidden ([`Error::is_forbidden`]).
     pub(super) fn check(&self, url: &Url) -> Result<(), Error> {
         let index = &self.index;
         let is_web = matches!(url.scheme(), "http" | "https");
-        // A redirect from an encrypted connection to an open one is not followed.
+        // A downgrade from HTTPS to HTTP is forbidden.
         let is_downgrade = index.scheme() == "https" && url.scheme() == "http";
         let is_allowed = match (&self.hosts, url.host()) {
             (_, None) => false,
             _ if url.host() == index.host() => true,
-            (Hosts::Public, Some(host)) => {
+            (AllowedHosts::Public, Some(host)) => {
                 let is_proxy = url.host_str().is_some_and(|host| self.proxies.iter().any(|it| it == host));
                 !is_proxy && !is_private_host(&host) || self.is_local() && is_local(&host)
             }
-            (Hosts::Listed(patterns), Some(host)) => {
+            (AllowedHosts::Listed(patterns), Some(host)) => {
                 let host = host.to_string();
-                patterns.iter().any(|pattern| matches(pattern, &host))
+                patterns.iter().any(|pattern| matches_host(pattern, &host))
             }
         };
         if !is_web || is_downgrade || !is_allowed || !url.username().is_empty() || url.password().is_some() {
             return Err(Error::with(
                 Kind::Forbidden,
-                "the index names a host or URL that files are not fetched from (set file_hosts to allow a host)",
+                "downloads from this host or URL are not allowed (set file_hosts to allow a host)",
             ));
         }
         Ok(())
     }
 }
 
-fn matches(pattern: &str, host: &str) -> bool {
+fn matches_host(pattern: &str, host: &str) -> bool {
     match pattern.strip_prefix("*.") {
         Some(domain) => {
             host.strip_suffix(domain).is_some_and(|front| front.ends_with('.') && front.len() > 1)
@@ -100,7 +100,7 @@ fn is_private_host(host: &Host<&str>) -> bool {
     }
 }
 
-/// Whether a host is this machine.
+/// Returns whether a host is a loopback name or address.
 fn is_local(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => {
@@ -112,7 +112,7 @@ fn is_local(host: &Host<&str>) -> bool {
     }
 }
 
-/// Whether an address is one of this machine or its network.
+/// Returns whether an address is not globally routable.
 fn is_private(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => {
@@ -124,9 +124,9 @@ fn is_private(address: IpAddr) -> bool {
                 || address.is_broadcast()
                 || address.is_multicast()
                 || first == 0
-                // Shared between providers and customers (RFC 6598).
+                // Shared address space of carriers (RFC 6598).
                 || (first == 100 && second & 0xc0 == 64)
-                // For measurements (RFC 2544), and of no use yet.
+                // Benchmarking (RFC 2544).
                 || (first == 198 && second & 0xfe == 18)
                 || first >= 240
         }
@@ -136,13 +136,13 @@ fn is_private(address: IpAddr) -> bool {
                 || address.is_unique_local()
                 || address.is_unicast_link_local()
                 || address.is_multicast()
-                || embedded(address).is_some_and(|address| is_private(IpAddr::V4(address)))
+                || embedded_ipv4(address).is_some_and(|address| is_private(IpAddr::V4(address)))
         }
     }
 }
 
-/// The address behind a gateway between the versions of the protocol: NAT64 (RFC 6052) and 6to4 (RFC 3056).
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+/// Returns the IPv4 address embedded_ipv4 in a NAT64 (RFC 6052) or 6to4 (RFC 3056) address.
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bytes = address.octets();
     let at = match address.segments() {
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
@@ -156,19 +156,19 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    fn rule(hosts: &Hosts, index: &str) -> Rule {
-        Rule::new(index.parse().unwrap(), hosts.clone(), vec!["proxy.example.org".into()])
+    fn policy(hosts: &AllowedHosts, index: &str) -> UrlPolicy {
+        UrlPolicy::new(index.parse().unwrap(), hosts.clone(), vec!["proxy.example.org".into()])
     }
 
-    fn is_allowed(hosts: &Hosts, index: &str, file: &str) -> bool {
-        rule(hosts, index).check(&file.parse().unwrap()).is_ok()
+    fn is_allowed(hosts: &AllowedHosts, index: &str, file: &str) -> bool {
+        policy(hosts, index).check(&file.parse().unwrap()).is_ok()
     }
 
     #[test]
-    fn files_of_a_public_index_are_public() {
+    fn public_index_may_not_refer_to_private_hosts() {
         let index = "https://packages.example.org/simple/";
         for file in ["https://files.example.org/a.whl", "https://packages.example.org:8443/a.whl"] {
-            assert!(is_allowed(&Hosts::Public, index, file), "{file}");
+            assert!(is_allowed(&AllowedHosts::Public, index, file), "{file}");
         }
         let forbidden = [
             "http://files.example.org/a.whl",
@@ -194,15 +194,15 @@ mod tests {
             "ftp://files.example.org/a.whl",
         ];
         for file in forbidden {
-            assert!(!is_allowed(&Hosts::Public, index, file), "{file}");
+            assert!(!is_allowed(&AllowedHosts::Public, index, file), "{file}");
         }
     }
 
     #[test]
-    fn a_private_index_names_public_hosts_and_itself() {
+    fn private_index_may_refer_to_public_hosts_and_itself() {
         let private = "http://10.0.0.1/simple/";
-        assert!(is_allowed(&Hosts::Public, private, "http://10.0.0.1:9090/a.whl"));
-        assert!(is_allowed(&Hosts::Public, private, "https://files.example.org/a.whl"));
+        assert!(is_allowed(&AllowedHosts::Public, private, "http://10.0.0.1:9090/a.whl"));
+        assert!(is_allowed(&AllowedHosts::Public, private, "https://files.example.org/a.whl"));
         for index in
             [private, "http://127.0.0.1:8080/simple/", "http://localhost/", "http://[fd00::1]/simple/"]
         {
@@ -215,26 +215,26 @@ mod tests {
                 "http://192.168.0.1/a.whl",
                 "http://0.0.0.0/a.whl",
             ] {
-                assert!(!is_allowed(&Hosts::Public, index, file), "{index} {file}");
+                assert!(!is_allowed(&AllowedHosts::Public, index, file), "{index} {file}");
             }
         }
-        assert!(!is_allowed(&Hosts::Public, private, "http://127.0.0.1/a.whl"));
-        assert!(is_allowed(&Hosts::Listed(vec!["10.0.0.2".into()]), private, "http://10.0.0.2/a.whl"));
+        assert!(!is_allowed(&AllowedHosts::Public, private, "http://127.0.0.1/a.whl"));
+        assert!(is_allowed(&AllowedHosts::Listed(vec!["10.0.0.2".into()]), private, "http://10.0.0.2/a.whl"));
     }
 
     #[test]
-    fn an_index_of_this_machine_names_what_is_on_it() {
+    fn loopback_index_may_refer_to_loopback_hosts() {
         for index in
             ["http://127.0.0.1:8080/simple/", "http://localhost:8080/simple/", "http://[::1]/simple/"]
         {
             for file in ["http://127.0.0.1:9090/a.whl", "http://localhost/a.whl", "http://[::1]:1/a.whl"] {
-                assert!(is_allowed(&Hosts::Public, index, file), "{index} {file}");
+                assert!(is_allowed(&AllowedHosts::Public, index, file), "{index} {file}");
             }
         }
     }
 
     #[test]
-    fn names_resolve_to_public_addresses_but_for_those_of_the_operator() {
+    fn only_configured_hosts_may_resolve_to_private_addresses() {
         let index = "https://packages.example.org/simple/";
         for (index, name, address, expected) in [
             (index, "files.example.org", "192.0.2.1", true),
@@ -248,14 +248,14 @@ mod tests {
             ("http://127.0.0.1/simple/", "files.example.org", "169.254.169.254", false),
             ("http://127.0.0.1/simple/", "files.localhost", "::1", true),
         ] {
-            let rule = rule(&Hosts::Public, index);
-            assert_eq!(rule.allows(name, address.parse().unwrap()), expected, "{index} {name} {address}");
+            let policy = policy(&AllowedHosts::Public, index);
+            assert_eq!(policy.allows(name, address.parse().unwrap()), expected, "{index} {name} {address}");
         }
     }
 
     #[test]
-    fn a_list_of_hosts_is_kept_to() {
-        let hosts = Hosts::Listed(vec!["files.example.org".into(), "*.cdn.example.org".into()]);
+    fn only_listed_hosts_are_allowed() {
+        let hosts = AllowedHosts::Listed(vec!["files.example.org".into(), "*.cdn.example.org".into()]);
         let index = "https://packages.example.org/simple/";
         for (file, allowed) in [
             ("https://files.example.org/a.whl", true),

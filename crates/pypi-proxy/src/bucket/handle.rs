@@ -1,4 +1,4 @@
-//! The bucket, and where everything has its place in it.
+//! Handle of the bucket: object names, reads of files, and pending uploads.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,32 +13,32 @@ use object_store::{GetRange, ObjectStore};
 use tokio::sync::Semaphore;
 
 use super::Config;
-use super::failure::Failure;
-use super::meter::Meter;
+use super::error::OperationError;
+use super::metrics::BucketMetrics;
 use super::remote::Remote;
 use crate::Error;
 use crate::store::{Digest, Expected, Key, Reference};
-use crate::upstream::{Body, Validators};
+use crate::upstream::{FileBody, Validators};
 
-/// A bucket that several proxies share.
+/// A bucket shared by several proxies. Clones share its state.
 #[derive(Clone)]
 pub struct Bucket(Arc<Inner>);
 
 struct Inner {
     remote: Arc<Remote>,
     config: Config,
-    /// Another in each process.
+    /// Random identifier of the process.
     id: u64,
     claims: AtomicU64,
-    /// One for each file that may wait to be written.
+    /// One permit per upload, running or queued.
     pub(super) uploads: Arc<Semaphore>,
-    /// Files that could not be written.
-    owed: Mutex<HashSet<Digest>>,
-    owes: AtomicUsize,
+    /// Files whose upload failed or was skipped.
+    failed_uploads: Mutex<HashSet<Digest>>,
+    failed_upload_count: AtomicUsize,
 }
 
 impl Bucket {
-    /// Shares what is in this store. It is not asked yet.
+    /// Creates a bucket in this store, without contacting it.
     pub fn new(store: Arc<dyn ObjectStore>, config: Config) -> Self {
         let remote = Arc::new(Remote::new(store, &config));
         let uploads = Arc::new(Semaphore::new(config.max_uploads.min(Semaphore::MAX_PERMITS)));
@@ -48,8 +48,8 @@ impl Bucket {
             id: fastrand::u64(..),
             claims: AtomicU64::new(0),
             uploads,
-            owed: Mutex::default(),
-            owes: AtomicUsize::new(0),
+            failed_uploads: Mutex::default(),
+            failed_upload_count: AtomicUsize::new(0),
         }))
     }
 
@@ -61,37 +61,37 @@ impl Bucket {
         &self.0.config
     }
 
-    pub(super) fn slots(&self) -> &Arc<Semaphore> {
+    pub(super) fn upload_permits(&self) -> &Arc<Semaphore> {
         &self.0.uploads
     }
 
-    /// What has happened.
-    pub(crate) fn meter(&self) -> &Meter {
+    /// Returns the counters.
+    pub(crate) fn meter(&self) -> &BucketMetrics {
         &self.0.remote.meter
     }
 
-    /// Whether it is left alone, because it has failed.
-    pub(crate) fn is_left_alone(&self) -> bool {
-        self.0.remote.is_open()
+    /// Returns whether the circuit breaker is open.
+    pub(crate) fn is_circuit_open(&self) -> bool {
+        self.0.remote.is_circuit_open()
     }
 
-    /// Why the last operation has failed, without what is secret; `None` if it has not.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.0.remote.reason()
+    /// Returns the error of the last read or write, without secrets; `None` if both succeeded.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.0.remote.last_error()
     }
 
-    /// Files that wait to be written.
+    /// Returns the number of running and queued uploads.
     pub(crate) fn pending(&self) -> u64 {
         self.0.config.max_uploads.saturating_sub(self.0.uploads.available_permits()) as u64
     }
 
-    /// Waits until no file waits to be written.
+    /// Waits until all uploads have finished.
     pub(crate) async fn settle(&self) {
         let all = u32::try_from(self.0.config.max_uploads).unwrap_or(u32::MAX);
         let _ = self.0.uploads.acquire_many(all).await;
     }
 
-    /// A name for who claims a lease, another each time.
+    /// Returns a new unique owner name for a lease.
     pub(super) fn next_owner(&self) -> String {
         format!("{:016x}-{}", self.0.id, self.0.claims.fetch_add(1, Ordering::Relaxed))
     }
@@ -100,13 +100,13 @@ impl Bucket {
         parts.into_iter().fold(Path::from(self.0.config.prefix.as_str()), Path::join)
     }
 
-    /// Where a file is.
+    /// Returns the object name of a file.
     pub(super) fn file_path(&self, digest: &Digest) -> Path {
         let name = digest.to_string();
         self.path(["files", "sha256", &name[..2], &name[2..4], &name])
     }
 
-    /// Where it is noted which SHA-256 a file has whose page does not tell it.
+    /// Returns the name of the object with the SHA-256 of a file whose page has none.
     pub(super) fn name_path(&self, reference: &Reference) -> Path {
         let Reference { project, file, origin } = reference;
         self.path(["names", project.as_str(), file, &origin.to_string()])
@@ -116,7 +116,7 @@ impl Bucket {
         self.path(["leases", name])
     }
 
-    /// What the lease of a file is called.
+    /// Returns the lease name of a file.
     pub(super) fn lease_name(key: &Key) -> String {
         match key {
             Key::Digest(digest) => digest.to_string(),
@@ -124,40 +124,45 @@ impl Bucket {
         }
     }
 
-    /// The hash of a file, if the bucket has the file; it is then read from a place on.
+    /// Opens a file at an offset. Returns `None` if it is not in the bucket.
     pub(super) async fn open(
         &self,
         key: &Key,
         expected: &Expected,
         from: u64,
-    ) -> Result<Option<(Digest, Body)>, Error> {
+    ) -> Result<Option<(Digest, FileBody)>, Error> {
         let Some(digest) = self.digest(key).await? else { return Ok(None) };
         let range = (from > 0).then_some(GetRange::Offset(from));
         let Some((len, stream)) = self.read(&digest, expected, range).await? else { return Ok(None) };
-        let body = Body::new(from, Some(len), Validators::default(), stream);
-        Ok(Some((digest, body.verified_by(digest))))
+        let body = FileBody::new(from, Some(len), Validators::default(), stream);
+        Ok(Some((digest, body.with_sha256(digest))))
     }
 
-    /// Part of a file, if the bucket has the file.
-    pub(crate) async fn part(&self, digest: &Digest, expected: &Expected, part: Range<u64>) -> Option<Body> {
+    /// Opens a range of a file. Returns `None` if it is not in the bucket or the bucket fails.
+    pub(crate) async fn part(
+        &self,
+        digest: &Digest,
+        expected: &Expected,
+        part: Range<u64>,
+    ) -> Option<FileBody> {
         let range = Some(GetRange::Bounded(part.clone()));
         let (len, stream) = self.read(digest, expected, range).await.ok()??;
-        Some(Body::new(part.start, Some(len), Validators::default(), stream).ending_at(part.end))
+        Some(FileBody::new(part.start, Some(len), Validators::default(), stream).with_end(part.end))
     }
 
-    /// The hash of a file, if its name is known here.
+    /// Returns the SHA-256 of a file, if known.
     async fn digest(&self, key: &Key) -> Result<Option<Digest>, Error> {
         Ok(match key {
             Key::Digest(digest) => Some(*digest),
             Key::Reference(reference) => match self.remote().small(&self.name_path(reference), 64).await {
                 Ok(small) => str::from_utf8(&small.bytes).ok().and_then(|text| text.parse().ok()),
-                Err(Failure::Failed(error)) => return Err(error),
+                Err(OperationError::Failed(error)) => return Err(error),
                 Err(_) => None,
             },
         })
     }
 
-    /// The length of a file, and its bytes or part of them.
+    /// Returns the length of a file, and a stream of its bytes or a range of them.
     async fn read(
         &self,
         digest: &Digest,
@@ -166,65 +171,65 @@ impl Bucket {
     ) -> Result<Option<(u64, BoxStream<'static, Result<Bytes, Error>>)>, Error> {
         let large = match self.remote().large(&self.file_path(digest), range).await {
             Ok(large) => large,
-            Err(Failure::Failed(error)) => return Err(error),
+            Err(OperationError::Failed(error)) => return Err(error),
             Err(_) => return Ok(None),
         };
-        let is_other = expected.size.is_some_and(|size| size != large.len)
+        let is_corrupt = expected.size.is_some_and(|size| size != large.len)
             || large.sha256.is_some_and(|sha256| sha256 != digest.to_string());
-        if is_other {
+        if is_corrupt {
             self.discard(digest).await;
             return Ok(None);
         }
         Ok(Some((large.len, large.stream)))
     }
 
-    /// Removes a file that is not what it should be.
+    /// Deletes a corrupt file.
     pub(super) async fn discard(&self, digest: &Digest) {
-        tracing::warn!(%digest, "a file in the bucket is not what its hash says: it is removed");
+        tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
         self.meter().corrupt.fetch_add(1, Ordering::Relaxed);
-        // If it can't be removed, the next upload replaces it.
+        // If this fails, the next upload replaces it.
         let _ = self.remote().delete(&self.file_path(digest)).await;
     }
 
-    /// Removes a file.
+    /// Deletes a file.
     ///
     /// # Errors
     ///
-    /// Fails if the bucket does ([`Error::is_bucket`]).
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn remove(&self, digest: &Digest) -> Result<(), Error> {
         match self.remote().delete(&self.file_path(digest)).await {
-            Err(Failure::Failed(error)) => Err(error),
+            Err(OperationError::Failed(error)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn owed(&self) -> MutexGuard<'_, HashSet<Digest>> {
-        // Nothing panics while it holds the lock.
-        self.0.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failed_uploads(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        // No code panics while holding the lock.
+        self.0.failed_uploads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a file could not be written, if there are not too many of them.
-    pub(super) fn owe(&self, digest: Digest) {
-        let mut owed = self.owed();
-        if owed.len() < self.0.config.max_uploads {
-            owed.insert(digest);
+    /// Records that the upload of a file failed, unless too many are recorded.
+    pub(super) fn record_failed_upload(&self, digest: Digest) {
+        let mut failed_uploads = self.failed_uploads();
+        if failed_uploads.len() < self.0.config.max_uploads {
+            failed_uploads.insert(digest);
         }
-        self.0.owes.store(owed.len(), Ordering::Relaxed);
+        self.0.failed_upload_count.store(failed_uploads.len(), Ordering::Relaxed);
     }
 
-    /// Whether a file could not be written, while the bucket is not left alone. It is not noted any more then.
-    pub(super) fn is_owed(&self, digest: &Digest) -> bool {
-        if self.0.owes.load(Ordering::Relaxed) == 0 || self.is_left_alone() {
+    /// Removes the record of a failed upload, unless the circuit breaker is open. Returns whether there was one.
+    pub(super) fn take_failed_upload(&self, digest: &Digest) -> bool {
+        if self.0.failed_upload_count.load(Ordering::Relaxed) == 0 || self.is_circuit_open() {
             return false;
         }
-        let mut owed = self.owed();
-        let is_owed = owed.remove(digest);
-        self.0.owes.store(owed.len(), Ordering::Relaxed);
-        is_owed
+        let mut failed_uploads = self.failed_uploads();
+        let has_failed = failed_uploads.remove(digest);
+        self.0.failed_upload_count.store(failed_uploads.len(), Ordering::Relaxed);
+        has_failed
     }
 }
 
-/// Shows no object.
+/// Omits the object store, which contains secrets.
 impl fmt::Debug for Bucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bucket").field("config", &self.0.config).finish_non_exhaustive()

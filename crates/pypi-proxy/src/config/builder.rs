@@ -1,4 +1,4 @@
-//! What the engines are told.
+//! Construction of the parts of the proxy from the settings.
 
 use std::fs;
 use std::path::Path;
@@ -16,54 +16,55 @@ use crate::rules::{ProjectPattern, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
 use crate::upstream::{self, Budget, Upstream};
-use crate::{Error, config::Found};
+use crate::{Error, config::DiscoveredIndex};
 
-/// How long a page of a further index is fresh if nobody says.
+/// TTL of additional indexes without an entry in `extra_index_ttls`.
 const EXTRA_TTL: Duration = Duration::from_secs(180);
-/// For pages of any age: 100 years.
+/// Effectively unlimited age of stale pages in offline mode: 100 years.
 const ANY_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
-/// What the originals do if only one of two timeouts is set.
-const OTHER_CONNECT: Duration = Duration::from_millis(3100);
-const OTHER_READ: Duration = Duration::from_secs(20);
+/// Default connect timeout of groxpi and proxpi if only the read timeout is set.
+const COMPAT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3100);
+const COMPAT_READ_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The parts that make the proxy, as the settings have them.
+/// Builds the parts of the proxy from the settings.
 #[derive(Debug)]
-pub struct Engines<'s> {
+pub struct ProxyBuilder<'s> {
     settings: &'s Settings,
     index: IndexUrl,
     netrc: Option<String>,
 }
 
-impl<'s> Engines<'s> {
-    /// With these settings, and the index that was found if they have none.
+impl<'s> ProxyBuilder<'s> {
+    /// Creates a builder. `found` is the index to use if `index_url` is not set.
     ///
     /// # Errors
     ///
-    /// Fails if there is no index at all, if it is the proxy itself, or if files are to be stored in a bucket and the feature
-    /// `s3` is off ([`Error::is_config`]).
-    pub fn new(settings: &'s Settings, found: Option<Found>) -> Result<Self, Error> {
+    /// Fails if there is no index, if an index is the proxy itself, or if `storage_type` requires the feature `s3`,
+    /// which is off ([`Error::is_config`]).
+    pub fn new(settings: &'s Settings, found: Option<DiscoveredIndex>) -> Result<Self, Error> {
         let index = match (&settings.index_url.value, found) {
             (Some(index), _) => index.clone(),
             (None, Some(found)) => found.value,
-            (None, None) => return Err(Error::with(Kind::Config, "no index is set: set index_url")),
+            (None, None) => return Err(Error::with(Kind::Config, "no index is set (set index_url)")),
         };
         if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
             let origin = &settings.storage_type.origin;
-            let text =
-                format!("{origin}: this program was built without the feature s3, for storage_type local");
+            let text = format!(
+                "{origin}: this program was built without the feature s3 (set storage_type to local)"
+            );
             return Err(Error::with(Kind::Config, text));
         }
-        let engines = Self { settings, index, netrc: None };
-        if engines.urls().any(|url| engines.is_own(url)) {
+        let builder = Self { settings, index, netrc: None };
+        if builder.urls().any(|url| builder.is_own(url)) {
             return Err(Error::with(
                 Kind::Config,
-                "the index is the proxy itself: set index_url to what it shall ask",
+                "the index is the proxy itself (set index_url to the upstream index)",
             ));
         }
-        Ok(engines)
+        Ok(builder)
     }
 
-    /// Takes users and passwords of hosts from a text in the form of `.netrc`, for indexes that have none in their URL.
+    /// Sets the text of a `.netrc` file, which has the credentials of indexes without credentials in their URL.
     #[must_use]
     pub fn netrc(mut self, text: impl Into<Option<String>>) -> Self {
         self.netrc = text.into();
@@ -74,7 +75,7 @@ impl<'s> Engines<'s> {
         std::iter::once(&self.index).chain(&self.settings.extra_index_urls.0)
     }
 
-    /// Whether this is where the proxy listens. Then each question would be one to itself, without end.
+    /// Returns whether this is the address of the proxy, which would send requests to itself without end.
     fn is_own(&self, index: &IndexUrl) -> bool {
         let Some(url) = index.url() else { return false };
         let listen = &self.settings.listen;
@@ -84,11 +85,11 @@ impl<'s> Engines<'s> {
         url.port_or_known_default() == Some(listen.port) && is_same
     }
 
-    /// The indexes, the first one first.
+    /// Returns the indexes in the order of the settings.
     ///
     /// # Errors
     ///
-    /// Fails if a file with authorities can't be read or holds none ([`Error::is_config`]).
+    /// Fails if a file of `ca_files` can't be read or contains no certificate ([`Error::is_config`]).
     pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
         let settings = self.settings;
         let authorities = settings.authorities()?;
@@ -116,17 +117,17 @@ impl<'s> Engines<'s> {
     fn tune(&self, config: upstream::Config) -> upstream::Config {
         let settings = self.settings;
         let (connect, read) = (&settings.connect_timeout, &settings.read_timeout);
-        let is_original = |origin: &Origin| match origin {
+        let is_compat = |origin: &Origin| match origin {
             Origin::Env(name) => !name.starts_with(super::table::PREFIX),
             _ => false,
         };
         let connect_time = connect.value.0.unwrap_or({
-            let is_other = read.value.0.is_some() && is_original(&read.origin);
-            if is_other { OTHER_CONNECT } else { upstream::Config::DEFAULT_CONNECT_TIMEOUT }
+            let is_compat_default = read.value.0.is_some() && is_compat(&read.origin);
+            if is_compat_default { COMPAT_CONNECT_TIMEOUT } else { upstream::Config::DEFAULT_CONNECT_TIMEOUT }
         });
         let read_time = read.value.0.unwrap_or({
-            let is_other = connect.value.0.is_some() && is_original(&connect.origin);
-            if is_other { OTHER_READ } else { upstream::Config::DEFAULT_READ_TIMEOUT }
+            let is_compat_default = connect.value.0.is_some() && is_compat(&connect.origin);
+            if is_compat_default { COMPAT_READ_TIMEOUT } else { upstream::Config::DEFAULT_READ_TIMEOUT }
         });
         let mut config =
             config.connect_timeout(connect_time).read_timeout(read_time).max_page(settings.max_page_size.0);
@@ -140,15 +141,15 @@ impl<'s> Engines<'s> {
         config
     }
 
-    /// How files are stored.
+    /// Returns the configuration of the file store.
     ///
     /// # Errors
     ///
-    /// Fails if no folder is set and the user has none for caches, and as [`Settings::bucket`] ([`Error::is_config`]).
+    /// Fails if there is no cache directory, or as [`Settings::bucket`] ([`Error::is_config`]).
     pub fn store(&self) -> Result<store::Config, Error> {
         let settings = self.settings;
-        let Some(dir) = settings.folder() else {
-            return Err(Error::with(Kind::Config, "there is no folder for caches: set cache_dir"));
+        let Some(dir) = settings.cache_directory() else {
+            return Err(Error::with(Kind::Config, "there is no cache directory (set cache_dir)"));
         };
         #[cfg(feature = "s3")]
         let bucket = settings.bucket()?.filter(|_| !settings.offline.0);
@@ -156,8 +157,8 @@ impl<'s> Engines<'s> {
         let bucket = None;
         Ok(store::Config::new(dir)
             .allow_shared_dir(settings.allow_shared_cache_dir.0)
-            .max_bytes(settings.folder_size())
-            .unused_ttl(settings.folder_ttl())
+            .max_bytes(settings.cache_directory_size())
+            .unused_ttl(settings.cache_directory_ttl())
             .bucket(bucket)
             .max_file(settings.max_file_size.0)
             .max_concurrent_downloads(count(settings.max_concurrent_downloads.0))
@@ -167,7 +168,7 @@ impl<'s> Engines<'s> {
             .sync(settings.sync_files.0))
     }
 
-    /// How pages are kept, beside the files of a store.
+    /// Returns the configuration of the page cache, whose pages are stored next to the files of `store`.
     pub fn pages(&self, store: &Store) -> page_cache::Config {
         let settings = self.settings;
         page_cache::Config::new()
@@ -198,17 +199,17 @@ impl<'s> Engines<'s> {
         sources.fold(rules, |rules, source| rules.only_from(source.pattern.clone(), source.index))
     }
 
-    /// Who may ask, and how much, if not everybody as much as they want.
+    /// Returns the access control, or `None` if none is configured.
     ///
     /// # Errors
     ///
-    /// Fails if a file of who may ask can't be read or is malformed ([`Error::is_config`]).
+    /// Fails if a file of tokens or users can't be read or is malformed ([`Error::is_config`]).
     pub fn guard(&self) -> Result<Option<Guard>, Error> {
         let settings = self.settings;
         let (tokens, users) = (&settings.auth_tokens_file.value, &settings.auth_htpasswd_file.value);
         let rate = settings.rate_limit.0;
         let networks = &settings.trusted_proxies.0;
-        // Whom a proxy in front has asked for is in the log, too.
+        // Trusted proxies alone also need it: the log contains the client address.
         if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
             return Ok(None);
         }
@@ -227,17 +228,17 @@ impl<'s> Engines<'s> {
         Guard::new(config).map(Some)
     }
 
-    /// How the proxy answers.
+    /// Returns the configuration of the request handler.
     ///
     /// # Errors
     ///
-    /// As [`Self::guard`].
+    /// Same as [`Self::guard`].
     pub fn serve(&self) -> Result<serve::Config, Error> {
         let settings = self.settings;
-        // What is not stored is nothing that clients should wait for.
-        let is_stored = settings.folder_size() > 0;
+        // Without storage, waiting clients gain nothing.
+        let is_stored = settings.cache_directory_size() > 0;
         let redirect_after = match settings.download_timeout.value.0 {
-            // The index is not for the clients, either.
+            // Offline mode also applies to redirects.
             _ if settings.offline.0 => None,
             time if is_stored => time,
             _ => Some(Duration::ZERO),
@@ -249,11 +250,11 @@ impl<'s> Engines<'s> {
             .guard(self.guard()?))
     }
 
-    /// How connections are treated.
+    /// Returns the configuration of the HTTP server.
     ///
     /// # Errors
     ///
-    /// Fails if the files for TLS can't be read ([`Error::is_config`]).
+    /// Fails if the certificate or key can't be read ([`Error::is_config`]).
     pub fn server(&self) -> Result<ServerConfig, Error> {
         let settings = self.settings;
         let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
@@ -270,11 +271,11 @@ impl<'s> Engines<'s> {
         Ok(config.tls(tls))
     }
 
-    /// The proxy, ready to serve, and its store.
+    /// Opens the store and creates the server.
     ///
     /// # Errors
     ///
-    /// As the parts, and if the folder of the cache can't be used ([`Error::is_storage`]).
+    /// Same as the methods for the parts. Also fails if the cache directory is unusable ([`Error::is_storage`]).
     pub fn start(&self) -> Result<(Server, Store), Error> {
         let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
         let store = Store::open(self.store()?)?;
@@ -289,7 +290,7 @@ fn count(count: u32) -> usize {
 }
 
 impl Settings {
-    /// What is in the files with authorities.
+    /// Reads the files of certificate authorities.
     pub(super) fn authorities(&self) -> Result<Vec<Vec<u8>>, Error> {
         self.ca_files.0.iter().map(|path| pem(path)).collect()
     }
