@@ -288,7 +288,7 @@ async fn a_faulty_download_is_intact_or_an_error() {
     .await;
     for (proxy, stall) in proxies.iter().zip(stalls) {
         let good = CASES.iter().filter(|case| case.end == End::Good && case.stall == stall).count() as u64;
-        assert_eq!((proxy.store.stats().files, proxy.store.stats().running), (good, 0));
+        assert_eq!((proxy.store.stats().files, proxy.store.stats().in_flight), (good, 0));
         let verified = proxy.store.verify(|_, _| {}).unwrap();
         assert_eq!((verified.good, verified.bad.len()), (good, 0));
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);

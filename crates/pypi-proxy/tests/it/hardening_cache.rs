@@ -217,7 +217,7 @@ async fn concurrent_decompression_shares_a_memory_budget() {
             };
             let found = join_all((0..PAGES).map(|number| {
                 let pages = pages.clone();
-                async move { pages.project(&name(number)).await.unwrap().entry.last_serial() }
+                async move { pages.project(&name(number)).await.unwrap().page.last_serial() }
             }));
             assert_eq!(found.await.len(), PAGES);
             assert!(!watch.is_finished());

@@ -63,7 +63,7 @@ async fn a_cached_page_is_served_while_the_index_is_silent() {
     };
     let project = async |pages: &PageCache| {
         let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
-        served.expect("it is served").unwrap().verdict
+        served.expect("it is served").unwrap().status
     };
     let pages = new();
     assert_eq!(project(&pages).await, CacheStatus::Miss);

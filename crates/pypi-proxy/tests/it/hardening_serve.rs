@@ -353,7 +353,7 @@ async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
         (Scope::Admin, "/simple", 404),
     ] {
         let request = http::Request::get(path).body(()).unwrap();
-        assert_eq!(proxy.answer_in(scope, &request).await.status(), expected, "{scope:?} {path}");
+        assert_eq!(proxy.handle_in(scope, &request).await.status(), expected, "{scope:?} {path}");
     }
     let listen = async || tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let (public, admin) = (listen().await, listen().await);

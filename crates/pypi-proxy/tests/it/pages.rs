@@ -28,8 +28,8 @@ fn pages(server: &Server, ttl: Duration, config: Config) -> PageCache {
 
 async fn json(pages: &PageCache, project: &str) -> Result<(serde_json::Value, CacheStatus), Error> {
     let served = pages.project(&name(project)).await?;
-    let variant = served.entry.variant(Form::Json, Coding::Identity).await;
-    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.verdict))
+    let variant = served.page.variant(Form::Json, Coding::Identity).await;
+    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.status))
 }
 
 const LONG: Duration = Duration::from_secs(3600);
@@ -84,9 +84,9 @@ async fn a_stale_page_is_served_while_revalidating() {
     .await;
     let pages = pages(&server, Duration::ZERO, Config::new());
     let first = pages.project(&name("six")).await.unwrap();
-    assert_eq!(first.verdict, CacheStatus::Miss);
+    assert_eq!(first.status, CacheStatus::Miss);
     let second = pages.project(&name("six")).await.unwrap();
-    assert_eq!(second.verdict, CacheStatus::Stale);
+    assert_eq!(second.status, CacheStatus::Stale);
     while server.count() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -94,7 +94,7 @@ async fn a_stale_page_is_served_while_revalidating() {
     // Unchanged content keeps its encoded variants.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let third = pages.project(&name("six")).await.unwrap();
-    assert!(Arc::ptr_eq(&first.entry, &third.entry));
+    assert!(Arc::ptr_eq(&first.page, &third.page));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn missing_projects_are_cached() {
         assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     }
     assert_eq!(server.count(), 1);
-    pages.forget(Some(&name("nothing"))).await.unwrap();
+    pages.purge(Some(&name("nothing"))).await.unwrap();
     assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     assert_eq!(server.count(), 2);
 }
@@ -159,11 +159,11 @@ async fn pages_survive_a_restart() {
     assert_eq!(server.count(), 2);
     let after = pages(&server, LONG, config.clone());
     assert_eq!(json(&after, "six").await.unwrap().0, first);
-    let list = after.list().await.unwrap().entry.variant(Form::Html, Coding::Identity).await;
+    let list = after.list().await.unwrap().page.variant(Form::Html, Coding::Identity).await;
     assert!(String::from_utf8_lossy(&list.body.bytes().unwrap()).contains("<a href=\"six/\">six</a>"));
     assert_eq!(server.count(), 2);
     let served = after.project(&name("six")).await.unwrap();
-    assert_eq!(served.entry.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
+    assert_eq!(served.page.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
     // A corrupt file is fetched again.
     for folder in std::fs::read_dir(dir.path()).unwrap() {
         for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
@@ -198,7 +198,7 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
     .await;
     let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
     let served = pages.project(&name("six")).await.unwrap();
-    let file = |name| served.entry.file(name).map(|(index, file)| (index, file.url().to_owned()));
+    let file = |name| served.page.file(name).map(|(index, file)| (index, file.url().to_owned()));
     assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));
     assert_eq!(file("six-2.0.whl"), Some((1, "six-2.0.whl".into())));
     let (value, _) = json(&pages, "six").await.unwrap();
@@ -221,12 +221,12 @@ async fn variants_have_the_same_content_and_different_etags() {
     })
     .await;
     let pages = pages(&server, LONG, Config::new());
-    let entry = pages.project(&name("six")).await.unwrap().entry;
+    let page = pages.project(&name("six")).await.unwrap().page;
     let mut tags = std::collections::HashSet::new();
     for form in [Form::Json, Form::Html] {
         let mut made = Vec::new();
         for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Zstd] {
-            let variant = entry.variant(form, coding).await;
+            let variant = page.variant(form, coding).await;
             tags.insert(variant.etag);
             made.push(variant.body.bytes().unwrap());
         }
@@ -261,8 +261,8 @@ async fn a_lower_serial_is_ignored() {
     let pages = pages(&server, Duration::ZERO, config);
     for (sent, expected) in [(7, 7), (6, 7), (8, 8)] {
         serial.store(sent, Ordering::Relaxed);
-        let entry = pages.project(&name("six")).await.unwrap().entry;
-        assert_eq!(entry.last_serial(), Some(expected));
+        let page = pages.project(&name("six")).await.unwrap().page;
+        assert_eq!(page.last_serial(), Some(expected));
     }
 }
 

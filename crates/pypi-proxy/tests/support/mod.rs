@@ -52,7 +52,7 @@ impl Server {
                 let path = request.uri().path_and_query().unwrap().to_string();
                 let headers = request.headers().clone();
                 seen.lock().unwrap().push((path.clone(), headers.clone()));
-                let response = respond(path, headers);
+                let response = response(path, headers);
                 async move { Ok::<_, Infallible>(response.await) }
             });
             async move {

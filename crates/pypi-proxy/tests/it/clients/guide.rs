@@ -67,11 +67,11 @@ async fn front(proxy: String) -> Server {
         let (client, proxy) = (client.clone(), proxy.clone());
         async move {
             let Some(path) = path.strip_prefix("/mirror") else { return respond(404, &[], "") };
-            let response = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
+            let received = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
             let mut response: Response<Body> = Response::new(support::full(""));
-            *response.status_mut() = response.status();
-            response.headers_mut().extend(response.headers().clone());
-            *response.body_mut() = support::full(response.bytes().await.unwrap());
+            *response.status_mut() = received.status();
+            response.headers_mut().extend(received.headers().clone());
+            *response.body_mut() = support::full(received.bytes().await.unwrap());
             response
         }
     })

@@ -19,7 +19,7 @@ async fn other_instances_complete_downloads_of_a_dead_one() {
     for file in index.files.iter() {
         let (url, wanted) = (first.url.clone(), file.clone());
         let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
-        let begins = || async { index.requests(file) > 0 && bucket.objects("leases").len() == 1 };
+        let begins = || async { index.requests_for(file) > 0 && bucket.objects("leases").len() == 1 };
         eventually("the first has the lease and downloads", Duration::from_secs(30), begins).await;
         let files = [file.clone()];
         let others = [&second, &third];
