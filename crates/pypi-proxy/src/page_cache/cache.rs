@@ -180,11 +180,11 @@ impl PageCache {
     pub(crate) fn record_facts(&self, project: &ProjectName, file: &str, fact: FileFacts) {
         let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
         {
-            let mut facts_version = slot.facts();
-            if !facts_version.0.record(file, fact) {
+            let mut facts = slot.facts();
+            if !facts.0.record(file, fact) {
                 return;
             }
-            facts_version.1 += 1;
+            facts.1 += 1;
         }
         let Some(disk) = self.0.disk.clone() else { return };
         let project = project.clone();
@@ -325,12 +325,12 @@ impl PageCache {
             return false;
         }
         let loaded = parts.insert(self.load(slot).await);
-        let Some((content, fresh, overdue)) = self.servable(loaded, slot).await else { return false };
+        let Some((content, fresh, staleness)) = self.servable(loaded, slot).await else { return false };
         let now = Instant::now();
         let mut state = slot.state();
         state.content = content;
         // Shortly after boot, `Instant` may not reach back far enough.
-        state.fresh_until = now.checked_sub(overdue).map_or(now, |then| then + fresh);
+        state.fresh_until = now.checked_sub(staleness).map_or(now, |then| then + fresh);
         true
     }
 
@@ -410,11 +410,11 @@ impl PageCache {
             done.send_replace(());
         }
         let result = {
-            let _one = permit.acquire().await;
+            let _running = permit.acquire().await;
             self.refresh(&slot).await
         };
         drop(permit);
-        let status = match &result {
+        let outcome = match &result {
             Err(_) | Ok(Fetched { failure: Some(_), .. }) => Some(RefreshOutcome::Failed),
             Ok(Fetched { status: CacheStatus::Hit, .. }) => None,
             Ok(Fetched { content: Content::Page(_), status: CacheStatus::Revalidated, .. }) => {
@@ -423,8 +423,8 @@ impl PageCache {
             Ok(Fetched { content: Content::Page(_), .. }) => Some(RefreshOutcome::Changed),
             Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
         };
-        if let Some(status) = status {
-            self.0.refreshes[status as usize].fetch_add(1, Ordering::Relaxed);
+        if let Some(outcome) = outcome {
+            self.0.refreshes[outcome as usize].fetch_add(1, Ordering::Relaxed);
         }
         let page = {
             let mut state = slot.state();
@@ -471,8 +471,8 @@ impl PageCache {
     fn drop_unused(&self, slot: &Arc<Slot>) {
         let Some(name) = &slot.name else { return };
         let mut slots = self.0.slots();
-        let is_there = slots.projects.get(name).is_some_and(|there| Arc::ptr_eq(there, slot));
-        if is_there && slot.state().is_unused() {
+        let is_cached = slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot));
+        if is_cached && slot.state().is_unused() {
             slots.projects.remove(name);
         }
     }
@@ -480,11 +480,11 @@ impl PageCache {
     /// Updates the size of a slot, and evicts the least recently requested ones while the limit is exceeded.
     fn account_and_evict(&self, slot: &Arc<Slot>) {
         let mut slots = self.0.slots();
-        let is_there = match &slot.name {
-            Some(name) => slots.projects.get(name).is_some_and(|there| Arc::ptr_eq(there, slot)),
-            None => slots.list.as_ref().is_some_and(|there| Arc::ptr_eq(there, slot)),
+        let is_cached = match &slot.name {
+            Some(name) => slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot)),
+            None => slots.list.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, slot)),
         };
-        if !is_there {
+        if !is_cached {
             return;
         }
         {
@@ -495,17 +495,17 @@ impl PageCache {
             slots.bytes =
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
-        let mut stored = Vec::new();
-        while slots.bytes > self.0.config.max_bytes && slots.projects.len() > stored.len() {
+        let mut busy = Vec::new();
+        while slots.bytes > self.0.config.max_bytes && slots.projects.len() > busy.len() {
             let Some((name, oldest)) = slots.projects.pop_front() else { break };
             let is_busy = oldest.state().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
             if is_busy {
-                stored.push((name, oldest));
+                busy.push((name, oldest));
             } else {
                 slots.bytes -= std::mem::take(&mut oldest.state().size_in_memory);
             }
         }
-        for (name, slot) in stored {
+        for (name, slot) in busy {
             slots.projects.insert(name, slot);
         }
     }
@@ -592,15 +592,15 @@ impl PageCache {
         parts: &[UpstreamPage],
         slot: &Arc<Slot>,
     ) -> Option<(Content, Duration, Duration)> {
-        let (mut fresh, mut overdue) = (Duration::MAX, Duration::ZERO);
+        let (mut fresh, mut staleness) = (Duration::MAX, Duration::ZERO);
         for (part, upstream) in parts.iter().zip(&self.0.upstreams) {
             // An upstream without a copy may have the project as well.
             part.checked?;
             fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-            overdue = overdue.max(part.age().saturating_sub(upstream.ttl()));
+            staleness = staleness.max(part.age().saturating_sub(upstream.ttl()));
         }
         let (content, rules_ttl) = self.combine(parts, slot).await.ok()?;
-        Some((content, fresh.min(rules_ttl), overdue))
+        Some((content, fresh.min(rules_ttl), staleness))
     }
 
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
