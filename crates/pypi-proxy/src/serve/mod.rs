@@ -5,7 +5,7 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use pypi_proxy::page_cache::{self, Pages};
+//! use pypi_proxy::page_cache::{self, PageCache};
 //! use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
 //! use pypi_proxy::store::{self, Store};
 //! use pypi_proxy::upstream::{self, Upstream};

@@ -25,7 +25,7 @@ async fn answered(proxy: &RunningProxy, count: usize, headers: &[(&str, &str)]) 
             429 => {
                 let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
                 assert_eq!(wait, 1);
-                assert!(response.text().await.unwrap().contains("a second"));
+                assert!(response.text().await.unwrap().contains("too many requests"));
             }
             other => panic!("{other}"),
         }
