@@ -46,8 +46,12 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
 
 /// Formats a duration for [`parse_duration`], with days as the largest unit.
 pub(crate) fn format_duration(time: Duration) -> String {
-    if time.subsec_nanos() != 0 || time.is_zero() {
-        return format!("{}s", time.as_secs_f64());
+    if time.is_zero() {
+        return "0s".into();
+    }
+    if time.subsec_nanos() != 0 {
+        let fraction = format!("{:09}", time.subsec_nanos());
+        return format!("{}.{}s", time.as_secs(), fraction.trim_end_matches('0'));
     }
     let mut left = time.as_secs();
     let mut out = String::new();

@@ -28,7 +28,7 @@ impl RuleViolation {
         match self {
             Self::Denied => "Project Denied By This Proxy",
             Self::NotAllowed => "Project Not Allowed By This Proxy",
-            Self::TooYoung { .. } => "File Too TooYoung For This Proxy",
+            Self::TooYoung { .. } => "File Too Young For This Proxy",
             Self::AgeUnknown => "File Of Unknown Age Refused By This Proxy",
             Self::Yanked => "Yanked File Refused By This Proxy",
         }
