@@ -4,7 +4,6 @@
 //! that it was skipped. Screenshots are saved in the folder for temporary files of the target directory.
 #![cfg(target_os = "linux")]
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use pypi_proxy::serve::Config;
 use crate::support::chromium::{Browser, program};
 use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::{JSON, Server, respond, skip};
 
 const TOKEN: &str = "a token of the test";
 const NAMES: [&str; 3] = ["demo", "numpy", "a-project-with-quite-a-long-name-that-wraps"];
@@ -75,11 +74,7 @@ async fn traffic(proxy: &RunningProxy) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_fits_and_its_buttons_work() {
     let Some(program) = program() else {
-        // Written directly to stderr, because the test harness hides the output of passing tests.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: the_page_fits_and_its_buttons_work, because Chromium is not available"
-        );
+        skip("the_page_fits_and_its_buttons_work, because Chromium is not available");
         return;
     };
     let index = index().await;

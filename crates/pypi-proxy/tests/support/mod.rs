@@ -16,6 +16,7 @@ pub(crate) mod source;
 pub(crate) mod wheel;
 
 use std::convert::Infallible;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -95,6 +96,11 @@ impl Server {
     pub(crate) async fn stop(&self) {
         self.accepting.stop().await;
     }
+}
+
+/// Reports a skipped test. Written directly to stderr, because the test harness hides the output of passing tests.
+pub(crate) fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
 }
 
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {

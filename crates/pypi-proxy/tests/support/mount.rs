@@ -23,10 +23,7 @@ impl Mount {
 
     fn done(path: &Path, is_mounted: bool) -> Option<Self> {
         if !is_mounted {
-            #[allow(clippy::print_stderr, reason = "a test that is passed over should be seen")]
-            {
-                eprintln!("SKIPPED: a file system can only be mounted by root");
-            }
+            super::skip("a file system can only be mounted by root");
         }
         is_mounted.then(|| Self(path.to_owned()))
     }

@@ -2,7 +2,8 @@
 
 use tokio::process::Command;
 
-use crate::clients::sandbox::{Program, Sandbox, python, skip};
+use crate::clients::sandbox::{Program, Sandbox, python};
+use crate::support::skip;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_install_from_the_configured_index() {

@@ -1,7 +1,6 @@
 //! Isolated environments for clients, without the configuration and caches of this machine.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::support::skip;
 use crate::support::source::digest_of;
 
 /// Timeout of a command.
@@ -17,11 +17,6 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Folders that installers create for themselves.
 const OWN: [&str; 6] =
     ["INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"];
-
-/// Reports a skipped test, bypassing the captured output.
-pub(crate) fn skip(reason: &str) {
-    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
 
 /// Returns the interpreter in whose environment the clients are installed.
 pub(crate) fn python() -> Option<PathBuf> {

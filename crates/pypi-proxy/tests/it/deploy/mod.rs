@@ -7,14 +7,13 @@ mod nginx;
 mod systemd;
 mod watch;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use bytes::Bytes;
 
 use crate::support::source::content;
-use crate::support::{JSON, Server, free_address, hashed_page, respond};
+use crate::support::{JSON, Server, free_address, hashed_page, respond, skip};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 /// More than the buffers of a pipe and a socket.
@@ -41,8 +40,7 @@ fn has(program: &str, test: &str) -> bool {
     let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let is_there = version.is_ok();
     if !is_there {
-        // Written directly to stderr, because the test harness hides the output of passing tests.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {test}, because {program} is not available");
+        skip(&format!("{test}, because {program} is not available"));
     }
     is_there
 }

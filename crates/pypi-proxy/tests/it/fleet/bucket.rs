@@ -9,8 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given, skip};
+use crate::fleet::{eventually, given};
 use crate::support::free_address;
+use crate::support::skip;
 use crate::support::source::digest_of;
 
 pub(crate) const NAME: &str = "wheels";

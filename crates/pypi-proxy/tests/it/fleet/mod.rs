@@ -12,7 +12,6 @@ mod instance;
 mod stops;
 mod toxics;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -47,11 +46,6 @@ impl Scale {
 /// Typical lengths of files; few of them need a multipart upload.
 fn len(number: usize) -> usize {
     if number % 24 == 7 { 6 << 20 } else { 5_000 + number % 20 * 10_000 }
-}
-
-/// Reports a skipped test, bypassing the captured output.
-fn skip(reason: &str) {
-    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error can be written");
 }
 
 /// Returns the path in a variable.

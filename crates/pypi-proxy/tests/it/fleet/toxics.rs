@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given, skip};
+use crate::fleet::{eventually, given};
 use crate::support::free_address;
+use crate::support::skip;
 
 pub(crate) struct Network {
     api: String,
