@@ -13,15 +13,16 @@ use tokio::time::Instant;
 use super::bucket::BucketCache;
 use super::disk::{DiskCache, StoredPage};
 use super::merge::{combine, is_older};
+use super::parse::{parse_body, parse_stored};
 use super::queue::{FetchPermit, FetchQueue};
-use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage};
+use super::slot::{Content, Slot, State, UpstreamPage};
 use super::status::{CacheStatus, RefreshOutcome};
 use super::{Config, RenderedPage};
 use crate::error::{Chain, Kind};
-use crate::page::{FileFacts, Page, ProjectFacts, ProjectList};
+use crate::page::FileFacts;
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{PageBody, PageResponse, Upstream};
+use crate::upstream::{PageResponse, Upstream};
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -774,34 +775,6 @@ impl PageCache {
             _ => UpstreamPage { facts_version, ..part },
         }
     }
-}
-
-/// Parses the stored page of one upstream.
-fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPage> {
-    let (facts, facts_version) = slot.facts().clone();
-    let validators = stored.body.validators.clone();
-    let content = parse_body(stored.body, slot.name.is_some(), &facts).ok()?;
-    let (checked, modified) = (Some(stored.checked), Some(stored.modified));
-    Some(UpstreamPage {
-        content: Some(content),
-        validators,
-        checked,
-        modified,
-        facts_version,
-        bucket_version: None,
-    })
-}
-
-fn parse_body(body: PageBody, is_project: bool, facts: &ProjectFacts) -> Result<UpstreamContent, Error> {
-    Ok(match (is_project, body.is_json) {
-        (true, true) => {
-            let metadata = |wheel: &str, sha256: &[u8; 32]| facts.metadata(wheel, sha256);
-            UpstreamContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes, metadata)?))
-        }
-        (true, false) => UpstreamContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
-        (false, true) => UpstreamContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
-        (false, false) => UpstreamContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
-    })
 }
 
 impl Inner {

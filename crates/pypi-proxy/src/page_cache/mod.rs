@@ -6,6 +6,7 @@ mod cache;
 mod config;
 mod disk;
 mod merge;
+mod parse;
 mod queue;
 mod rendered;
 mod slot;
