@@ -101,15 +101,6 @@ impl HistogramSnapshot {
         self
     }
 
-    /// Returns the difference to an earlier snapshot.
-    pub(crate) fn since(mut self, earlier: &Self) -> Self {
-        for (count, less) in self.buckets.iter_mut().zip(earlier.buckets) {
-            *count = count.saturating_sub(less);
-        }
-        self.nanos = self.nanos.saturating_sub(earlier.nanos);
-        self
-    }
-
     /// Estimates a quantile in seconds, with durations spread evenly over their bucket. `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
     pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
@@ -147,7 +138,6 @@ mod tests {
         assert_eq!(cumulative[1], (Some(0.0001), 3));
         assert_eq!(cumulative[19], (Some(300.0), 4));
         assert_eq!(cumulative[20], (None, 5));
-        assert_eq!(snapshot.since(&snapshot), HistogramSnapshot::default());
         assert_eq!(HistogramSnapshot::default().quantile(0.5), None);
     }
 

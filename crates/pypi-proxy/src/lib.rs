@@ -16,7 +16,7 @@
 //! | --- | --- |
 //! | crate root | [`Page`] and [`ProjectList`]: parsing, rewriting and merging of index pages; names, byte ranges, content negotiation |
 //! | `upstream` | HTTP client for an index |
-//! | `pages` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings |
+//! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings |
 //! | `rules` | rules for projects, file ages and yanked files |
 //! | `guard` | authentication and rate limits |
 //! | `store` | file cache by hash, with one download for concurrent requests |
@@ -62,7 +62,7 @@ mod name;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]
-pub mod pages;
+pub mod page_cache;
 mod range;
 #[cfg(feature = "proxy")]
 pub mod rules;

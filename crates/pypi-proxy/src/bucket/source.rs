@@ -9,7 +9,7 @@ use super::lease::{ClaimResult, Lease};
 use super::metrics::LeaseOutcome;
 use super::observer::LeaseObserver;
 use crate::Error;
-use crate::store::{Digest, Expected, Fill, Key, Source};
+use crate::store::{Digest, Download, Expected, FileSource, Key};
 use crate::upstream::{FileBody, Validators};
 
 impl Bucket {
@@ -56,7 +56,7 @@ pub(crate) struct TieredSource<S> {
     other: S,
     key: Key,
     expected: Expected,
-    fill: Fill,
+    download: Download,
     active: ActiveSource,
 }
 
@@ -70,18 +70,18 @@ enum ActiveSource {
 }
 
 impl<S> TieredSource<S> {
-    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, fill: Fill) -> Self {
-        Self { bucket, other, key, expected, fill, active: ActiveSource::Other }
+    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
+        Self { bucket, other, key, expected, download, active: ActiveSource::Other }
     }
 
     /// Switches to the other source, and starts an upload of its data.
     fn fall_back(&mut self, lease: Option<Lease>) {
         self.active = ActiveSource::Other;
-        self.bucket.upload_while_growing(self.fill.clone(), self.key.clone(), lease);
+        self.bucket.upload_while_growing(self.download.clone(), self.key.clone(), lease);
     }
 }
 
-impl<S: Source> Source for TieredSource<S> {
+impl<S: FileSource> FileSource for TieredSource<S> {
     fn label(&self) -> Option<Arc<str>> {
         self.other.label()
     }
@@ -107,8 +107,8 @@ impl<S: Source> Source for TieredSource<S> {
         self.other.open(from, known).await
     }
 
-    async fn refuse(&mut self) -> bool {
-        let ActiveSource::Bucket { digest, .. } = self.active else { return self.other.refuse().await };
+    async fn reject(&mut self) -> bool {
+        let ActiveSource::Bucket { digest, .. } = self.active else { return self.other.reject().await };
         self.bucket.discard(&digest).await;
         self.fall_back(None);
         true

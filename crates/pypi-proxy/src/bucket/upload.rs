@@ -11,7 +11,7 @@ use super::handle::Bucket;
 use super::lease::Lease;
 use super::metrics::UploadOutcome;
 use crate::Error;
-use crate::store::{Digest, Fill, Key, Reference, Stored, read_at};
+use crate::store::{Digest, Download, Key, Reference, StoredFile, read_at};
 
 /// Retries of an upload, and the delay before the first one, which doubles each time.
 const RETRIES: u32 = 3;
@@ -29,17 +29,17 @@ struct PartialUpload {
 
 impl Bucket {
     /// Uploads a file while it is downloaded. It becomes visible after its hash is verified.
-    pub(super) fn upload_while_growing(&self, fill: Fill, key: Key, lease: Option<Lease>) {
+    pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>) {
         let permit = self.upload_permits().clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {
             let is_dropped = permit.is_none();
             let work = async {
                 let partial = match (&key, is_dropped) {
-                    (Key::Digest(digest), false) => bucket.upload_parts(&fill, digest).await,
+                    (Key::Digest(digest), false) => bucket.upload_parts(&download, digest).await,
                     _ => None,
                 };
-                match fill.done().await {
+                match download.done().await {
                     Ok(Some(stored)) if !is_dropped => {
                         let name = if let Key::Reference(name) = &key { Some(name) } else { None };
                         bucket.upload(&stored, partial, name).await
@@ -64,7 +64,7 @@ impl Bucket {
     }
 
     /// Uploads a stored file again if its upload failed before.
-    pub(crate) fn retry_upload(&self, stored: &Stored) {
+    pub(crate) fn retry_upload(&self, stored: &StoredFile) {
         if !self.take_failed_upload(&stored.digest) {
             return;
         }
@@ -80,13 +80,13 @@ impl Bucket {
     }
 
     /// Uploads the parts of a growing file. Returns `None` if it is smaller than a part, or if the upload fails.
-    async fn upload_parts(&self, fill: &Fill, digest: &Digest) -> Option<PartialUpload> {
+    async fn upload_parts(&self, download: &Download, digest: &Digest) -> Option<PartialUpload> {
         let mut partial: Option<PartialUpload> = None;
         loop {
             let (offset, size) = partial
                 .as_ref()
                 .map_or((0, self.config().part_size), |partial| (partial.offset, partial.size));
-            let Some((file, len)) = fill.grown(offset + size).await else { return partial };
+            let Some((file, len)) = download.wait_for_bytes(offset + size).await else { return partial };
             let size = self.part_size(len.unwrap_or_default());
             let result = match &mut partial {
                 Some(partial) => self.add(partial, &file, partial.size).await,
@@ -128,7 +128,7 @@ impl Bucket {
     /// Uploads a file, or its remaining parts, with retries.
     async fn upload(
         &self,
-        stored: &Stored,
+        stored: &StoredFile,
         mut partial: Option<PartialUpload>,
         name: Option<&Reference>,
     ) -> UploadOutcome {
@@ -148,8 +148,8 @@ impl Bucket {
         UploadOutcome::Failed
     }
 
-    async fn write(&self, stored: &Stored, partial: Option<PartialUpload>) -> Result<(), OperationError> {
-        let Stored { file, len, digest } = stored;
+    async fn write(&self, stored: &StoredFile, partial: Option<PartialUpload>) -> Result<(), OperationError> {
+        let StoredFile { file, len, digest } = stored;
         let mut partial = match partial {
             Some(partial) => partial,
             None if *len <= self.config().part_size => {
@@ -175,7 +175,7 @@ impl Bucket {
     }
 
     /// Stores the SHA-256 of a file whose page has none.
-    async fn store_hash(&self, stored: &Stored, name: Option<&Reference>) -> Result<(), OperationError> {
+    async fn store_hash(&self, stored: &StoredFile, name: Option<&Reference>) -> Result<(), OperationError> {
         let Some(name) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
         self.remote().put(&self.name_path(name), async { Ok(text) }, None).await

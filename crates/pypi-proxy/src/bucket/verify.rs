@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use super::error::OperationError;
 use super::handle::Bucket;
 use crate::Error;
-use crate::store::{Digest, Verified};
+use crate::store::{Digest, VerifyReport};
 
 impl Bucket {
     /// Writes, reads and deletes an object.
@@ -36,8 +36,8 @@ impl Bucket {
     /// # Errors
     ///
     /// Fails if the bucket fails ([`Error::is_bucket`]).
-    pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<Verified, Error> {
-        let mut verified = Verified::default();
+    pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
+        let mut verified = VerifyReport::default();
         let mut files = self.remote().list(&self.path(["files", "sha256"]));
         while let Some(file) = files.try_next().await? {
             // Objects with other names are not files of the proxy.

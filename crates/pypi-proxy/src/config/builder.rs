@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::value::{IndexUrl, List, Period, StorageType};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
-use crate::pages::{self, Pages};
+use crate::page_cache::{self, PageCache};
 use crate::rules::{ProjectPattern, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
@@ -158,20 +158,20 @@ impl<'s> ProxyBuilder<'s> {
         Ok(store::Config::new(dir)
             .allow_shared_dir(settings.allow_shared_cache_dir.0)
             .max_bytes(settings.cache_directory_size())
-            .unused(settings.cache_directory_ttl())
+            .unused_ttl(settings.cache_directory_ttl())
             .bucket(bucket)
             .max_file(settings.max_file_size.0)
-            .max_fills(count(settings.max_concurrent_downloads.0))
-            .max_handles(count(settings.open_files.0))
-            .stall(settings.stall_timeout.0)
+            .max_concurrent_downloads(count(settings.max_concurrent_downloads.0))
+            .max_open_files(count(settings.open_files.0))
+            .stall_timeout(settings.stall_timeout.0)
             .retries(settings.download_retries.0)
             .sync(settings.sync_files.0))
     }
 
     /// Returns the configuration of the page cache, whose pages are stored next to the files of `store`.
-    pub fn pages(&self, store: &Store) -> pages::Config {
+    pub fn pages(&self, store: &Store) -> page_cache::Config {
         let settings = self.settings;
-        pages::Config::new()
+        page_cache::Config::new()
             .dir(store.pages_dir())
             .bucket(store.bucket().cloned())
             .stale_while_revalidate(settings.stale_while_revalidate.0)
@@ -279,7 +279,7 @@ impl<'s> ProxyBuilder<'s> {
     pub fn start(&self) -> Result<(Server, Store), Error> {
         let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
         let store = Store::open(self.store()?)?;
-        let pages = Pages::new(upstreams.clone(), self.pages(&store));
+        let pages = PageCache::new(upstreams.clone(), self.pages(&store));
         let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
         Ok((Server::new(proxy, server), store))
     }

@@ -1,13 +1,13 @@
-//! An index that has nothing but links: HTML without hashes, sizes, times and metadata.
+//! A minimal index: HTML links without hashes, sizes, times and metadata.
 
 use std::path::{Path, PathBuf};
 
 use http::{HeaderMap, Response};
 use pypi_proxy::ByteRange;
 
-use crate::support::{Body, Server, answer};
+use crate::support::{Body, Server, respond};
 
-/// Serves the files below `folder/files`, as a plain web server does.
+/// Serves the files below `folder/files` like a plain web server.
 pub(crate) async fn start(folder: &Path) -> Server {
     let files = folder.join("files");
     Server::start(move |path, headers| {
@@ -20,7 +20,7 @@ pub(crate) async fn start(folder: &Path) -> Server {
                     let file = percent_encoding::percent_decode_str(file).decode_utf8().unwrap();
                     content(&files.join(project).join(&*file), &headers)
                 }
-                _ => answer(404, &[], ""),
+                _ => respond(404, &[], ""),
             }
         }
     })
@@ -28,12 +28,12 @@ pub(crate) async fn start(folder: &Path) -> Server {
 }
 
 fn page(folder: &PathBuf, project: &str, headers: &HeaderMap) -> Response<Body> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return answer(404, &[], "") };
+    let Ok(entries) = std::fs::read_dir(folder) else { return respond(404, &[], "") };
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     let etag = format!("\"{project}-{}\"", names.len());
     if headers.get("if-none-match").is_some_and(|known| *known == etag) {
-        return answer(304, &[("etag", &etag)], "");
+        return respond(304, &[("etag", &etag)], "");
     }
     let links: String = names
         .iter()
@@ -42,11 +42,11 @@ fn page(folder: &PathBuf, project: &str, headers: &HeaderMap) -> Response<Body> 
         })
         .collect();
     let page = format!("<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n");
-    answer(200, &[("content-type", "text/html"), ("etag", &etag)], page)
+    respond(200, &[("content-type", "text/html"), ("etag", &etag)], page)
 }
 
 fn content(path: &Path, headers: &HeaderMap) -> Response<Body> {
-    let Ok(content) = std::fs::read(path) else { return answer(404, &[], "") };
+    let Ok(content) = std::fs::read(path) else { return respond(404, &[], "") };
     let len = content.len() as u64;
     let etag = format!("\"{len:x}\"");
     let common = [("etag", &*etag), ("accept-ranges", "bytes"), ("content-type", "application/octet-stream")];
@@ -55,8 +55,8 @@ fn content(path: &Path, headers: &HeaderMap) -> Response<Body> {
         Some(ByteRange::Part { start, end }) => {
             let place = format!("bytes {start}-{}/{len}", end - 1);
             let part = content[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()].to_vec();
-            answer(206, &[&common[..], &[("content-range", &place)]].concat(), part)
+            respond(206, &[&common[..], &[("content-range", &place)]].concat(), part)
         }
-        _ => answer(200, &common, content),
+        _ => respond(200, &common, content),
     }
 }

@@ -1,4 +1,4 @@
-//! The folder of the store, where everything has its place.
+//! Layout of the cache directory.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Digest;
-use super::recency::{Entry, Part};
+use super::lru::{CacheArea, CacheEntry};
 use crate::Error;
 use crate::error::Kind;
 
-/// Says that a folder is a cache of ours. It is locked while it is in use.
+/// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
 const MARKER: &str = "pypi-proxy-cache";
-/// Another number is another layout.
+/// Version of the layout.
 const VERSION: &str = "1\n";
-const PARTS: [&str; 4] = ["files", "partial", "refs", "pages"];
+const SUBDIRS: [&str; 4] = ["files", "partial", "refs", "pages"];
 
-/// A folder that holds nothing but what the proxy has put there.
+/// A cache directory, locked for this process.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct CacheDir {
     dir: PathBuf,
     next: AtomicU64,
-    /// Locked as long as this lives.
+    /// Holds the lock.
     _marker: File,
 }
 
-impl Folder {
-    /// Opens or makes the folder.
+impl CacheDir {
+    /// Opens or creates the folder.
     ///
-    /// Nothing is ever removed from a folder that was not made here. Unless `allow_shared` is set, other users must not be
-    /// able to write to it.
+    /// Nothing is deleted from a folder without the marker. Unless `allow_shared` is set, other users must not have
+    /// write access.
     pub(super) fn open(dir: &Path, allow_shared: bool) -> Result<Self, Error> {
         create(dir, true).map_err(Error::storage)?;
         let check = |dir: &Path| if allow_shared { Ok(()) } else { check_private(dir) };
@@ -37,12 +37,12 @@ impl Folder {
         let path = dir.join(MARKER);
         let is_new = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => false,
-            Ok(_) => return Err(foreign("its marker is no file")),
+            Ok(_) => return Err(not_a_cache("its marker is not a file")),
             Err(error) if error.kind() == ErrorKind::NotFound => true,
             Err(error) => return Err(Error::storage(error)),
         };
         if is_new && fs::read_dir(dir).map_err(Error::storage)?.next().is_some() {
-            return Err(foreign("it holds something else"));
+            return Err(not_a_cache("it has other content"));
         }
         let mut marker =
             OpenOptions::new().read(true).write(true).create(is_new).open(&path).map_err(Error::storage)?;
@@ -54,83 +54,83 @@ impl Folder {
         match version.as_str() {
             VERSION => {}
             "" => marker.write_all(VERSION.as_bytes()).map_err(Error::storage)?,
-            _ => return Err(foreign("it is of another version")),
+            _ => return Err(not_a_cache("it has another format version")),
         }
-        for part in PARTS {
+        for part in SUBDIRS {
             let path = dir.join(part);
             match fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => check(&path)?,
-                // A link could lead the cache to files of others.
-                Ok(_) => return Err(foreign("a part of it is no folder")),
+                // A link could lead to files outside of the cache.
+                Ok(_) => return Err(not_a_cache("a subfolder is not a folder")),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     create(&path, false).map_err(Error::storage)?;
                 }
                 Err(error) => return Err(Error::storage(error)),
             }
         }
-        let folder = Self { dir: dir.to_owned(), next: AtomicU64::new(0), _marker: marker };
-        // What was on its way when the last proxy ended.
-        for entry in fs::read_dir(folder.part("partial")).map_err(Error::storage)?.flatten() {
+        let dir = Self { dir: dir.to_owned(), next: AtomicU64::new(0), _marker: marker };
+        // Partial downloads of the previous process.
+        for entry in fs::read_dir(dir.part("partial")).map_err(Error::storage)?.flatten() {
             let _ = fs::remove_file(entry.path());
         }
-        Ok(folder)
+        Ok(dir)
     }
 
     fn part(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// Where files are.
+    /// Subfolder of the stored files.
     pub(super) fn files(&self) -> PathBuf {
         self.part("files")
     }
 
-    /// Where it is noted which SHA-256 a file has whose page does not tell it.
+    /// Subfolder of the references, which map an origin to the SHA-256 of a file.
     pub(super) fn refs(&self) -> PathBuf {
         self.part("refs")
     }
 
-    /// Where pages are kept.
+    /// Subfolder of the index pages.
     pub(super) fn pages(&self) -> PathBuf {
         self.part("pages")
     }
 
     pub(super) fn file(&self, digest: &Digest) -> PathBuf {
-        spread(&self.files(), digest)
+        sharded_path(&self.files(), digest)
     }
 
-    /// The reference with this origin.
+    /// Path of the reference with this origin.
     pub(super) fn reference(&self, origin: &Digest) -> PathBuf {
-        spread(&self.refs(), origin)
+        sharded_path(&self.refs(), origin)
     }
 
-    /// Where something is.
-    pub(super) fn entry(&self, entry: &Entry) -> PathBuf {
+    /// Path of an entry.
+    pub(super) fn entry(&self, entry: &CacheEntry) -> PathBuf {
         match entry {
-            Entry::File(digest) => self.file(digest),
-            Entry::Other(_, path) => self.dir.join(&**path),
+            CacheEntry::File(digest) => self.file(digest),
+            CacheEntry::Other(_, path) => self.dir.join(&**path),
         }
     }
 
-    pub(super) fn reference_entry(&self, origin: &Digest) -> Entry {
+    pub(super) fn reference_entry(&self, origin: &Digest) -> CacheEntry {
         let name = origin.to_string();
-        Entry::Other(Part::References, format!("refs/{}/{}", &name[..2], &name[2..]).into())
+        CacheEntry::Other(CacheArea::References, format!("refs/{}/{}", &name[..2], &name[2..]).into())
     }
 
-    /// The origin of a reference at a path.
+    /// Parses the origin of a reference from its path.
     pub(super) fn origin(path: &Path) -> Option<Digest> {
         let mut parts = path.components().rev().map_while(|part| part.as_os_str().to_str());
         let (name, front) = (parts.next()?, parts.next()?);
         format!("{front}{name}").parse().ok()
     }
 
-    /// A page, or what was learned of files, at a path below the folder for pages.
-    pub(super) fn page_entry(&self, path: &Path) -> Option<Entry> {
-        let part = if path.starts_with("facts") { Part::FileMetadata } else { Part::Pages };
-        Some(Entry::Other(part, format!("pages/{}", path.to_str()?).into()))
+    /// Returns the entry of a page or of file facts, from its path below the subfolder of pages.
+    pub(super) fn page_entry(&self, path: &Path) -> Option<CacheEntry> {
+        let part = if path.starts_with("facts") { CacheArea::FileMetadata } else { CacheArea::Pages };
+        Some(CacheEntry::Other(part, format!("pages/{}", path.to_str()?).into()))
     }
 
-    /// A new file for something on its way.
+    /// Creates a file for a download.
     pub(super) fn partial(&self) -> Result<(PathBuf, File), Error> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.part("partial").join(format!("{}-{number}", std::process::id()));
@@ -139,14 +139,14 @@ impl Folder {
         Ok((path, file))
     }
 
-    /// Opens a file for reading, but not what a link leads to, nor anything that is no file.
+    /// Opens a regular file for reading. Does not follow links.
     pub(crate) fn read(path: &Path) -> std::io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            // A pipe would be waited for.
+            // Opening a named pipe would block.
             let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
             options.custom_flags(flags.bits().cast_signed());
         }
@@ -154,25 +154,25 @@ impl Folder {
         if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
     }
 
-    /// Makes a folder in another one. That one is not made: whoever has removed it may have put something else there.
-    pub(crate) fn make(path: &Path) -> std::io::Result<()> {
+    /// Creates a folder if it does not exist. Its parent is not created: another process may have replaced it.
+    pub(crate) fn create_subdir(path: &Path) -> std::io::Result<()> {
         match create(path, false) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             result => result,
         }
     }
 
-    /// Gives something on its way its place, at once and as a whole.
+    /// Moves a complete download to its final place, atomically.
     pub(super) fn publish(&self, partial: &Path, digest: &Digest) -> Result<(), Error> {
         let path = self.file(digest);
-        if let Some(folder) = path.parent() {
-            Self::make(folder).map_err(Error::storage)?;
+        if let Some(dir) = path.parent() {
+            Self::create_subdir(dir).map_err(Error::storage)?;
         }
         fs::rename(partial, path).map_err(Error::storage)
     }
 }
 
-/// Makes a directory that other users can't write to, whatever the umask is.
+/// Creates a folder that other users can't write to, independent of the umask.
 fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(is_recursive);
@@ -181,7 +181,7 @@ fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// Refuses a directory whose content other users can replace. Root may own it: root can replace anything.
+/// Fails if users other than root can replace the content of the folder.
 #[cfg(unix)]
 fn check_private(dir: &Path) -> Result<(), Error> {
     use std::os::unix::fs::MetadataExt as _;
@@ -205,13 +205,13 @@ fn check_private(_: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A path in one of 256 folders.
-fn spread(part: &Path, digest: &Digest) -> PathBuf {
+/// Path of a file in one of 256 subfolders.
+fn sharded_path(part: &Path, digest: &Digest) -> PathBuf {
     let name = digest.to_string();
     part.join(&name[..2]).join(&name[2..])
 }
 
 #[cold]
-fn foreign(what: &str) -> Error {
-    Error::with(Kind::Storage, format!("the folder is no cache of this proxy: {what}"))
+fn not_a_cache(what: &str) -> Error {
+    Error::with(Kind::Storage, format!("the dir is no cache of this proxy: {what}"))
 }

@@ -1,18 +1,18 @@
-//! What a page in HTML does not tell is learned when its files are fetched.
+//! Facts about files that HTML pages lack, collected during downloads.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use pypi_proxy::serve::Config;
-use pypi_proxy::{ByteRange, pages};
+use pypi_proxy::{ByteRange, page_cache};
 use rawzip::CompressionMethod;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::proxy::{Running, start_with};
+use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
-use crate::support::{Server, answer};
+use crate::support::{Server, respond};
 
 const METADATA: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
@@ -24,7 +24,7 @@ fn wheel() -> Bytes {
     archive(&files, CompressionMethod::STORE).into()
 }
 
-/// An index in HTML with a wheel, a source archive, and one without a hash.
+/// Index in HTML with a wheel, a source archive, and a file without a hash.
 async fn index() -> Server {
     let wheel = wheel();
     Server::start(move |path, headers| {
@@ -32,46 +32,46 @@ async fn index() -> Server {
         async move {
             let times = [("last-modified", MODIFIED)];
             match &*path {
-                "/simple/demo/" if headers.contains_key("if-none-match") => answer(304, &[], ""),
+                "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
                 "/simple/demo/" => {
                     let (whole, source) = (digest_of(&wheel), digest_of(&content(500)));
                     let page = format!(
                         "<a href='/f/{WHEEL}#sha256={whole}'>a</a><a href='/f/demo-1.0.tar.gz#sha256={source}'>b</a>\
                          <a href='/f/demo-0.9.tar.gz'>c</a>"
                     );
-                    answer(200, &[("content-type", "text/html"), ("etag", "\"1\"")], page)
+                    respond(200, &[("content-type", "text/html"), ("etag", "\"1\"")], page)
                 }
-                "/f/demo-1.0.tar.gz" => answer(200, &times, content(500)),
-                "/f/demo-0.9.tar.gz" => answer(200, &times, content(400)),
+                "/f/demo-1.0.tar.gz" => respond(200, &times, content(500)),
+                "/f/demo-0.9.tar.gz" => respond(200, &times, content(400)),
                 path if path.ends_with(".whl") => {
                     let range = headers.get("range").map(|range| ByteRange::parse(range.to_str().unwrap(), wheel.len() as u64));
-                    let Some(ByteRange::Part { start, end }) = range else { return answer(200, &times, wheel) };
+                    let Some(ByteRange::Part { start, end }) = range else { return respond(200, &times, wheel) };
                     let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
                     let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    answer(206, &[times[0], ("content-range", &place)], part)
+                    respond(206, &[times[0], ("content-range", &place)], part)
                 }
-                _ => answer(404, &[], ""),
+                _ => respond(404, &[], ""),
             }
         }
     })
     .await
 }
 
-/// A proxy that asks for each page anew.
-async fn start(index: &Server) -> Running {
-    let pages = |config: pages::Config| config.stale_while_revalidate(Duration::ZERO);
+/// Starts a proxy that revalidates on every request.
+async fn start(index: &Server) -> RunningProxy {
+    let pages = |config: page_cache::Config| config.stale_while_revalidate(Duration::ZERO);
     start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
 }
 
-/// The files of the page, by their order.
-async fn files(proxy: &Running) -> [Value; 3] {
+/// Returns the files of the page in their order.
+async fn files(proxy: &RunningProxy) -> [Value; 3] {
     let page = proxy.json("/simple/demo/", &[("accept", "application/vnd.pypi.simple.v1+json")]).await;
     assert_eq!(page["meta"]["api-version"], "1.0");
     [0, 1, 2].map(|at| page["files"][at].clone())
 }
 
-/// The files as soon as they are no more what they were.
-async fn changed(proxy: &Running, before: &[Value; 3]) -> [Value; 3] {
+/// Waits until the files on the page have changed and returns them.
+async fn changed(proxy: &RunningProxy, before: &[Value; 3]) -> [Value; 3] {
     loop {
         let now = files(proxy).await;
         if now != *before {
@@ -82,7 +82,7 @@ async fn changed(proxy: &Running, before: &[Value; 3]) -> [Value; 3] {
 }
 
 #[tokio::test]
-async fn a_file_that_was_fetched_has_a_size_and_a_time() {
+async fn downloaded_files_get_a_size_and_time() {
     let index = index().await;
     let proxy = start(&index).await;
     let before = files(&proxy).await;
@@ -92,17 +92,17 @@ async fn a_file_that_was_fetched_has_a_size_and_a_time() {
     }
     let after = changed(&proxy, &before).await;
     assert_eq!((&after[1]["size"], &after[1]["upload-time"]), (&500.into(), &"1994-11-06T08:49:37Z".into()));
-    // Nothing says that it is the same file the next time.
+    // Without a hash, it could be another file next time.
     assert_eq!(after[2], before[2]);
-    // The length is known now without asking.
-    let asked = index.paths().len();
-    let head = proxy.ask(Method::HEAD, "/simple/demo/demo-1.0.tar.gz", &[]).await;
+    // Now the length is known without a request.
+    let requests = index.paths().len();
+    let head = proxy.send(Method::HEAD, "/simple/demo/demo-1.0.tar.gz", &[]).await;
     assert_eq!(head.headers()["content-length"], "500");
-    assert_eq!(index.paths()[asked..], ["/simple/demo/"]);
+    assert_eq!(index.paths()[requests..], ["/simple/demo/"]);
 }
 
 #[tokio::test]
-async fn metadata_that_were_made_have_a_hash() {
+async fn extracted_metadata_has_a_hash() {
     let index = index().await;
     let proxy = start(&index).await;
     let before = files(&proxy).await;
@@ -115,14 +115,14 @@ async fn metadata_that_were_made_have_a_hash() {
         (&after[0]["size"], &after[0]["upload-time"]),
         (&wheel().len().into(), &"1994-11-06T08:49:37Z".into())
     );
-    // They are made here as before, also for who has lost them.
+    // The metadata is extracted again if it was deleted.
     proxy.store.remove(&digest_of(METADATA)).unwrap();
     assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), METADATA);
     assert!(!index.paths().iter().any(|path| path.ends_with(".metadata")));
 }
 
 #[tokio::test]
-async fn a_part_tells_the_length_of_the_whole() {
+async fn a_range_response_reveals_the_length() {
     let index = index().await;
     let proxy = start(&index).await;
     let before = files(&proxy).await;
@@ -133,22 +133,22 @@ async fn a_part_tells_the_length_of_the_whole() {
 }
 
 #[tokio::test]
-async fn the_head_of_a_file_fetches_a_byte_of_it() {
+async fn a_head_request_fetches_one_byte() {
     let index = index().await;
     let proxy = start(&index).await;
     let before = files(&proxy).await;
-    let head = proxy.ask(Method::HEAD, &format!("/simple/demo/{WHEEL}"), &[]).await;
+    let head = proxy.send(Method::HEAD, &format!("/simple/demo/{WHEEL}"), &[]).await;
     assert_eq!(head.headers()["content-length"], wheel().len().to_string().as_str());
     assert_eq!(index.last()["range"], "bytes=0-0");
     let after = changed(&proxy, &before).await;
     assert_eq!(after[0]["size"], wheel().len());
     assert_eq!(proxy.store.stats().fetched, 0);
-    let missing = proxy.ask(Method::HEAD, "/simple/demo/demo-0.9.tar.gz", &[]).await;
+    let missing = proxy.send(Method::HEAD, "/simple/demo/demo-0.9.tar.gz", &[]).await;
     assert_eq!(missing.headers()["content-length"], "400");
 }
 
 #[tokio::test]
-async fn what_was_learned_outlives_the_proxy() {
+async fn file_facts_survive_a_restart() {
     let index = index().await;
     let proxy = start(&index).await;
     let before = files(&proxy).await;
@@ -162,7 +162,7 @@ async fn what_was_learned_outlives_the_proxy() {
     std::fs::create_dir_all(again.dir().join("cache/pages/facts")).unwrap();
     std::fs::copy(&facts, again.dir().join("cache/pages/facts/demo")).unwrap();
     assert_eq!(files(&again).await, after);
-    // Unless it is told to forget.
-    proxy.ask(Method::DELETE, "/cache/demo", &[]).await;
+    // Purging removes it.
+    proxy.send(Method::DELETE, "/cache/demo", &[]).await;
     assert!(!facts.exists());
 }

@@ -1,4 +1,4 @@
-//! Connections that are accepted until a test has enough of them.
+//! A listener that a test can close together with its connections.
 
 use std::net::SocketAddr;
 
@@ -6,15 +6,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// A listener on loopback. Dropping it closes it, and its connections.
-pub(crate) struct Accepting {
+/// Listener on loopback. Dropping it closes the listener and its connections.
+pub(crate) struct TestListener {
     address: SocketAddr,
     stop: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Accepting {
-    /// Gives every connection to `serve`.
+impl TestListener {
+    /// Calls `serve` with every connection.
     pub(crate) async fn start<F>(mut serve: impl FnMut(TcpStream) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -48,7 +48,7 @@ impl Accepting {
     }
 }
 
-impl Drop for Accepting {
+impl Drop for TestListener {
     fn drop(&mut self) {
         self.task.abort();
     }

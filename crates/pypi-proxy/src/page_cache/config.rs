@@ -1,4 +1,4 @@
-//! How long and how many pages are kept.
+//! Configuration of the page cache.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::bucket::Bucket;
 use crate::rules::Rules;
 use crate::store::PagesDir;
 
-/// How pages are kept. How long they are fresh is a matter of each index.
+/// Configuration of a [`PageCache`](super::PageCache). The time to live is a setting of each upstream.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(super) dir: Option<PagesDir>,
@@ -40,7 +40,7 @@ impl Config {
     /// Default of [`Config::max_queued`]: 1,000.
     pub const DEFAULT_MAX_QUEUED: usize = 1000;
 
-    /// Pages in memory only, with the defaults.
+    /// Returns the defaults: pages in memory only.
     pub fn new() -> Self {
         Self {
             dir: None,
@@ -57,15 +57,16 @@ impl Config {
         }
     }
 
-    /// Keeps pages in this folder as well, which nothing else writes to. [`Store::pages_dir`](crate::store::Store::pages_dir)
-    /// counts with the files of a store; any other folder has no limit. Default: none.
+    /// Stores pages in this folder as well; nothing else may write to it. The size of
+    /// [`Store::pages_dir`](crate::store::Store::pages_dir) counts toward the limit of the store, any other folder has
+    /// no limit. Default: none.
     #[must_use]
     pub fn dir(mut self, dir: impl Into<PagesDir>) -> Self {
         self.dir = Some(dir.into());
         self
     }
 
-    /// How long after it was fresh a page is served while a newer one is asked for. Default:
+    /// Time for which a stale page is served while it is revalidated in the background. Default:
     /// [`Self::DEFAULT_STALE_WHILE_REVALIDATE`].
     #[must_use]
     pub fn stale_while_revalidate(mut self, time: Duration) -> Self {
@@ -73,29 +74,29 @@ impl Config {
         self
     }
 
-    /// How long after it was fresh a page is served if its index fails. Default: [`Self::DEFAULT_STALE_IF_ERROR`].
+    /// Time for which a stale page is served if its upstream fails. Default: [`Self::DEFAULT_STALE_IF_ERROR`].
     #[must_use]
     pub fn stale_if_error(mut self, time: Duration) -> Self {
         self.stale_if_error = time;
         self
     }
 
-    /// How long a client waits for a newer page while there is one that [`Self::stale_if_error`] allows; after that it gets
-    /// the older one, and the request to the index goes on. Default: [`Self::DEFAULT_STALE_WAIT`].
+    /// Maximum time that a client waits for the upstream if a page within [`Self::stale_if_error`] could be served.
+    /// Then it gets the stale page, and the refresh continues in the background. Default: [`Self::DEFAULT_STALE_WAIT`].
     #[must_use]
     pub fn stale_wait(mut self, time: Duration) -> Self {
         self.stale_wait = time;
         self
     }
 
-    /// How long it is remembered that there is no such project. Default: [`Self::DEFAULT_NEGATIVE_TTL`].
+    /// Time to live of a negative entry: a project that no upstream has. Default: [`Self::DEFAULT_NEGATIVE_TTL`].
     #[must_use]
     pub fn negative_ttl(mut self, time: Duration) -> Self {
         self.negative_ttl = time;
         self
     }
 
-    /// Maximum pages that are requested from the indexes at once, at least 1; more are queued. Default:
+    /// Maximum pages fetched from the upstreams at a time, at least 1; more are queued. Default:
     /// [`Self::DEFAULT_MAX_FETCHES`].
     #[must_use]
     pub fn max_fetches(mut self, count: usize) -> Self {
@@ -103,8 +104,8 @@ impl Config {
         self
     }
 
-    /// Queue limit of pages that are to be requested from the indexes. When the queue is full, an older page is served if
-    /// [`Self::stale_if_error`] allows one; else the error has [`Error::retry_after`](crate::Error::retry_after). Default:
+    /// Maximum pages in the fetch queue. When it is full, a stale page is served if [`Self::stale_if_error`] allows it;
+    /// otherwise the request fails with an error that has [`Error::retry_after`](crate::Error::retry_after). Default:
     /// [`Self::DEFAULT_MAX_QUEUED`].
     #[must_use]
     pub fn max_queued(mut self, count: usize) -> Self {
@@ -112,30 +113,30 @@ impl Config {
         self
     }
 
-    /// The most bytes of pages in memory, in all their forms, and of names that there is no project of. The page that is served counts, but is not dropped for
-    /// itself. Default: [`Self::DEFAULT_MAX_BYTES`].
+    /// Maximum bytes of pages in memory, including their encoded variants and negative entries. The page being served
+    /// counts, but is not evicted for its own size. Default: [`Self::DEFAULT_MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// What clients may have. Default: everything.
+    /// Rules about projects and files that clients may use. Default: everything is allowed.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules.is_on().then(|| Arc::new(rules));
         self
     }
 
-    /// Reads metadata out of wheels that an index offers without metadata. Pages name them once they were read, which is
-    /// after the wheel was first fetched. Default: on.
+    /// Extracts metadata from wheels that an upstream offers without it. A page lists the metadata from the next
+    /// refresh after the first download of the wheel on. Default: on.
     #[must_use]
     pub fn wheel_metadata(mut self, is_on: bool) -> Self {
         self.wheel_metadata = is_on;
         self
     }
 
-    /// Shares pages in this bucket with other proxies, as long as they are kept in a folder as well. Default: none.
+    /// Shares pages with other proxies through this bucket. Requires [`Self::dir`]. Default: none.
     #[must_use]
     pub fn bucket(mut self, bucket: impl Into<Option<Bucket>>) -> Self {
         self.bucket = bucket.into();

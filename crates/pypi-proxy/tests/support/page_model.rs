@@ -1,15 +1,15 @@
-//! What holds for every page, whatever its bytes: for the tests and the fuzz targets.
+//! Properties of all pages, for the tests and the fuzz targets.
 
 use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList};
 use serde_json::Value;
 
-/// A document in JSON: what is accepted is JSON, and what comes out is that, but for the URLs.
+/// Checks a document in JSON: if it is accepted, it is valid JSON, and the output equals it except for the URLs.
 pub(crate) fn json(document: &[u8]) {
     let with_metadata = Page::from_json_with_metadata(document.to_vec(), |_, _| Some([7; 32]));
     let pages = [Page::from_json(document.to_vec()), with_metadata];
     for (page, makes_metadata) in pages.into_iter().zip([false, true]) {
         let Ok(page) = page else { continue };
-        // Half of a surrogate pair is passed on.
+        // Lone surrogates are passed on.
         let (Ok(before), Ok(after)) =
             (serde_json::from_slice::<Value>(document), serde_json::from_slice::<Value>(page.json()))
         else {
@@ -41,12 +41,12 @@ pub(crate) fn json(document: &[u8]) {
     }
 }
 
-/// Numbers beyond those of the type, and nesting beyond the parser's limit.
+/// Returns whether the document has numbers out of range, or is nested more deeply than the reference parser allows.
 fn is_odd(document: &[u8]) -> bool {
     document.iter().any(|byte| matches!(byte, b'e' | b'E')) || document.len() > 200
 }
 
-/// A document in HTML: what is written of it reads the same.
+/// Checks a document in HTML: the rendered page parses to the same content.
 pub(crate) fn html(document: &[u8]) {
     if let Ok(page) = Page::from_html(document) {
         let again = Page::from_html(&page.to_html()).unwrap();
@@ -58,7 +58,7 @@ pub(crate) fn html(document: &[u8]) {
     let _ = ProjectList::from_html(document);
 }
 
-/// Headers of a request.
+/// Checks the parsers of request headers.
 pub(crate) fn headers(value: &str, len: u64) {
     if let ByteRange::Part { start, end } = ByteRange::parse(value, len) {
         assert!(start < end && end <= len);

@@ -1,11 +1,12 @@
-//! The index that this machine is configured with.
+//! Installation from the index that this machine is configured with.
 
 use tokio::process::Command;
 
-use crate::clients::sandbox::{Program, Sandbox, python, skip};
+use crate::clients::sandbox::{Program, Sandbox, python};
+use crate::support::skip;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_install_from_the_index_of_this_machine() {
+async fn clients_install_from_the_configured_index() {
     let Some(python) = python() else { return };
     let cache = tempfile::tempdir().unwrap();
     let check = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"))

@@ -1,4 +1,4 @@
-//! A request and its answer, apart from how they are written.
+//! Requests and responses, independent of the HTTP version.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,23 +13,23 @@ use http::header::{
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
-use super::Body;
+use super::ResponseBody;
 
 pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// What an answer depends on.
-pub(super) struct Asked<'r> {
+/// Parts of a request that its response may depend on.
+pub(super) struct RequestParts<'r> {
     pub(super) method: &'r Method,
     pub(super) path: &'r str,
     pub(super) query: Option<&'r str>,
-    pub(super) fields: AskedFields<'r>,
-    /// Who has asked the proxies in between: the values of `X-Forwarded-For`.
+    pub(super) fields: RequestFields<'r>,
+    /// All values of `X-Forwarded-For`, joined by commas.
     pub(super) forwarded: Cow<'r, str>,
 }
 
-/// The header fields of a request that an answer depends on; a value that is no text is an empty one.
+/// Header fields that a response may depend on. A value that is not text is replaced by an empty one.
 #[derive(Clone, Copy, Default)]
-pub(super) struct AskedFields<'r> {
+pub(super) struct RequestFields<'r> {
     pub(super) accept: Option<&'r str>,
     pub(super) accept_encoding: Option<&'r str>,
     pub(super) if_none_match: Option<&'r str>,
@@ -39,7 +39,7 @@ pub(super) struct AskedFields<'r> {
     pub(super) authorization: Option<&'r str>,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> RequestParts<'r> {
     pub(super) fn of<B>(request: &'r Request<B>) -> Self {
         let headers = request.headers();
         let field = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
@@ -47,7 +47,7 @@ impl<'r> Asked<'r> {
             method: request.method(),
             path: request.uri().path(),
             query: request.uri().query(),
-            fields: AskedFields {
+            fields: RequestFields {
                 accept: field(ACCEPT),
                 accept_encoding: field(ACCEPT_ENCODING),
                 if_none_match: field(IF_NONE_MATCH),
@@ -61,26 +61,26 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// All lines are one list, in the order in which proxies have added to it.
+/// Joins all lines of `X-Forwarded-For` in their order.
 fn forwarded(headers: &HeaderMap) -> Cow<'_, str> {
     let mut lines = headers.get_all(X_FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
     let first = Cow::Borrowed(lines.next().unwrap_or_default());
     lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
 }
 
-/// What is sent back.
+/// A response before it is written.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProxyResponse {
     pub(super) status: StatusCode,
-    /// What the first line says behind the status, if that is not what it says everywhere.
+    /// Reason phrase, if it differs from that of the status.
     pub(super) reason: Option<&'static str>,
     pub(super) fields: Vec<(HeaderName, Value)>,
-    pub(super) body: Body,
-    /// Who has asked, if they had to say so.
+    pub(super) body: ResponseBody,
+    /// Authenticated user.
     pub(super) user: Option<Arc<str>>,
 }
 
-/// The value of a header field.
+/// Value of a header field.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Static(&'static str),
@@ -113,9 +113,9 @@ impl From<SystemTime> for Value {
     }
 }
 
-impl Answer {
-    pub(super) fn new(status: StatusCode, body: Body) -> Self {
-        // No answer has more fields.
+impl ProxyResponse {
+    pub(super) fn new(status: StatusCode, body: ResponseBody) -> Self {
+        // The maximum number of fields of any response.
         Self { status, reason: None, fields: Vec::with_capacity(10), body, user: None }
     }
 
@@ -124,12 +124,12 @@ impl Answer {
     }
 
     pub(super) fn typed(status: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
-        let mut answer = Self::new(status, Body::from(bytes.into()));
-        answer.set(CONTENT_TYPE, content_type);
-        answer
+        let mut response = Self::new(status, ResponseBody::from(bytes.into()));
+        response.set(CONTENT_TYPE, content_type);
+        response
     }
 
-    /// Sets a field that there may be one of.
+    /// Sets or replaces a field.
     pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Value>) {
         let value = value.into();
         match self.fields.iter_mut().find(|(other, _)| *other == name) {
@@ -138,7 +138,7 @@ impl Answer {
         }
     }
 
-    /// The same with a text, which is left out if it can't be the value of a field.
+    /// Sets a field to a text. Ignores text that is not a valid header value.
     pub(super) fn set_text(&mut self, name: HeaderName, text: &str) {
         if let Ok(value) = HeaderValue::from_str(text) {
             self.set(name, value);
@@ -149,9 +149,9 @@ impl Answer {
         self.fields.iter().find_map(|(other, value)| (other == name).then_some(value))
     }
 
-    /// The answer to `HEAD`: the same, with the length of what is left out.
+    /// Converts the response to one for `HEAD`: without the body, but with its length.
     pub(super) fn without_body(&mut self) {
-        let body = std::mem::replace(&mut self.body, Body::empty());
+        let body = std::mem::replace(&mut self.body, ResponseBody::empty());
         if let Some(len) = http_body::Body::size_hint(&body).exact()
             && self.get(&CONTENT_LENGTH).is_none()
             && self.status != StatusCode::NOT_MODIFIED
@@ -161,29 +161,29 @@ impl Answer {
     }
 }
 
-impl From<Answer> for Response<Body> {
-    fn from(answer: Answer) -> Self {
-        let mut headers = HeaderMap::with_capacity(answer.fields.len());
-        for (name, value) in answer.fields {
+impl From<ProxyResponse> for Response<ResponseBody> {
+    fn from(response: ProxyResponse) -> Self {
+        let mut headers = HeaderMap::with_capacity(response.fields.len());
+        for (name, value) in response.fields {
             let value = match value {
                 Value::Static(text) => HeaderValue::from_static(text),
                 Value::Shared(value) => value,
                 Value::Number(number) => number.into(),
                 Value::Date(time) => {
                     let mut text = String::with_capacity(29);
-                    // Writing into a string does not fail, and a date is always a value.
+                    // Writing to a string can't fail, and a date is always a valid header value.
                     let _ = write!(text, "{}", httpdate::HttpDate::from(time));
                     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
                 }
             };
             headers.insert(name, value);
         }
-        let mut response = Self::new(answer.body);
-        *response.status_mut() = answer.status;
-        *response.headers_mut() = headers;
-        if let Some(reason) = answer.reason {
-            response.extensions_mut().insert(ReasonPhrase::from_static(reason.as_bytes()));
+        let mut converted = Self::new(response.body);
+        *converted.status_mut() = response.status;
+        *converted.headers_mut() = headers;
+        if let Some(reason) = response.reason {
+            converted.extensions_mut().insert(ReasonPhrase::from_static(reason.as_bytes()));
         }
-        response
+        converted
     }
 }

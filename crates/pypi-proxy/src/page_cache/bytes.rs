@@ -1,4 +1,4 @@
-//! Where the bytes of a page are.
+//! Storage of the bytes of an encoded page.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,43 +9,43 @@ use bytes::Bytes;
 
 use crate::store::read_at;
 
-/// From so many bytes on it pays that the kernel sends them without copying them first.
-const LARGE: usize = 32 * 1024;
-/// How many files in memory there are at most, in a process that may have few open files.
-const MAX_FILES: usize = 256;
+/// Minimum size for a memory file: below it, copying is cheaper than `sendfile`.
+const MEMORY_FILE_MIN: usize = 32 * 1024;
+/// Maximum memory files at a time, because the process may be limited to few open files.
+const MAX_MEMORY_FILES: usize = 256;
 
-static FILES: AtomicUsize = AtomicUsize::new(0);
+static MEMORY_FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// The bytes of a page: in memory, or, on Linux and if they are many, in a file in memory, out of which the kernel sends
-/// them.
+/// Bytes of an encoded page: on the heap or, if they are many and the system is Linux, in a memory file (`memfd`) that
+/// the kernel sends without a copy.
 #[derive(Clone, Debug)]
-pub struct Held(Place);
+pub struct PageBytes(Storage);
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Storage {
     Bytes(Bytes),
     File(Arc<MemoryFile>, u64),
 }
 
-impl Held {
-    /// How many bytes.
+impl PageBytes {
+    /// Returns the length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a page is not empty")]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Place::Bytes(bytes) => bytes.len() as u64,
-            Place::File(_, len) => *len,
+            Storage::Bytes(bytes) => bytes.len() as u64,
+            Storage::File(_, len) => *len,
         }
     }
 
-    /// The bytes themselves, which are copied if they are in a file.
+    /// Returns the bytes. Those of a memory file are copied.
     ///
     /// # Errors
     ///
     /// Fails if the file can't be read.
     pub fn bytes(&self) -> io::Result<Bytes> {
         match &self.0 {
-            Place::Bytes(bytes) => Ok(bytes.clone()),
-            Place::File(file, len) => {
+            Storage::Bytes(bytes) => Ok(bytes.clone()),
+            Storage::File(file, len) => {
                 // As long as bytes that were in memory.
                 let mut bytes = vec![0; usize::try_from(*len).unwrap_or_default()];
                 read_at(&file.file, &mut bytes, 0)?;
@@ -54,38 +54,37 @@ impl Held {
         }
     }
 
-    /// The bytes, or the file that has them.
+    /// Returns the bytes, or the memory file and its length.
     pub(crate) fn into_parts(self) -> Result<Bytes, (Arc<MemoryFile>, u64)> {
         match self.0 {
-            Place::Bytes(bytes) => Ok(bytes),
-            Place::File(file, len) => Err((file, len)),
+            Storage::Bytes(bytes) => Ok(bytes),
+            Storage::File(file, len) => Err((file, len)),
         }
     }
 }
 
-/// Takes the bytes of a page as they are made.
+/// Writer that collects the bytes of a page.
 #[derive(Default)]
-pub(super) struct Holder {
-    /// What there is as long as there is no file.
+pub(super) struct PageBuffer {
+    /// Content until the memory file is created.
     bytes: Vec<u8>,
     file: Option<MemoryFile>,
     len: u64,
     has_failed: bool,
 }
 
-impl Holder {
-    /// All of them.
-    pub(super) fn finish(self) -> Held {
+impl PageBuffer {
+    pub(super) fn finish(self) -> PageBytes {
         match self.file {
-            Some(file) => Held(Place::File(Arc::new(file), self.len)),
-            None => Held(Place::Bytes(self.bytes.into())),
+            Some(file) => PageBytes(Storage::File(Arc::new(file), self.len)),
+            None => PageBytes(Storage::Bytes(self.bytes.into())),
         }
     }
 }
 
-impl Write for Holder {
+impl Write for PageBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.file.is_none() && !self.has_failed && self.bytes.len() + bytes.len() >= LARGE {
+        if self.file.is_none() && !self.has_failed && self.bytes.len() + bytes.len() >= MEMORY_FILE_MIN {
             self.file = MemoryFile::new(&self.bytes);
             self.has_failed = self.file.is_none();
             if self.file.is_some() {
@@ -95,7 +94,7 @@ impl Write for Holder {
         if let Some(file) = &mut self.file
             && file.file.write_all(bytes).is_err()
         {
-            // There is no room for more files in memory: it is held in the other way.
+            // Memory files are exhausted: continue on the heap.
             self.bytes = vec![0; usize::try_from(self.len).unwrap_or_default()];
             read_at(&file.file, &mut self.bytes, 0)?;
             (self.file, self.has_failed) = (None, true);
@@ -112,20 +111,20 @@ impl Write for Holder {
     }
 }
 
-/// A file that is not on any disk.
+/// A file without a disk (`memfd`).
 #[derive(Debug)]
 pub(crate) struct MemoryFile {
     file: File,
 }
 
 impl MemoryFile {
-    /// One with these bytes, `None` if it can't be had.
+    /// Creates a file with these bytes, or `None` if there are too many files or the system refuses.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn new(bytes: &[u8]) -> Option<Self> {
         use rustix::fs::{MemfdFlags, memfd_create};
 
-        if FILES.fetch_add(1, Ordering::Relaxed) >= MAX_FILES {
-            FILES.fetch_sub(1, Ordering::Relaxed);
+        if MEMORY_FILES.fetch_add(1, Ordering::Relaxed) >= MAX_MEMORY_FILES {
+            MEMORY_FILES.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
         let write = || -> io::Result<File> {
@@ -136,7 +135,7 @@ impl MemoryFile {
         match write() {
             Ok(file) => Some(Self { file }),
             Err(_) => {
-                FILES.fetch_sub(1, Ordering::Relaxed);
+                MEMORY_FILES.fetch_sub(1, Ordering::Relaxed);
                 None
             }
         }
@@ -154,7 +153,7 @@ impl MemoryFile {
 
 impl Drop for MemoryFile {
     fn drop(&mut self) {
-        FILES.fetch_sub(1, Ordering::Relaxed);
+        MEMORY_FILES.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -163,14 +162,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pages_are_in_files_and_small_ones_are_not() {
-        for (len, is_file) in [(0, false), (LARGE - 1, false), (LARGE, cfg!(target_os = "linux"))] {
+    fn large_pages_are_stored_in_memory_files() {
+        for (len, is_file) in
+            [(0, false), (MEMORY_FILE_MIN - 1, false), (MEMORY_FILE_MIN, cfg!(target_os = "linux"))]
+        {
             let bytes: Bytes = (0..len).map(|at| (at % 251) as u8).collect();
-            let mut holder = Holder::default();
-            bytes.chunks(1000).for_each(|piece| holder.write_all(piece).unwrap());
-            let held = holder.finish();
-            assert_eq!((held.len(), held.bytes().unwrap()), (len as u64, bytes));
-            assert_eq!(held.into_parts().is_err(), is_file);
+            let mut buffer = PageBuffer::default();
+            bytes.chunks(1000).for_each(|chunk| buffer.write_all(chunk).unwrap());
+            let page = buffer.finish();
+            assert_eq!((page.len(), page.bytes().unwrap()), (len as u64, bytes));
+            assert_eq!(page.into_parts().is_err(), is_file);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the originals do, row by row, of a program that is started with the variables of each of them; where it differs
-//! from them, the row says why.
+//! Behavior of groxpi and proxpi, row by row, with the program started with their variables. Rows say why where it
+//! differs.
 #![cfg(all(unix, feature = "cli"))]
 
 use reqwest::redirect::Policy;
@@ -14,10 +14,10 @@ use crate::support::source::content;
 const PREFIXES: [&str; 2] = ["GROXPI", "PROXPI"];
 const V1: &str = "application/vnd.pypi.simple.v1+json";
 
-/// An index with a project of two files, and one that asks for a user.
+/// Index with a project of two files, and a project that requires a login.
 async fn index() -> Raw {
-    Raw::start(|asked| {
-        let path = asked.path.strip_prefix("/private").unwrap_or(&asked.path);
+    Raw::start(|received| {
+        let path = received.path.strip_prefix("/private").unwrap_or(&received.path);
         match path {
             "/simple/" => reply(
                 "200 OK",
@@ -54,7 +54,7 @@ fn files() -> Vec<(String, bytes::Bytes)> {
     vec![("demo-1.0-py3-none-any.whl".into(), content(100_000)), ("demo-1.0.tar.gz".into(), content(50_000))]
 }
 
-/// The program with variables of one of the originals.
+/// Starts the program with the variables of groxpi or proxpi.
 async fn start(dir: &std::path::Path, prefix: &str, index: &str, more: &[(&str, &str)]) -> Served {
     let named = |name: &str| format!("{prefix}_{name}");
     let folder = dir.join("originals").display().to_string();
@@ -72,7 +72,7 @@ fn client() -> Client {
     Client::builder().redirect(Policy::none()).no_gzip().no_zstd().no_deflate().build().unwrap()
 }
 
-async fn ask(proxy: &Served, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
+async fn send(proxy: &Served, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     let mut request = client().request(method, format!("{}{path}", proxy.url));
     for (name, value) in headers {
@@ -81,28 +81,28 @@ async fn ask(proxy: &Served, method: &str, path: &str, headers: &[(&str, &str)])
     request.send().await.unwrap()
 }
 
-/// A request, and the status, the type (or the place), and the begin of what comes.
+/// Method, path, status, content type or location, and start of the body.
 type Row = (&'static str, &'static str, u16, &'static str, &'static str);
 
-/// The routes of both, and what both lack.
+/// Routes of both, and routes that both lack.
 const ROUTES: &[Row] = &[
     ("GET", "/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/simple/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/index/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/simple/demo/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/index/demo/", 200, "text/html; charset=utf-8", "<!"),
-    // 301 of groxpi, 308 of proxpi.
+    // 301 in groxpi, 308 in proxpi.
     ("GET", "/simple", 301, "simple/", ""),
     ("GET", "/simple/demo", 301, "demo/", ""),
     ("GET", "/index", 308, "index/", ""),
-    // groxpi leads the other way: pip and the standard want the slash.
+    // groxpi redirects the other way: pip and the standard require the slash.
     ("GET", "/index/demo", 308, "demo/", ""),
-    // A name that is not normal is 404 in groxpi and 500 in proxpi.
+    // A name that is not normalized is 404 in groxpi and 500 in proxpi.
     ("GET", "/simple/De_mo/", 301, "../de-mo/", ""),
     ("GET", "/index/Demo/", 308, "../demo/", ""),
     ("GET", "/simple/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
     ("GET", "/index/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
-    // proxpi says `application/x-tar+gzip`, which nobody else does.
+    // proxpi sends `application/x-tar+gzip`, which is not common.
     ("GET", "/index/demo/demo-1.0.tar.gz", 200, "application/gzip", ""),
     // 404 in groxpi.
     (
@@ -114,7 +114,7 @@ const ROUTES: &[Row] = &[
     ),
     ("GET", "/index/demo/demo-1.0-py3-none-any.whl.metadata", 200, "text/plain; charset=utf-8", "Name: demo"),
     ("GET", "/health", 200, "application/json", "{"),
-    // Neither has it.
+    // Missing in both.
     ("GET", "/metrics", 200, "text/plain; version=0.0.4; charset=utf-8", "# HELP"),
     ("GET", "/simple/missing/", 404, "text/plain; charset=utf-8", ""),
     ("GET", "/index/missing/", 404, "text/plain; charset=utf-8", ""),
@@ -132,26 +132,26 @@ const ROUTES: &[Row] = &[
     ("OPTIONS", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
     ("DELETE", "/cache/list", 200, "application/json", r#"{"data":null,"status":"success"}"#),
     ("DELETE", "/cache/demo", 200, "application/json", r#"{"data":null,"status":"success"}"#),
-    // groxpi takes the name as it is, and forgets nothing.
+    // groxpi does not normalize the name, so it purges nothing.
     ("DELETE", "/cache/De.mo", 200, "application/json", r#"{"data":null,"status":"success"}"#),
     // 404 in groxpi.
     ("HEAD", "/simple/demo/", 200, "text/html; charset=utf-8", ""),
     ("HEAD", "/index/", 200, "text/html; charset=utf-8", ""),
     ("HEAD", "/index/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
     ("POST", "/simple/demo/", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
-    // What pipenv and a plug-in of Poetry ask for.
+    // Requests of pipenv and of a Poetry plug-in.
     ("GET", "/simple//demo/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/index/simple/demo/", 200, "text/html; charset=utf-8", "<!"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn routes_are_those_of_both_whoever_is_replaced() {
+async fn routes_of_groxpi_and_proxpi_are_supported() {
     let index = index().await;
     for prefix in PREFIXES {
         let dir = tempfile::tempdir().unwrap();
         let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
         for (method, path, status, kind, begin) in ROUTES {
-            let response = ask(&proxy, method, path, &[]).await;
+            let response = send(&proxy, method, path, &[]).await;
             let about = format!("{prefix} {method} {path}");
             assert_eq!(response.status(), *status, "{about}");
             let is_moved = matches!(status, 301 | 308);
@@ -161,16 +161,16 @@ async fn routes_are_those_of_both_whoever_is_replaced() {
             assert!(bytes.starts_with(begin.as_bytes()), "{about}: {bytes:?}");
             assert!(*method != "HEAD" || bytes.is_empty(), "{about}");
         }
-        // proxpi asks for the list of all projects when it does not find one, and for the head of each file.
+        // proxpi requests the list of all projects for a missing project, and the header of each file.
         let before = index.count("/simple/");
-        assert_eq!(ask(&proxy, "GET", "/simple/missing-too/", &[]).await.status(), 404);
+        assert_eq!(send(&proxy, "GET", "/simple/missing-too/", &[]).await.status(), 404);
         assert_eq!(index.count("/simple/"), before);
-        assert!(index.asked().iter().all(|asked| asked.head.starts_with("get ")));
+        assert!(index.requests().iter().all(|received| received.head.starts_with("get ")));
         proxy.kill().await;
     }
 }
 
-/// The header `Accept`, and the form that comes: groxpi looks for parts of its text, and proxpi wants it to be there.
+/// `Accept` header and the format of the response. groxpi searches for substrings, and proxpi requires the header.
 const ACCEPTED: &[(Option<&str>, u16, &str)] = &[
     (None, 200, "text/html"),
     (Some("*/*"), 200, "text/html"),
@@ -203,7 +203,7 @@ const ACCEPTED: &[(Option<&str>, u16, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn forms_are_chosen_as_the_standard_says() {
+async fn formats_are_negotiated_as_in_the_standard() {
     let index = index().await;
     for prefix in PREFIXES {
         let dir = tempfile::tempdir().unwrap();
@@ -211,11 +211,11 @@ async fn forms_are_chosen_as_the_standard_says() {
         for path in ["/simple/", "/index/demo/"] {
             for (accept, status, form) in ACCEPTED {
                 let headers: Vec<_> = accept.map(|accept| ("accept", accept)).into_iter().collect();
-                // This client would send one of its own.
+                // This client would send a header of its own.
                 let response = if accept.is_none() {
                     raw(&proxy, path).await
                 } else {
-                    let response = ask(&proxy, "GET", path, &headers).await;
+                    let response = send(&proxy, "GET", path, &headers).await;
                     (
                         response.status().as_u16(),
                         response.headers()["content-type"].to_str().unwrap().to_owned(),
@@ -224,12 +224,12 @@ async fn forms_are_chosen_as_the_standard_says() {
                 assert_eq!(response.0, *status, "{prefix} {path} {accept:?}");
                 assert!(response.1.starts_with(form), "{prefix} {path} {accept:?}: {}", response.1);
             }
-            // proxpi takes whole types, groxpi whatever has "json" in it.
+            // proxpi accepts complete media types, groxpi anything that contains "json".
             for (format, form) in
                 [("application/vnd.pypi.simple.v1%2Bjson", V1), ("json", V1), ("text/html", "text/html")]
             {
                 let response =
-                    ask(&proxy, "GET", &format!("{path}?format={format}"), &[("accept", "image/png")]).await;
+                    send(&proxy, "GET", &format!("{path}?format={format}"), &[("accept", "image/png")]).await;
                 assert_eq!(response.status(), 200, "{prefix} {path} {format}");
                 assert!(response.headers()["content-type"].to_str().unwrap().starts_with(form), "{format}");
             }
@@ -240,12 +240,12 @@ async fn forms_are_chosen_as_the_standard_says() {
             ("gzip, deflate, zstd", Some("zstd")),
             ("gzip;q=0", None),
         ] {
-            let response = ask(&proxy, "GET", "/simple/demo/", &[("accept-encoding", codings)]).await;
+            let response = send(&proxy, "GET", "/simple/demo/", &[("accept-encoding", codings)]).await;
             let sent = response.headers().get("content-encoding").map(|coding| coding.to_str().unwrap());
             assert_eq!(sent, coding, "{codings}");
             assert!(response.headers()["vary"].to_str().unwrap().contains("Accept-Encoding"));
-            // groxpi compresses files anew for each client, and parts of them as well.
-            let file = ask(
+            // groxpi compresses files for each client, even ranges.
+            let file = send(
                 &proxy,
                 "GET",
                 "/simple/demo/demo-1.0.tar.gz",
@@ -259,7 +259,7 @@ async fn forms_are_chosen_as_the_standard_says() {
     }
 }
 
-/// The status and the type of an answer to a request without any header but `Host`.
+/// Returns the status and content type of the response to a request without header fields besides `Host`.
 async fn raw(proxy: &Served, path: &str) -> (u16, String) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -276,29 +276,30 @@ async fn raw(proxy: &Served, path: &str) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_tell_all_that_the_index_tells() {
+async fn pages_preserve_all_fields_of_the_index() {
     let index = index().await;
     for prefix in PREFIXES {
         let dir = tempfile::tempdir().unwrap();
         let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
-        let list = ask(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
+        let list = send(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
         let list: serde_json::Value = serde_json::from_str(&list).unwrap();
         assert_eq!(list["meta"]["api-version"], "1.0");
         assert_eq!(list["projects"], serde_json::json!([{"name": "Demo"}, {"name": "other"}]));
-        let list = ask(&proxy, "GET", "/index/", &[("accept", "text/html")]).await.text().await.unwrap();
+        let list = send(&proxy, "GET", "/index/", &[("accept", "text/html")]).await.text().await.unwrap();
         assert!(list.contains("<a href=\"demo/\">") && list.contains("<a href=\"other/\">"), "{list}");
-        let page = ask(&proxy, "GET", "/simple/demo/", &[("accept", V1)]).await.text().await.unwrap();
+        let page = send(&proxy, "GET", "/simple/demo/", &[("accept", V1)]).await.text().await.unwrap();
         let page: serde_json::Value = serde_json::from_str(&page).unwrap();
         let file = &page["files"][0];
         // Relative, so that it works below any path.
         assert_eq!(file["url"], "demo-1.0-py3-none-any.whl");
-        // groxpi leaves all of these out, and has an own member for why a file was taken back.
+        // groxpi omits all of these, and has its own field for the reason of a yanked file.
         for member in ["hashes", "size", "upload-time", "core-metadata", "provenance", "requires-python"] {
             assert!(file.get(member).is_some(), "{prefix} {member}");
         }
         assert_eq!((&file["yanked"], file.get("yanked-reason")), (&"broken <b>".into(), None));
         assert_eq!((&page["meta"]["api-version"], &page["x-of-the-index"]), (&"1.1".into(), &7.into()));
-        let html = ask(&proxy, "GET", "/index/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
+        let html =
+            send(&proxy, "GET", "/index/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
         for part in [
             "<meta name=\"pypi:repository-version\" content=\"1.",
             "href=\"demo-1.0-py3-none-any.whl#sha256=",
@@ -315,7 +316,7 @@ async fn pages_tell_all_that_the_index_tells() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stored_files_have_ranges_and_conditions() {
+async fn stored_files_support_ranges_and_conditional_requests() {
     let index = index().await;
     let wheel = content(100_000);
     let path = "/index/demo/demo-1.0-py3-none-any.whl";
@@ -323,27 +324,27 @@ async fn stored_files_have_ranges_and_conditions() {
         let dir = tempfile::tempdir().unwrap();
         let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
         let before = index.count("/f/demo-1.0-py3-none-any.whl");
-        assert_eq!(ask(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), wheel);
-        let whole = ask(&proxy, "GET", path, &[]).await;
+        assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), wheel);
+        let whole = send(&proxy, "GET", path, &[]).await;
         let etag = whole.headers()["etag"].to_str().unwrap().to_owned();
         assert_eq!(whole.headers()["content-length"], "100000");
         assert_eq!(whole.headers()["accept-ranges"], "bytes");
-        let part = ask(&proxy, "GET", path, &[("range", "bytes=-10")]).await;
+        let part = send(&proxy, "GET", path, &[("range", "bytes=-10")]).await;
         assert_eq!(
             (part.status().as_u16(), &part.headers()["content-range"]),
             (206, &"bytes 99990-99999/100000".parse().unwrap())
         );
         assert_eq!(part.bytes().await.unwrap(), wheel.slice(99_990..));
-        assert_eq!(ask(&proxy, "GET", path, &[("if-none-match", &etag)]).await.status(), 304);
+        assert_eq!(send(&proxy, "GET", path, &[("if-none-match", &etag)]).await.status(), 304);
         assert_eq!(
-            ask(&proxy, "GET", path, &[("range", "bytes=0-0"), ("if-range", &etag)]).await.status(),
+            send(&proxy, "GET", path, &[("range", "bytes=0-0"), ("if-range", &etag)]).await.status(),
             206
         );
-        // A dot in front, as both use for what is on its way, is no name.
-        assert_eq!(ask(&proxy, "GET", "/simple/demo/.tmp-1", &[]).await.status(), 404);
-        assert_eq!(ask(&proxy, "GET", &format!("{path}.proxpi-partial"), &[]).await.status(), 404);
+        // A name with a leading dot, which both use for partial files, is invalid.
+        assert_eq!(send(&proxy, "GET", "/simple/demo/.tmp-1", &[]).await.status(), 404);
+        assert_eq!(send(&proxy, "GET", &format!("{path}.proxpi-partial"), &[]).await.status(), 404);
         assert_eq!(index.count("/f/demo-1.0-py3-none-any.whl"), before + 1);
-        // Their folder is not touched but for one of our own in it.
+        // Their folder is not touched except for a subfolder.
         let folder: Vec<_> = std::fs::read_dir(dir.path().join("originals"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
@@ -354,12 +355,12 @@ async fn stored_files_have_ranges_and_conditions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn variables_change_what_they_change_there() {
+async fn variables_of_groxpi_and_proxpi_take_effect() {
     let index = index().await;
     let path = "/simple/demo/demo-1.0-py3-none-any.whl";
     for prefix in PREFIXES {
         let dir = tempfile::tempdir().unwrap();
-        // 0 sends clients to the index, and the file is fetched all the same.
+        // 0 redirects clients to the index; the file is downloaded as well.
         let proxy = start(
             dir.path(),
             prefix,
@@ -367,13 +368,13 @@ async fn variables_change_what_they_change_there() {
             &[("DOWNLOAD_TIMEOUT", "0"), ("BINARY_FILE_MIME_TYPE", "1")],
         )
         .await;
-        let response = ask(&proxy, "GET", path, &[]).await;
+        let response = send(&proxy, "GET", path, &[]).await;
         assert_eq!(
             (response.status().as_u16(), response.headers()["location"].to_str().unwrap()),
             (302, &*index.url("/f/demo-1.0-py3-none-any.whl"))
         );
         let stored = loop {
-            let response = ask(&proxy, "GET", path, &[]).await;
+            let response = send(&proxy, "GET", path, &[]).await;
             if response.status() == 200 {
                 break response;
             }
@@ -381,28 +382,28 @@ async fn variables_change_what_they_change_there() {
         };
         assert_eq!(stored.headers()["content-type"], "application/octet-stream");
         proxy.kill().await;
-        // 0 bytes: no files are stored in proxpi, all of them in groxpi.
+        // 0 bytes: proxpi stores no files, groxpi stores all of them.
         let dir = tempfile::tempdir().unwrap();
         let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("CACHE_SIZE", "0")]).await;
         for _ in 0..2 {
-            let response = ask(&proxy, "GET", path, &[]).await;
+            let response = send(&proxy, "GET", path, &[]).await;
             assert_eq!(response.status(), if prefix == "GROXPI" { 200 } else { 302 });
             response.bytes().await.unwrap();
         }
         proxy.kill().await;
-        // A time of 0 has the index asked each time.
+        // With a TTL of 0, every request revalidates.
         let dir = tempfile::tempdir().unwrap();
         let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("INDEX_TTL", "0")]).await;
         let before = index.count("/simple/demo/");
         for count in 1..=3 {
-            // While the index is being asked, nobody asks it once more.
+            // Requests during a refresh share it.
             while index.count("/simple/demo/") < before + count {
-                ask(&proxy, "GET", "/simple/demo/", &[]).await;
+                send(&proxy, "GET", "/simple/demo/", &[]).await;
             }
         }
-        assert!(index.asked().last().unwrap().head.contains("if-none-match: \"v1\""));
+        assert!(index.requests().last().unwrap().head.contains("if-none-match: \"v1\""));
         proxy.kill().await;
-        // Further indexes, of which one fails.
+        // Additional indexes, one of which fails.
         let dir = tempfile::tempdir().unwrap();
         let extra = index.url("/private/simple");
         let proxy = start(
@@ -412,14 +413,14 @@ async fn variables_change_what_they_change_there() {
             &[("EXTRA_INDEX_URLS", &extra), ("EXTRA_INDEX_TTLS", "60")],
         )
         .await;
-        assert_eq!(ask(&proxy, "GET", "/simple/demo/", &[]).await.status(), 200);
-        assert_eq!(ask(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), content(100_000));
+        assert_eq!(send(&proxy, "GET", "/simple/demo/", &[]).await.status(), 200);
+        assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), content(100_000));
         proxy.kill().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_is_the_indexs_and_nobody_elses() {
+async fn passwords_are_sent_only_to_their_index() {
     let index = index().await;
     for prefix in PREFIXES {
         let dir = tempfile::tempdir().unwrap();
@@ -434,12 +435,12 @@ async fn a_password_is_the_indexs_and_nobody_elses() {
             "/simple/missing/",
             "/simple/demo/x-1.0.whl",
         ] {
-            let response = ask(&proxy, "GET", path, &[]).await;
+            let response = send(&proxy, "GET", path, &[]).await;
             let headers = format!("{:?}", response.headers());
             let text = response.text().await.unwrap();
             assert!(!text.contains("hunter2") && !headers.contains("hunter2"), "{prefix} {path}: {text}");
         }
-        assert!(index.asked().last().unwrap().head.contains("authorization: basic"));
+        assert!(index.requests().last().unwrap().head.contains("authorization: basic"));
         proxy.kill().await;
         let (code, out) = run(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], &["config"]).await;
         assert!(code == 0 && !out.contains("hunter2") && out.contains("***@"), "{out}");
@@ -447,11 +448,11 @@ async fn a_password_is_the_indexs_and_nobody_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_file_is_not_cut_by_a_time_that_is_for_its_begin() {
-    // Longer than the time that groxpi gives a whole file, which is long enough for the begin on any machine.
+async fn the_response_timeout_does_not_abort_slow_downloads() {
+    // Longer than groxpi's timeout for a whole file, which is long enough for the start of the response on any machine.
     let wheel = content(1000);
-    let index = Raw::start(move |asked| {
-        if !asked.path.starts_with("/f/") {
+    let index = Raw::start(move |received| {
+        if !received.path.starts_with("/f/") {
             return reply(
                 "200 OK",
                 &[JSON],
@@ -473,7 +474,7 @@ async fn a_slow_file_is_not_cut_by_a_time_that_is_for_its_begin() {
         let [url, time] = ["INDEX_URL", "DOWNLOAD_TIMEOUT"].map(|name| format!("{prefix}_{name}"));
         let proxy = serve(dir.path(), &[(&url, &index.url("/simple")), (&time, "5")]).await;
         for _ in 0..2 {
-            let response = ask(&proxy, "GET", "/simple/demo/demo-1.0.whl", &[]).await;
+            let response = send(&proxy, "GET", "/simple/demo/demo-1.0.whl", &[]).await;
             assert_eq!(response.status(), 200, "{prefix}");
             assert_eq!(response.bytes().await.unwrap(), content(1000), "{prefix}");
         }
