@@ -115,9 +115,7 @@
 //! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
 //! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
 //! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
-//! | bytes of a message that is received, with the headers of its fragments | 200 MiB; 10 MiB for the assemblers alone | [client], [server], [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
-//! | messages in part, where they may be mixed | 16 | [`InterleavedOptions::max_pending_objects`] | the stream is lost |
-//! | bytes of these | 20 MiB | [`InterleavedOptions::max_pending_bytes`] | the stream is lost |
+//! | bytes of a message that is received, with the headers of its fragments | 200 MiB; 10 MiB for an assembler alone | [client], [server], [`AssemblerOptions::max_object_size`] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
 //! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
 //! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
 //! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; at a client the pipeline that has made it fails, a pool that has is broken |
@@ -142,9 +140,6 @@
 //! [`Payload::from_value_within`]: message::Payload::from_value_within
 //! [`Fragmenter::fragment_size`]: fragment::Fragmenter::fragment_size
 //! [`AssemblerOptions::max_object_size`]: fragment::AssemblerOptions::max_object_size
-//! [`InterleavedOptions::max_object_size`]: fragment::InterleavedOptions::max_object_size
-//! [`InterleavedOptions::max_pending_objects`]: fragment::InterleavedOptions::max_pending_objects
-//! [`InterleavedOptions::max_pending_bytes`]: fragment::InterleavedOptions::max_pending_bytes
 //! [`ReaderOptions::max_line`]: outofproc::ReaderOptions::max_line
 //! [client]: client::Config
 //! [server]: server::Config

@@ -1,11 +1,10 @@
-//! Debug output with lengths in place of bytes, for these may be secret.
+//! `Debug` output that shows lengths instead of bytes, because messages may contain secrets.
 
 use std::fmt;
 
 use super::assembler::Assembler;
 use super::fragmenter::Fragments;
 use super::header::Fragment;
-use super::interleaved::InterleavedAssembler;
 use super::queue::SendQueue;
 
 impl fmt::Debug for Fragment<'_> {
@@ -31,15 +30,6 @@ impl fmt::Debug for Assembler {
         f.debug_struct("Assembler")
             .field("options", &self.options)
             .field("pending", &self.is_pending())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for InterleavedAssembler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InterleavedAssembler")
-            .field("options", &self.options)
-            .field("pending", &self.pending.len())
             .finish_non_exhaustive()
     }
 }

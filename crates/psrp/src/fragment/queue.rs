@@ -1,4 +1,4 @@
-//! What waits to be sent.
+//! Send queue: pending messages, split into fragments on demand.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -7,81 +7,81 @@ use uuid::Uuid;
 
 use super::{FragmentHeader, Fragmenter, Priority};
 
-/// Emptied lanes whose buffers are kept to be used again.
-const SPARE_LANES: usize = 4;
+/// Number of empty lanes retained so that their buffers can be reused.
+const MAX_SPARE_LANES: usize = 4;
 
-/// Buffers beyond this are not kept.
-const RETAINED: usize = 256 * 1024;
+/// Maximum capacity of a retained buffer in bytes.
+const MAX_RETAINED_CAPACITY: usize = 256 * 1024;
 
-/// Messages that wait to be sent, and the cutting of them into what a transport takes at a time.
+/// Queue of messages to send. Splits them into payloads of the size that a transport sends at once.
 ///
-/// Each target with each [`Priority`] is a lane of its own. A payload has fragments of one lane, in order and without a
-/// gap. Lanes take turns, those with [`Priority::PromptResponse`] before all others.
+/// Each combination of target and [`Priority`] is a lane. A payload contains fragments of one lane only, in order and
+/// without gaps. Lanes take turns; lanes with [`Priority::PromptResponse`] go before all others.
 ///
 /// ```
-/// use psrp::fragment::{Fragmenter, Payload, Priority, SendQueue};
+/// use psrp::fragment::{Fragmenter, Lane, Priority, SendQueue};
 ///
 /// let mut queue = SendQueue::new(Fragmenter::new());
 /// queue.push(None, Priority::Default, &[1; 50]);
 /// queue.push(None, Priority::Default, &[2; 50]);
 ///
-/// // At most 100 bytes: the first message with its header of 21 bytes, and 8 bytes of the second with theirs.
+/// 100 bytes: the first message and its header of 21 bytes, then the header and 8 bytes of the second message.
 /// let mut bytes = Vec::new();
-/// assert_eq!(queue.next_payload(100, &mut bytes), Some(Payload { target: None, priority: Priority::Default }));
+/// assert_eq!(queue.next_payload(100, &mut bytes), Some(Lane { target: None, priority: Priority::Default }));
 /// assert_eq!(bytes.len(), 100);
 /// ```
 pub struct SendQueue {
     fragmenter: Fragmenter,
-    /// No lane is empty. The order is whose turn it is.
-    lanes: VecDeque<Lane>,
-    spare: Vec<Lane>,
+    /// Lanes with pending messages, in the order of their turns.
+    lanes: VecDeque<LaneBuffer>,
+    spare: Vec<LaneBuffer>,
     pending: usize,
 }
 
-/// Where the bytes go that [`SendQueue::next_payload`] gave.
+/// Target and stream of a payload returned by [`SendQueue::next_payload`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Payload {
-    /// The pipeline, or `None` for the pool.
+pub struct Lane {
+    /// The pipeline, or `None` for the runspace pool.
     pub target: Option<Uuid>,
-    /// The stream of the target.
+    /// Stream of the target.
     pub priority: Priority,
 }
 
 #[derive(Default)]
-struct Lane {
-    payload: Payload,
-    /// The bytes of all messages; those before `sent` are gone.
+struct LaneBuffer {
+    id: Lane,
+    /// Concatenated messages. The first `sent` bytes were sent.
     bytes: Vec<u8>,
     sent: usize,
-    messages: VecDeque<Queued>,
+    messages: VecDeque<PendingMessage>,
 }
 
-/// A message, or what is left of it.
-struct Queued {
+/// A message that is not completely sent.
+struct PendingMessage {
     object_id: u64,
     next_fragment: u64,
     left: usize,
-    /// Whether the payload with its end has nothing behind it.
+    /// True if the next message must start a new payload.
     ends_payload: bool,
 }
 
 impl SendQueue {
-    /// An empty queue that cuts and numbers messages with this fragmenter.
+    /// Creates an empty queue that splits messages with this fragmenter.
     pub const fn new(fragmenter: Fragmenter) -> Self {
         Self { fragmenter, lanes: VecDeque::new(), spare: Vec::new(), pending: 0 }
     }
 
-    /// What cuts and numbers the messages.
+    /// Returns the fragmenter.
     pub const fn fragmenter(&self) -> &Fragmenter {
         &self.fragmenter
     }
 
-    /// What cuts and numbers the messages, to change it for those that follow.
+    /// Returns the fragmenter, to change it for the messages that follow.
     pub const fn fragmenter_mut(&mut self) -> &mut Fragmenter {
         &mut self.fragmenter
     }
 
-    /// Adds a message for a pipeline, or with `None` for the pool. Its number is taken now.
+    /// Queues a message for a pipeline, or for the runspace pool with `None`. Its object identifier is assigned now.
     pub fn push(&mut self, target: Option<Uuid>, priority: Priority, message: &[u8]) {
         let Ok(()) = self.push_with(target, priority, |buffer| {
             buffer.extend_from_slice(message);
@@ -89,29 +89,29 @@ impl SendQueue {
         });
     }
 
-    /// Adds the message that a function appends to a buffer, which saves a copy. There may be other messages in front
-    /// of it, which the function leaves alone. If it fails nothing is added.
+    /// Queues the message that `write` appends to a buffer, which saves a copy. The buffer may already contain other
+    /// messages, which `write` must not modify. If `write` fails, nothing is queued.
     ///
     /// # Errors
     ///
-    /// Fails with the error of the function.
+    /// Returns the error of `write`.
     ///
     /// # Panics
     ///
-    /// Panics if the function makes the buffer shorter.
+    /// Panics if `write` shortens the buffer.
     pub fn push_with<E>(
         &mut self,
         target: Option<Uuid>,
         priority: Priority,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let payload = Payload { target, priority };
-        let known = self.lanes.iter().position(|lane| lane.payload == payload);
-        let mut new = match known {
+        let id = Lane { target, priority };
+        let existing = self.lanes.iter().position(|lane| lane.id == id);
+        let mut new = match existing {
             Some(_) => None,
             None => Some(self.spare.pop().unwrap_or_default()),
         };
-        let lane = match (known, &mut new) {
+        let lane = match (existing, &mut new) {
             (Some(index), _) => &mut self.lanes[index],
             (None, new) => new.get_or_insert_default(),
         };
@@ -122,56 +122,63 @@ impl SendQueue {
             Ok(()) => {
                 let left = lane.bytes.len() - before;
                 let object_id = self.fragmenter.take_object_id();
-                lane.messages.push_back(Queued { object_id, next_fragment: 0, left, ends_payload: false });
+                lane.messages.push_back(PendingMessage {
+                    object_id,
+                    next_fragment: 0,
+                    left,
+                    ends_payload: false,
+                });
                 self.pending += left;
                 if let Some(mut lane) = new {
-                    lane.payload = payload;
+                    lane.id = id;
                     self.lanes.push_back(lane);
                 }
             }
             Err(_) => {
                 lane.bytes.truncate(before);
                 if let Some(lane) = new {
-                    self.keep(lane);
+                    self.recycle(lane);
                 }
             }
         }
         written
     }
 
-    /// Keeps the messages that follow the last one of a lane out of its payload.
+    /// Ends the payload behind the last queued message of a lane: messages queued later start a new payload.
     pub(crate) fn end_payload(&mut self, target: Option<Uuid>, priority: Priority) {
-        let payload = Payload { target, priority };
-        let lane = self.lanes.iter_mut().find(|lane| lane.payload == payload);
+        let id = Lane { target, priority };
+        let lane = self.lanes.iter_mut().find(|lane| lane.id == id);
         if let Some(message) = lane.and_then(|lane| lane.messages.back_mut()) {
             message.ends_payload = true;
         }
     }
 
-    /// Whether a message that ends its payload is pending.
+    /// Returns whether a message that ends its payload is pending.
     pub(crate) fn has_payload_end(&self) -> bool {
         self.lanes.iter().any(|lane| lane.messages.iter().any(|message| message.ends_payload))
     }
 
-    /// Appends fragments of the lane whose turn it is, at most `max` bytes, and tells where they go. `None` if nothing
-    /// waits.
+    /// Appends fragments of the next lane to `out`, at most `max` bytes, and returns the lane. Returns `None` if the
+    /// queue is empty.
     ///
-    /// A limit below [`Fragmenter::MIN_FRAGMENT_SIZE`] counts as that. Allocates only if the buffer has to grow.
-    pub fn next_payload(&mut self, max: usize, out: &mut Vec<u8>) -> Option<Payload> {
+    /// `max` is at least [`Fragmenter::MIN_FRAGMENT_SIZE`]; lower values are raised to it. Allocates only if the buffer
+    /// has to grow.
+    pub fn next_payload(&mut self, max: usize, out: &mut Vec<u8>) -> Option<Lane> {
         self.next_payload_of(max, out, |_| true)
     }
 
-    /// The same among the lanes that a function lets pass, such as those whose last payload was acknowledged.
+    /// Like [`next_payload`](Self::next_payload), but only for lanes that pass a filter, such as those whose last
+    /// payload was acknowledged.
     pub fn next_payload_of(
         &mut self,
         max: usize,
         out: &mut Vec<u8>,
-        mut passes: impl FnMut(Payload) -> bool,
-    ) -> Option<Payload> {
+        mut passes: impl FnMut(Lane) -> bool,
+    ) -> Option<Lane> {
         let mut chosen = None;
         for (index, lane) in self.lanes.iter().enumerate() {
-            let urgent = lane.payload.priority == Priority::PromptResponse;
-            if (urgent || chosen.is_none()) && passes(lane.payload) {
+            let urgent = lane.id.priority == Priority::PromptResponse;
+            if (urgent || chosen.is_none()) && passes(lane.id) {
                 chosen = Some(index);
                 if urgent {
                     break;
@@ -179,22 +186,22 @@ impl SendQueue {
             }
         }
         let mut lane = self.lanes.remove(chosen?)?;
-        let payload = lane.payload;
+        let id = lane.id;
         self.pending -=
             lane.take(max.max(Fragmenter::MIN_FRAGMENT_SIZE), self.fragmenter.max_fragment_size(), out);
         if lane.messages.is_empty() {
-            self.keep(lane);
+            self.recycle(lane);
         } else {
             self.lanes.push_back(lane);
         }
-        Some(payload)
+        Some(id)
     }
 
-    /// Drops what waits for a target, such as a pipeline that was closed. A receiver that has a part of a message drops
-    /// it when the next one starts.
+    /// Drops the pending messages of a target, for example of a closed pipeline. A receiver with a partial message
+    /// discards it when the next message starts.
     pub fn discard(&mut self, target: Option<Uuid>) {
         self.lanes.retain(|lane| {
-            let stays = lane.payload.target != target;
+            let stays = lane.id.target != target;
             if !stays {
                 self.pending -= lane.bytes.len() - lane.sent;
             }
@@ -202,9 +209,10 @@ impl SendQueue {
         });
     }
 
-    /// Drops the messages of a lane behind the last one that ends its payload, or all. Tells how many bytes they had.
-    pub(crate) fn discard_behind_payload_end(&mut self, payload: Payload) -> usize {
-        let Some(index) = self.lanes.iter().position(|lane| lane.payload == payload) else { return 0 };
+    /// Drops the messages of a lane that follow the last payload end, or all if there is none. Returns the number of
+    /// bytes dropped.
+    pub(crate) fn discard_behind_payload_end(&mut self, id: Lane) -> usize {
+        let Some(index) = self.lanes.iter().position(|lane| lane.id == id) else { return 0 };
         let lane = &mut self.lanes[index];
         let kept = lane.messages.iter().rposition(|message| message.ends_payload).map_or(0, |last| last + 1);
         lane.messages.truncate(kept);
@@ -215,28 +223,28 @@ impl SendQueue {
         if kept == 0
             && let Some(lane) = self.lanes.remove(index)
         {
-            self.keep(lane);
+            self.recycle(lane);
         }
         dropped
     }
 
-    /// The lanes with something to send, in the order of their turns.
-    pub fn lanes(&self) -> impl Iterator<Item = Payload> {
-        self.lanes.iter().map(|lane| lane.payload)
+    /// Returns the lanes with pending messages, in the order of their turns.
+    pub fn lanes(&self) -> impl Iterator<Item = Lane> {
+        self.lanes.iter().map(|lane| lane.id)
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no message is pending.
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    /// How many bytes of messages wait, headers of fragments not included. The queue has no limit of its own.
+    /// Returns the bytes of all pending messages without fragment headers. The queue itself has no limit.
     pub const fn pending_bytes(&self) -> usize {
         self.pending
     }
 
-    fn keep(&mut self, mut lane: Lane) {
-        if self.spare.len() < SPARE_LANES && lane.bytes.capacity() <= RETAINED {
+    fn recycle(&mut self, mut lane: LaneBuffer) {
+        if self.spare.len() < MAX_SPARE_LANES && lane.bytes.capacity() <= MAX_RETAINED_CAPACITY {
             lane.bytes.clear();
             lane.sent = 0;
             self.spare.push(lane);
@@ -250,8 +258,8 @@ impl Default for SendQueue {
     }
 }
 
-impl Lane {
-    /// Appends as many fragments as fit, and tells how many bytes of messages they have.
+impl LaneBuffer {
+    /// Appends as many fragments as fit into `max` bytes. Returns the number of message bytes appended.
     fn take(&mut self, max: usize, fragment_size: usize, out: &mut Vec<u8>) -> usize {
         let mut space = max;
         let before = self.sent;
@@ -268,7 +276,7 @@ impl Lane {
                 fragment_id: message.next_fragment,
                 start: message.next_fragment == 0,
                 end: message.left == 0,
-                // Not cut off: the size of a fragment is below `u32::MAX`.
+                // Does not truncate: the fragment size is at most `u32::MAX`.
                 blob_len: len as u32,
             };
             message.next_fragment += 1;
@@ -280,7 +288,7 @@ impl Lane {
             }
         }
         let taken = self.sent - before;
-        // Moves each byte once on average, as it happens when there are at most as many left as were sent.
+        // Compacting only when at most half is left moves each byte once on average.
         if self.sent > self.bytes.len() / 2 {
             self.bytes.drain(..self.sent);
             self.sent = 0;
@@ -296,20 +304,20 @@ mod tests {
     const A: Option<Uuid> = Some(Uuid::from_u128(1));
     const B: Option<Uuid> = Some(Uuid::from_u128(2));
 
-    fn next(queue: &mut SendQueue, max: usize) -> Option<(Payload, Vec<u8>)> {
+    fn next(queue: &mut SendQueue, max: usize) -> Option<(Lane, Vec<u8>)> {
         let mut bytes = Vec::new();
-        let payload = queue.next_payload(max, &mut bytes)?;
-        Some((payload, bytes))
+        let lane = queue.next_payload(max, &mut bytes)?;
+        Some((lane, bytes))
     }
 
     #[test]
-    fn lanes_take_turns_and_answers_go_first() {
+    fn lanes_take_turns_and_prompt_responses_go_first() {
         let mut queue = SendQueue::default();
         queue.push(A, Priority::Default, &[1; 100]);
         queue.push(B, Priority::Default, &[2; 100]);
         queue.push(B, Priority::PromptResponse, &[3; 10]);
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue, 100))
-            .map(|(payload, bytes)| (payload.target, payload.priority, bytes.len()))
+            .map(|(lane, bytes)| (lane.target, lane.priority, bytes.len()))
             .collect();
         assert_eq!(
             order,
@@ -326,13 +334,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_waits_is_passed_over() {
+    fn filtered_lanes_are_skipped() {
         let mut queue = SendQueue::default();
         queue.push(A, Priority::Default, b"a");
         queue.push(B, Priority::Default, b"b");
         let mut bytes = Vec::new();
-        let payload = queue.next_payload_of(100, &mut bytes, |lane| lane.target == B).unwrap();
-        assert_eq!((payload.target, bytes.last()), (B, Some(&b'b')));
+        let lane = queue.next_payload_of(100, &mut bytes, |lane| lane.target == B).unwrap();
+        assert_eq!((lane.target, bytes.last()), (B, Some(&b'b')));
         assert_eq!(queue.next_payload_of(100, &mut bytes, |lane| lane.target == B), None);
         queue.discard(A);
         assert!(queue.is_empty());
@@ -340,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_fails_leaves_nothing() {
+    fn a_failed_write_queues_nothing() {
         let mut queue = SendQueue::default();
         let failing = |buffer: &mut Vec<u8>| {
             buffer.push(1);
@@ -357,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_ends_where_it_should() {
+    fn messages_behind_a_payload_end_start_a_new_payload() {
         let mut queue = SendQueue::default();
         for text in [&b"start"[..], b"input", b"end"] {
             queue.push(A, Priority::Default, text);
@@ -370,7 +378,7 @@ mod tests {
             sizes.push((bytes.len(), queue.has_payload_end()));
         }
         assert_eq!(sizes, [(24, true), (23, false), (24, false), (23, false), (24, false)]);
-        let lane = Payload { target: A, priority: Priority::Default };
+        let lane = Lane { target: A, priority: Priority::Default };
         for count in 0..3 {
             queue.push(A, Priority::Default, b"start");
             queue.end_payload(A, Priority::Default);
@@ -387,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_payload_makes_progress() {
+    fn the_smallest_payload_makes_progress() {
         let mut queue = SendQueue::default();
         queue.push(None, Priority::Default, b"abc");
         queue.push(None, Priority::Default, b"");

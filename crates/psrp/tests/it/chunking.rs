@@ -2,13 +2,13 @@
 //! work follows the input, counted in bytes that are allocated.
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream, escape};
-use psrp::fragment::{Assembler, AssemblerOptions, Fragmenter, InterleavedOptions, OutOfOrder, Priority};
+use psrp::fragment::{Assembler, AssemblerOptions, Fragmenter, OutOfOrder, Priority};
 use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Role};
 use test_support::counting::usage;
 use test_support::{PIECE_SIZES, in_pieces, limits};
 use uuid::Uuid;
 
-use crate::fragment_twin::{self, assemble, assemble_interleaved};
+use crate::fragment_twin::{self, assemble};
 use crate::packet_twin::{self, Found};
 
 /// Bytes that repeat only after a while.
@@ -70,18 +70,7 @@ fn the_assemblers() {
                     let options = AssemblerOptions::new().max_object_size(max).out_of_order(out_of_order);
                     let outcome = in_pieces(wire, |pieces| assemble(options, pieces));
                     let is_skip = out_of_order == OutOfOrder::Skip;
-                    assert_eq!(outcome, fragment_twin::strict(wire, max, is_skip), "{max}");
-                }
-                for pending in limits(longest) {
-                    let options = InterleavedOptions::new().max_object_size(max).max_pending_bytes(pending);
-                    let outcome = in_pieces(wire, |pieces| assemble_interleaved(options, pieces));
-                    let expected = fragment_twin::interleaved(
-                        wire,
-                        max,
-                        InterleavedOptions::DEFAULT_MAX_PENDING_OBJECTS,
-                        pending,
-                    );
-                    assert_eq!(outcome, expected, "{max} {pending}");
+                    assert_eq!(outcome, fragment_twin::reassemble(wire, max, is_skip), "{max}");
                 }
             }
         }

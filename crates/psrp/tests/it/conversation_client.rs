@@ -28,8 +28,8 @@ fn name(event: &Event) -> &'static str {
         Event::ApplicationPrivateData(_) => "ApplicationPrivateDataEvent",
         Event::State(_) => "RunspacePoolStateEvent",
         Event::KeyExchanged => "EncryptedSessionKeyEvent",
-        Event::Answer { availability: Availability::Accepted(_), .. } => "SetRunspaceAvailabilityEvent",
-        Event::Answer { availability: Availability::Count(_), .. } => "GetRunspaceAvailabilityEvent",
+        Event::RequestCompleted { availability: Availability::Accepted(_), .. } => "SetRunspaceAvailabilityEvent",
+        Event::RequestCompleted { availability: Availability::Count(_), .. } => "GetRunspaceAvailabilityEvent",
         Event::UserEvent(_) => "UserEventEvent",
         Event::HostCall { pipeline: Some(_), .. } => "PipelineHostCallEvent",
         Event::Pipeline { event, .. } => match event {

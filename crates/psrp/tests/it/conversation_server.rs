@@ -63,7 +63,7 @@ fn act(pool: &mut RunspacePool, line: &str) {
         let payload = Payload::decode(message.header.message_type, message.data).unwrap();
         match (message.header.pipeline_id, payload) {
             (None, Payload::RunspaceAvailability(answer)) => {
-                pool.answer(answer.call_id, answer.availability).unwrap();
+                pool.respond(answer.call_id, answer.availability).unwrap();
             }
             (None, Payload::UserEvent(event)) => pool.send_event(*event).unwrap(),
             // The rest for the pool comes by itself.

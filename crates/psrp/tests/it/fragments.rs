@@ -3,11 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use psrp::fragment::{
-    AssemblerOptions, Fragment, Fragmenter, InterleavedOptions, OutOfOrder, Payload, Priority, SendQueue,
+    AssemblerOptions, Fragment, Fragmenter, OutOfOrder, Payload, Priority, SendQueue,
 };
 use uuid::Uuid;
 
-use crate::fragment_twin::{assemble, assemble_interleaved, check, chunks};
+use crate::fragment_twin::{assemble, check, chunks};
 use crate::vectors_wire::{hex, load};
 
 #[test]
@@ -25,33 +25,23 @@ fn the_vectors() {
             } else {
                 chunks(&all, sizes)
             };
-            let strict = assemble(AssemblerOptions::new(), &chunks);
-            let tolerant = assemble_interleaved(InterleavedOptions::new(), &chunks);
+            let outcome = assemble(AssemblerOptions::new(), &chunks);
             match case["expect"].as_str().unwrap() {
                 "accept" | "accept_empty" | "incomplete" => {
-                    for outcome in [&strict, &tolerant] {
-                        assert_eq!(outcome.failure, None, "{id}");
-                        assert_eq!(outcome.messages, messages, "{id}");
-                    }
+                    assert_eq!(outcome.failure, None, "{id}");
+                    assert_eq!(outcome.messages, messages, "{id}");
                 }
                 "reject" => {
-                    assert!(strict.failure.is_some(), "{id}");
-                    assert!(tolerant.failure.is_some(), "{id}");
-                    assert_eq!((strict.messages.len(), tolerant.messages.len()), (0, 0), "{id}");
+                    assert!(outcome.failure.is_some(), "{id}");
+                    assert_eq!(outcome.messages.len(), 0, "{id}");
                 }
-                "reject_strict" => {
-                    assert!(strict.failure.is_some(), "{id}");
-                    assert_eq!(tolerant.failure, None, "{id}");
-                }
+                "reject_strict" => assert!(outcome.failure.is_some(), "{id}"),
                 "lenient" => match id {
-                    // Its top bit does not count, and object 0 is refused.
-                    "object_id_high_bit" => assert!(strict.failure.is_some() && tolerant.failure.is_some()),
-                    // PowerShell starts again.
-                    "duplicate" => {
-                        assert_eq!(strict.failure, None);
-                        assert!(tolerant.failure.is_some());
-                    }
-                    _ => panic!("{id}: nothing is said about this case"),
+                    // The top bit is ignored, and object 0 is invalid.
+                    "object_id_high_bit" => assert!(outcome.failure.is_some()),
+                    // PowerShell restarts the message.
+                    "duplicate" => assert_eq!(outcome.failure, None),
+                    _ => panic!("{id}: unexpected lenient case"),
                 },
                 other => panic!("{id}: {other}"),
             }
@@ -100,7 +90,6 @@ fn an_object_with_holes_is_never_complete() {
     };
     let holes = [fragment(7, true, false), fragment(1, false, true)].concat();
     assert!(assemble(AssemblerOptions::new(), &[&holes]).failure.is_some());
-    assert!(assemble_interleaved(InterleavedOptions::new(), &[&holes]).failure.is_some());
 }
 
 #[test]
@@ -123,22 +112,6 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         Fragment { object_id, fragment_id, start, end, blob: blob.into() }.encode(&mut bytes).unwrap();
         bytes
     })
-}
-
-/// The fragments of some messages, taking turns by the choices.
-fn mix(messages: &[Vec<u8>], fragment_size: usize, choices: &[usize]) -> Vec<u8> {
-    let mut fragmenter = Fragmenter::new().fragment_size(fragment_size);
-    let mut queues: Vec<_> = messages.iter().map(|message| fragmenter.split(message)).collect();
-    let mut bytes = Vec::new();
-    let mut choices = choices.iter().chain(&[0]).cycle();
-    while !queues.is_empty() {
-        let index = choices.next().unwrap() % queues.len();
-        match queues[index].next() {
-            Some(fragment) => fragment.encode(&mut bytes).unwrap(),
-            None => drop(queues.swap_remove(index)),
-        }
-    }
-    bytes
 }
 
 proptest! {
@@ -166,27 +139,9 @@ proptest! {
             fragmenter.encode(message, &mut wire);
         }
         let chunks = chunks(&wire, &sizes);
-        for outcome in [
-            assemble(AssemblerOptions::new(), &chunks),
-            assemble_interleaved(InterleavedOptions::new(), &chunks),
-        ] {
-            prop_assert_eq!(&outcome.messages, &messages);
-            prop_assert_eq!(outcome.failure, None);
-        }
-    }
-
-    #[test]
-    fn mixed_objects_come_together(
-        messages in vec(vec(any::<u8>(), 0..300), 0..8), size in 30..120_usize,
-        choices in vec(0..8_usize, 0..20), sizes in vec(1..90_usize, 0..4)
-    ) {
-        let wire = mix(&messages, size, &choices);
-        let outcome = assemble_interleaved(InterleavedOptions::new(), &chunks(&wire, &sizes));
+        let outcome = assemble(AssemblerOptions::new(), &chunks);
+        prop_assert_eq!(outcome.messages, messages);
         prop_assert_eq!(outcome.failure, None);
-        let (mut expected, mut got) = (messages, outcome.messages);
-        expected.sort();
-        got.sort();
-        prop_assert_eq!(got, expected);
     }
 
     #[test]

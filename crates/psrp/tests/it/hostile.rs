@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, from_slice};
-use psrp::fragment::{Assembler, Fragment, InterleavedAssembler};
+use psrp::fragment::{Assembler, Fragment};
 use psrp::message::{MessageHeader, MessageType, Payload};
 use psrp::outofproc::{PacketReader, ReaderOptions, Role};
 use psrp::{Error, Value};
@@ -107,13 +107,9 @@ fn lengths_of_fragments_buy_no_memory() {
     assert!(use_of_one.bytes < 64 * 1024, "{use_of_one:?}");
     for length in [10 << 20, i32::MAX as u32, u32::MAX] {
         let bytes = header(1, 0, 3, length);
-        let (usage, errors) = usage(|| {
-            let strict = Assembler::new().next(&mut &bytes[..]).map(drop);
-            let tolerant = InterleavedAssembler::new().next(&mut &bytes[..]).map(drop);
-            [strict, tolerant]
-        });
-        // The top bit means nothing: the last is the one before it.
-        assert!(errors.into_iter().all(|error| error.unwrap_err().is_limit()), "{length}");
+        let (usage, result) = usage(|| Assembler::new().next(&mut &bytes[..]).map(drop));
+        // The top bit is ignored: the last two lengths are equal.
+        assert!(result.unwrap_err().is_limit(), "{length}");
         assert!(usage.bytes < 64 * 1024, "{usage:?}");
     }
     assert!(Fragment::decode(&claimed).unwrap_err().is_unexpected_end());
@@ -122,38 +118,17 @@ fn lengths_of_fragments_buy_no_memory() {
 #[test]
 fn an_object_ends_at_ten_megabytes() {
     let piece = vec![7; 32_000];
-    let (mut strict, mut tolerant) = (Assembler::new(), InterleavedAssembler::new());
-    let mut failures = [None, None];
-    let (usage, ()) = usage(|| {
-        for number in 0..1_000 {
+    let mut assembler = Assembler::new();
+    let (usage, error) = usage(|| {
+        (0..1_000).find_map(|number| {
             let mut bytes = header(1, number, u8::from(number == 0), 32_000);
             bytes.extend(&piece);
-            failures = [
-                strict.next(&mut &bytes[..]).map(drop).err(),
-                tolerant.next(&mut &bytes[..]).map(drop).err(),
-            ];
-            if failures.iter().all(Option::is_some) {
-                break;
-            }
-            assert!(failures.iter().all(Option::is_none), "{number}: both have one limit");
-        }
-    });
-    assert!(failures.into_iter().all(|failure| failure.is_some_and(|error| error.is_limit())));
-    // Two buffers that grow by doubling, and what was fed.
-    assert!(usage.bytes < 100 << 20, "{usage:?}");
-}
-
-#[test]
-fn objects_that_never_end_are_few() {
-    let mut tolerant = InterleavedAssembler::new();
-    let (usage, failure) = usage(|| {
-        (1..1_000_000).find_map(|object_id| {
-            let bytes = [&header(object_id, 0, 1, 1)[..], &[7]].concat();
-            tolerant.next(&mut &bytes[..]).map(drop).err()
+            assembler.next(&mut &bytes[..]).map(drop).err()
         })
     });
-    assert!(failure.unwrap().is_limit());
-    assert!(usage.bytes < 64 * 1024, "{usage:?}");
+    assert!(error.unwrap().is_limit());
+    // The message buffer, which grows by doubling, and the input.
+    assert!(usage.bytes < 100 << 20, "{usage:?}");
 }
 
 #[test]

@@ -283,17 +283,17 @@ async fn requests_are_answered() {
         let Ask::Event(event) = ask else { return false };
         match event {
             Event::SetMaxRunspaces { call_id, count } => {
-                machine.answer(call_id, Availability::Accepted(count < 10)).unwrap();
+                machine.respond(call_id, Availability::Accepted(count < 10)).unwrap();
             }
             Event::SetMinRunspaces { call_id, .. } => {
-                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+                machine.respond(call_id, Availability::Accepted(true)).unwrap();
             }
             Event::GetAvailableRunspaces { call_id } => {
                 let count = i64::from(machine.max_runspaces());
-                machine.answer(call_id, Availability::Count(count)).unwrap();
+                machine.respond(call_id, Availability::Count(count)).unwrap();
             }
             Event::ResetRunspaceState { call_id } => {
-                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+                machine.respond(call_id, Availability::Accepted(true)).unwrap();
                 machine.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).unwrap();
             }
             _ => {}

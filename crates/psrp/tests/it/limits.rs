@@ -2,10 +2,7 @@
 //! one beyond it refused. Those of the pools stand in the tests of sessions.
 
 use psrp::clixml::{Limits, ReadOptions, Reader, WriteOptions, Writer};
-use psrp::fragment::{
-    Assembler, AssemblerOptions, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler,
-    InterleavedOptions,
-};
+use psrp::fragment::{Assembler, AssemblerOptions, Fragment, FragmentHeader, Fragmenter};
 use psrp::message::{MessageType, Payload};
 use psrp::outofproc::{PacketReader, ReaderOptions, Role};
 use psrp::record::InformationRecord;
@@ -107,34 +104,6 @@ fn messages_that_are_received() {
         let options = set.map_or(AssemblerOptions::new(), |max| AssemblerOptions::new().max_object_size(max));
         // The header alone decides.
         Assembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
-    });
-    edge(InterleavedOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
-        let options =
-            set.map_or(InterleavedOptions::new(), |max| InterleavedOptions::new().max_object_size(max));
-        InterleavedAssembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
-    });
-}
-
-#[test]
-fn messages_that_are_there_in_part() {
-    edge(InterleavedOptions::DEFAULT_MAX_PENDING_OBJECTS, 3, |set, objects| {
-        let options = InterleavedOptions::new();
-        let options = set.map_or(options, |max| options.max_pending_objects(max));
-        let mut assembler = InterleavedAssembler::with_options(options);
-        (1..=objects as u64)
-            .try_for_each(|id| assembler.next(&mut &start(id, FragmentHeader::LEN)[..]).map(drop))
-    });
-    edge(InterleavedOptions::DEFAULT_MAX_PENDING_BYTES, 1000, |set, bytes| {
-        let options = InterleavedOptions::new();
-        let options = set.map_or(options, |max| options.max_pending_bytes(max));
-        let mut assembler = InterleavedAssembler::with_options(options);
-        // None of them is beyond the limit of one message.
-        for (id, part) in [(1, bytes / 3), (2, bytes / 3)] {
-            let mut object = start(id, part);
-            object.resize(part, 7);
-            assert_eq!(assembler.next(&mut &object[..])?, None);
-        }
-        assembler.next(&mut &start(3, bytes - bytes / 3 * 2)[..]).map(drop)
     });
 }
 

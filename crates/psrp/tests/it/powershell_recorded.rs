@@ -144,7 +144,7 @@ fn events_of_server(name: &str) -> Vec<server::Event> {
                     assert_eq!(number, (!call.is_void()).then_some(call.call_id));
                 }
                 (Payload::RunspaceAvailability(answer), _) => {
-                    pool.answer(answer.call_id, answer.availability).unwrap()
+                    pool.respond(answer.call_id, answer.availability).unwrap()
                 }
                 (Payload::PipelineState(info), Some(pipeline)) => match info.state {
                     PipelineState::Completed => pipeline.complete().unwrap(),
@@ -187,7 +187,7 @@ fn client_sees(name: &str) -> Vec<String> {
         Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
         Event::ApplicationPrivateData(data) => format!("data {}", data.data.unwrap().iter().count()),
         Event::State(info) => failed(format!("pool {}", info.state), info.error),
-        Event::Answer { availability, .. } => format!("{availability:?}"),
+        Event::RequestCompleted { availability, .. } => format!("{availability:?}"),
         Event::HostCall { call, .. } => format!("call {:?}", call.method),
         Event::Pipeline { event, .. } => match event {
             PipelineEvent::Output(value) => short(&value),

@@ -11,7 +11,7 @@ use psrp::clixml::{
     ConsoleFilter, Document, DocumentWriter, Limits, ReadOptions, Reader, WriteOptions, Writer, from_slice,
     to_vec,
 };
-use psrp::fragment::{Assembler, Fragment, Fragmenter, InterleavedAssembler, Priority, SendQueue};
+use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority, SendQueue};
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
     ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
@@ -184,7 +184,6 @@ fn errors_of(bytes: &[u8]) -> Vec<Error> {
         errors.extend(failure);
     }
     errors.extend(Assembler::new().next(&mut &*bytes).err());
-    errors.extend(InterleavedAssembler::new().next(&mut &*bytes).err());
     errors
 }
 
@@ -258,7 +257,6 @@ fn failures() -> Vec<Error> {
     failures.push(Message::decode(SECRET.as_bytes()).unwrap_err());
     failures.push(Message::decode(SECRET.repeat(10).as_bytes()).unwrap_err());
     failures.push(Assembler::new().next(&mut &bytes[..]).unwrap_err());
-    failures.push(InterleavedAssembler::new().next(&mut &bytes[..]).unwrap_err());
     failures.push(Payload::decode(MessageType::PipelineState, text.as_bytes()).unwrap_err());
     failures.push(Payload::from_value(MessageType::CreatePipeline, Some(secret_bag())).unwrap_err());
     failures.push(PsCredential::from_value(&secret_bag()).unwrap_err());
@@ -370,9 +368,9 @@ fn what_holds_bytes_does_not_show_them() {
     let mut wire = Vec::new();
     fragmenter.encode(text.as_bytes(), &mut wire);
     for length in 0..=wire.len() {
-        let (mut strict, mut tolerant) = (Assembler::new(), InterleavedAssembler::new());
-        let _ = (strict.next(&mut &wire[..length]).unwrap(), tolerant.next(&mut &wire[..length]).unwrap());
-        hides((&strict, &tolerant));
+        let mut assembler = Assembler::new();
+        let _ = assembler.next(&mut &wire[..length]).unwrap();
+        hides(&assembler);
     }
 
     let mut line = Vec::new();

@@ -191,7 +191,7 @@ async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
         assert!(raw.receive().await);
     }
     let answers = std::iter::from_fn(|| raw.machine.poll_event());
-    assert!(answers.filter(|event| matches!(event, Event::Answer { .. })).count() > 100);
+    assert!(answers.filter(|event| matches!(event, Event::RequestCompleted { .. })).count() > 100);
 }
 
 #[tokio::test(start_paused = true)]

@@ -198,10 +198,10 @@ fn numbers_of_runspaces_change_as_both_agree() {
         (min, Availability::Accepted(true)),
     ];
     for (call_id, availability) in answers {
-        session.server.answer(call_id, availability).unwrap();
+        session.server.respond(call_id, availability).unwrap();
     }
     session.exchange();
-    let expected = answers.map(|(call_id, availability)| Event::Answer { call_id, availability });
+    let expected = answers.map(|(call_id, availability)| Event::RequestCompleted { call_id, availability });
     assert_eq!(session.client_events(), expected);
     for (min, max) in [
         (session.client.min_runspaces(), session.client.max_runspaces()),
@@ -302,17 +302,17 @@ fn requests_from_before_a_connection_get_no_answer() {
     session.client.disconnect().unwrap();
     session.server.disconnect().unwrap();
     session.client.connect().unwrap();
-    let forgotten = requests.map(|call_id| Event::Unanswered { call_id });
+    let forgotten = requests.map(|call_id| Event::RequestCancelled { call_id });
     assert_eq!(session.client_events(), forgotten);
     session.exchange();
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
-    assert!(session.server.answer(requests[0], Availability::Count(1)).is_err());
+    assert!(session.server.respond(requests[0], Availability::Count(1)).is_err());
     let again = session.client.get_available_runspaces().unwrap();
     session.exchange();
     session.client_events();
-    session.server.answer(again, Availability::Count(1)).unwrap();
+    session.server.respond(again, Availability::Count(1)).unwrap();
     session.exchange();
-    assert!(matches!(session.client_events()[..], [Event::Answer { call_id, .. }] if call_id == again));
+    assert!(matches!(session.client_events()[..], [Event::RequestCompleted { call_id, .. }] if call_id == again));
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn another_client_connects_to_a_pool() {
     // Numbers of requests begin anew.
     let call_id = session.client.get_available_runspaces().unwrap();
     session.exchange();
-    session.server.answer(call_id, Availability::Count(4)).unwrap();
+    session.server.respond(call_id, Availability::Count(4)).unwrap();
     session.exchange();
     assert_eq!(session.client_events().len(), 1);
 }

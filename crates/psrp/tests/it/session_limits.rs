@@ -310,7 +310,7 @@ fn requests_are_counted() {
     assert!(session.client.set_max_runspaces(7).unwrap_err().is_limit());
     assert_eq!(session.client.pending_bytes(), pending);
     session.exchange();
-    session.server.answer(first, psrp::message::Availability::Count(1)).unwrap();
+    session.server.respond(first, psrp::message::Availability::Count(1)).unwrap();
     session.exchange();
     session.client.get_available_runspaces().unwrap();
 

@@ -212,7 +212,7 @@ impl Model {
         use RunspacePoolState::{BeforeOpen, Opened};
 
         let action =
-            if is_max { "set the largest number of runspaces" } else { "set the least number of runspaces" };
+            if is_max { "set the maximum number of runspaces" } else { "set the minimum number of runspaces" };
         if let Some(outcome) = self.only_in(action, &[BeforeOpen, Opened]) {
             return outcome;
         }
@@ -236,7 +236,7 @@ impl Model {
             return outcome;
         }
         if self.pipelines.contains_key(&id) {
-            return Outcome::Refused(vec!["identifier of a pipeline twice".to_owned()]);
+            return Outcome::Refused(vec!["the pipeline identifier is nil or in use".to_owned()]);
         }
         self.pipelines.insert(id, pipeline);
         Outcome::Done
@@ -245,7 +245,7 @@ impl Model {
     /// The pipeline, if the action is allowed in the states of both.
     fn allowed(&mut self, action: &str, id: u8, states: &[PipelineState]) -> Result<&mut Pipeline, Outcome> {
         if !self.pipelines.contains_key(&id) {
-            return Err(Outcome::Refused(vec!["there is no such pipeline".to_owned()]));
+            return Err(Outcome::Refused(vec!["no such pipeline".to_owned()]));
         }
         if let Some(outcome) = self.only_in(action, &[RunspacePoolState::Opened]) {
             return Err(outcome);
@@ -272,7 +272,7 @@ impl Model {
 
         match self.state {
             Closed => return Outcome::Done,
-            BeforeOpen | Broken => return refused("take input", self.state),
+            BeforeOpen | Broken => return refused("process input", self.state),
             _ => {}
         }
         match *action {
@@ -342,7 +342,7 @@ impl Model {
             Action::Open => self.only_in("open", &[BeforeOpen]).unwrap_or_else(|| {
                 // The server may have set limits that no pool can have.
                 if self.min < 1 || self.max < self.min {
-                    let limits = format!("can't have {} to {} runspaces", self.min, self.max);
+                    let limits = format!("{} to {} is not a valid number of runspaces", self.min, self.max);
                     return Outcome::Refused(vec![limits]);
                 }
                 self.state = Opening;
@@ -388,7 +388,7 @@ impl Model {
             Action::SetMax(count) => self.set(count, true),
             Action::SetMin(count) => self.set(count, false),
             Action::GetAvailable => {
-                self.only_in("ask for free runspaces", &[Opened]).unwrap_or_else(|| self.ask(Question::Count))
+                self.only_in("request the number of free runspaces", &[Opened]).unwrap_or_else(|| self.ask(Question::Count))
             }
             Action::Reset => {
                 self.only_in("reset the runspace", &[Opened]).unwrap_or_else(|| self.ask(Question::Reset))

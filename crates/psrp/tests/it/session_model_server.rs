@@ -101,7 +101,7 @@ fn refused(action: &str, state: impl std::fmt::Display) -> Outcome {
 }
 
 fn no_such(what: &str) -> Outcome {
-    Outcome::Refused(vec![format!("there is no such {what}")])
+    Outcome::Refused(vec![format!("no such {what}")])
 }
 
 #[derive(Clone, Debug)]
@@ -194,7 +194,7 @@ impl Model {
         use RunspacePoolState::*;
 
         match self.state {
-            Broken | Closed => return refused("take input", self.state),
+            Broken | Closed => return refused("process input", self.state),
             BeforeOpen => self.state = Opening,
             Disconnected => {
                 self.state = Connecting;
@@ -223,8 +223,8 @@ impl Model {
         use RunspacePoolState::*;
 
         match self.state {
-            Broken | Closed => return refused("take input", self.state),
-            Disconnected | Connecting => return refused("take input of a pipeline", self.state),
+            Broken | Closed => return refused("process input", self.state),
+            Disconnected | Connecting => return refused("process pipeline input", self.state),
             BeforeOpen => self.state = Opening,
             _ => {}
         }
@@ -250,12 +250,12 @@ impl Model {
         use RunspacePoolState::*;
 
         match (action, self.state) {
-            (_, Broken | Closed) => refused("take packets", self.state),
+            (_, Broken | Closed) => refused("process packets", self.state),
             (Action::HearClose(None), _) => {
                 self.end(Closed);
                 Outcome::Done
             }
-            (_, Disconnected | Connecting) => refused("take packets of pipelines", self.state),
+            (_, Disconnected | Connecting) => refused("process pipeline packets", self.state),
             (Action::HearCommand(id), Opened) if !self.pipelines.contains_key(id) => {
                 let pipeline = Pipeline {
                     state: PipelineState::NotStarted,
@@ -314,7 +314,7 @@ impl Model {
             }
             Action::Call => self.while_running("call the host", |_| {}),
             Action::SendEvent => self.while_running("forward an event", |_| {}),
-            Action::Answer(_, _) if self.state != Opened => refused("answer a request", self.state),
+            Action::Answer(_, _) if self.state != Opened => refused("respond to a request", self.state),
             Action::Answer(id, _) if !self.questions.contains(&id) => no_such("request"),
             Action::Answer(_, false) => Outcome::Refused(vec!["can't answer with another kind".to_owned()]),
             Action::Answer(id, true) => {
@@ -324,7 +324,7 @@ impl Model {
             Action::Start(id) => {
                 self.pipeline("start", id, &[P::NotStarted, P::Stopped, P::Completed], |pipeline| {
                     if !std::mem::take(&mut pipeline.is_requested) {
-                        return refused("start", "without anything to do");
+                        return refused("start", "without a task");
                     }
                     pipeline.state = P::Running;
                     Outcome::Done
@@ -386,8 +386,8 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
         }
         Action::Call => pool.host_call(&HostRequest::WriteLine1).map(drop),
         Action::SendEvent => pool.send_event(UserEvent::default()),
-        Action::Answer(id, true) => pool.answer(id, Availability::Count(1)),
-        Action::Answer(id, false) => pool.answer(id, Availability::Accepted(true)),
+        Action::Answer(id, true) => pool.respond(id, Availability::Count(1)),
+        Action::Answer(id, false) => pool.respond(id, Availability::Accepted(true)),
         Action::Start(id) => pool.pipeline(uuid(id))?.start(),
         Action::Write(id) => pool.pipeline(uuid(id))?.write_output(1),
         Action::CallOf(id) => pool.pipeline(uuid(id))?.host_call(&HostRequest::WriteLine1).map(drop),

@@ -159,7 +159,7 @@ impl World {
                     };
                     self.client.respond(pipeline, HostResponse::new(&call, &result)).unwrap();
                 }
-                Event::Answer { availability, .. } => {
+                Event::RequestCompleted { availability, .. } => {
                     assert_eq!(availability, Availability::Count(1));
                     self.has_answer = true;
                 }
@@ -199,7 +199,7 @@ impl World {
             match event {
                 server::Event::Opened(_) => self.server.send_event(UserEvent::default()).unwrap(),
                 server::Event::GetAvailableRunspaces { call_id } => {
-                    self.server.answer(call_id, Availability::Count(1)).unwrap();
+                    self.server.respond(call_id, Availability::Count(1)).unwrap();
                 }
                 server::Event::HostResponse { pipeline: Some(id), response } => {
                     let value = match response.result().unwrap() {

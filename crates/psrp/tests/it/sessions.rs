@@ -237,12 +237,12 @@ fn requests_of_the_pool_are_answered() {
     let get = session.client.get_available_runspaces().unwrap();
     let reset = session.client.reset_runspace_state().unwrap();
     session.exchange();
-    assert!(session.server.answer(get, Availability::Accepted(true)).unwrap_err().is_state());
-    session.server.answer(set, Availability::Accepted(true)).unwrap();
-    session.server.answer(refused, Availability::Accepted(false)).unwrap();
-    session.server.answer(get, Availability::Count(4)).unwrap();
-    session.server.answer(reset, Availability::Accepted(true)).unwrap();
-    assert!(session.server.answer(reset, Availability::Accepted(true)).unwrap_err().is_state());
+    assert!(session.server.respond(get, Availability::Accepted(true)).unwrap_err().is_state());
+    session.server.respond(set, Availability::Accepted(true)).unwrap();
+    session.server.respond(refused, Availability::Accepted(false)).unwrap();
+    session.server.respond(get, Availability::Count(4)).unwrap();
+    session.server.respond(reset, Availability::Accepted(true)).unwrap();
+    assert!(session.server.respond(reset, Availability::Accepted(true)).unwrap_err().is_state());
     let event = UserEvent { event_identifier: 7, ..UserEvent::default() };
     session.server.send_event(event.clone()).unwrap();
     session.exchange();

@@ -1,8 +1,6 @@
 //! What the layers below the objects allocate, counted.
 
-use psrp::fragment::{
-    Assembler, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler, Priority, SendQueue,
-};
+use psrp::fragment::{Assembler, Fragment, FragmentHeader, Fragmenter, Priority, SendQueue};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use uuid::Uuid;
@@ -23,7 +21,6 @@ fn nothing_is_allocated_into_buffers_that_are_there() {
     let mut fragmenter = Fragmenter::new().fragment_size(1024);
     let mut queue = SendQueue::new(fragmenter.clone());
     let mut assembler = Assembler::new();
-    let mut interleaved = InterleavedAssembler::new();
     let mut reader = PacketReader::new(Role::Server);
     let (mut message, mut wire, mut payload, mut line) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut round = || {
@@ -45,21 +42,17 @@ fn nothing_is_allocated_into_buffers_that_are_there() {
                 packets += 1;
             }
         }
-        let mut lengths = [0; 2];
+        let mut length = 0;
         for mut chunk in wire.chunks(333) {
-            let mut same = chunk;
             while let Some(message) = assembler.next(&mut chunk).unwrap() {
-                lengths[0] += Message::decode(message).unwrap().data.len();
-            }
-            while let Some(message) = interleaved.next(&mut same).unwrap() {
-                lengths[1] += message.len();
+                length += Message::decode(message).unwrap().data.len();
             }
         }
-        (packets, lengths)
+        (packets, length)
     };
-    assert_eq!(round(), (2, [4096, 4136]));
+    assert_eq!(round(), (2, 4096));
     round();
-    assert_eq!(allocations(round), (0, (2, [4096, 4136])));
+    assert_eq!(allocations(round), (0, (2, 4096)));
 }
 
 #[test]
@@ -86,10 +79,8 @@ fn announced_sizes_are_not_believed() {
     let header = FragmentHeader { blob_len: header.blob_len - 21, ..header }.to_bytes();
     let (used, _) = usage(|| {
         let mut assembler = Assembler::new();
-        let mut interleaved = InterleavedAssembler::new();
         for bytes in [&header[..], b"a few bytes"] {
             assert_eq!(assembler.next(&mut &bytes[..]).unwrap(), None);
-            assert_eq!(interleaved.next(&mut &bytes[..]).unwrap(), None);
         }
     });
     assert!(used.bytes < 4096, "{used:?}");
@@ -103,9 +94,6 @@ fn pending_objects_are_bounded() {
         let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: b""[..].into() };
         fragment.encode(&mut wire).unwrap();
     }
-    let (used, error) = usage(|| InterleavedAssembler::new().next(&mut &wire[..]).unwrap_err());
-    assert!(error.is_limit());
-    assert!(used.bytes < 16 * 1024, "{used:?}");
     let (used, done) = usage(|| Assembler::new().next(&mut &wire[..]).unwrap().is_none());
     assert!(done && used.bytes < 1024, "{used:?}");
 }

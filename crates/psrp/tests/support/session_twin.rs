@@ -233,8 +233,8 @@ impl Twin<'_> {
             3 | 4 => pool.host_call(&HostRequest::ReadLine).map(drop),
             5 => match self.requests.pop() {
                 Some(call_id) => pool
-                    .answer(call_id, Availability::Accepted(true))
-                    .or_else(|_| pool.answer(call_id, Availability::Count(1))),
+                    .respond(call_id, Availability::Accepted(true))
+                    .or_else(|_| pool.respond(call_id, Availability::Count(1))),
                 None => Ok(()),
             },
             6 => pool.pipeline(id)?.start(),
