@@ -1,12 +1,12 @@
-//! What both ends of a session share: messages out of and into fragments, transport actions, and the key.
+//! Shared by client and server: message encoding and reassembly, the send queue, and the session key.
 
 mod calls;
+mod deferred;
 mod events;
 mod inbox;
-mod intake;
 mod key;
 mod outbox;
-mod parked;
+mod receive;
 
 use std::sync::Arc;
 
@@ -14,46 +14,46 @@ use uuid::Uuid;
 
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::{Error, Kind};
-use crate::fragment::{Fragmenter, Priority};
+use crate::fragment::{Fragmenter, Lane, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::Value;
 
 pub(crate) use calls::HostCalls;
-pub(crate) use events::Events;
+pub(crate) use deferred::DeferredMessage;
+use deferred::{DeferredQueue, PlaceholderCipher};
+pub(crate) use events::EventQueue;
 use inbox::Inbox;
-pub(crate) use intake::{Intake, Receiver, give_up, receive};
 pub(crate) use key::Key;
 use outbox::Outbox;
-pub(crate) use outbox::{Awaited, Sender};
-pub(crate) use parked::Parked;
-use parked::{StandIn, Waiting};
+pub(crate) use outbox::{Ack, Quota};
+pub(crate) use receive::{PoolReceiver, ReceiveState, fail_pipeline_input, receive};
 
-/// What the document of a small script takes; most of it are members that every request has.
-const REQUEST: usize = 2048;
+/// Encoded size of a request with a small script. Most of it are properties that every request has.
+const REQUEST_CAPACITY: usize = 2048;
 
-/// The error of an action that a state does not allow.
+/// Error for an action that the current state does not allow.
 #[cold]
-pub(crate) fn not_now(action: &str, of: &str, state: impl std::fmt::Display) -> Error {
+pub(crate) fn invalid_state(action: &str, of: &str, state: impl std::fmt::Display) -> Error {
     Error::with(Kind::State, format!("can't {action}: the {of} is {state}"))
 }
 
 #[cold]
-pub(crate) fn violation(what: impl Into<Box<str>>) -> Error {
+pub(crate) fn protocol_violation(what: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Protocol, what)
 }
 
-/// The record of an error of the peer: a limit that it has exceeded, or a violation of the protocol.
-pub(crate) fn record_of(error: &Error) -> ErrorRecord {
+/// Error record for an error caused by the peer: a limit exceeded or a protocol protocol_violation.
+pub(crate) fn peer_error_record(error: &Error) -> ErrorRecord {
     let category =
         if error.is_limit() { ErrorCategory::LimitsExceeded } else { ErrorCategory::ProtocolError };
     ErrorRecord::new(error.to_string(), category)
 }
 
-/// How much one end of a session takes and keeps.
+/// Limits of one side of a session, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct LinkLimits {
     pub(crate) fragment_size: usize,
     pub(crate) max_object_size: usize,
     pub(crate) max_decoded_size: usize,
@@ -62,12 +62,12 @@ pub(crate) struct Sizes {
     pub(crate) max_event_bytes: usize,
 }
 
-/// What a message carries.
+/// A decoded message.
 pub(crate) struct Decoded {
     pub(crate) payload: Payload,
-    /// Bytes that it takes in memory.
+    /// Decoded size in bytes of memory.
     pub(crate) size: usize,
-    /// Whether it has secure strings that a key is missing for.
+    /// True if it contains secure strings and the key is missing.
     pub(crate) needs_key: bool,
 }
 
@@ -75,45 +75,45 @@ pub(crate) struct Link {
     peer: Destination,
     pub(crate) pool_id: Uuid,
     writer: Writer,
-    reading: ReadOptions,
+    read_options: ReadOptions,
     pub(crate) outbox: Outbox,
-    waiting: Waiting,
+    deferred: DeferredQueue,
     pub(crate) inbox: Inbox,
     key: Key,
 }
 
 impl Link {
-    pub(crate) fn new(peer: Destination, pool_id: Uuid, sizes: Sizes, key: Key) -> Self {
-        let fragmenter = Fragmenter::new().fragment_size(sizes.fragment_size);
-        // The client waits for an acknowledgement before it sends more to a target, the server does not.
-        let waits = peer == Destination::Server;
+    pub(crate) fn new(peer: Destination, pool_id: Uuid, limits: LinkLimits, key: Key) -> Self {
+        let fragmenter = Fragmenter::new().fragment_size(limits.fragment_size);
+        // The client sends more to a target only after an acknowledgement; the server does not wait.
+        let requires_ack = peer == Destination::Server;
         let mut writer = Writer::new();
-        if waits {
-            writer.reserve(REQUEST);
+        if requires_ack {
+            writer.reserve(REQUEST_CAPACITY);
         }
         Self {
             peer,
             pool_id,
             writer,
-            // A document is smaller than the message that it comes in.
-            reading: ReadOptions::new().limits(
+            // A document is smaller than the message that contains it.
+            read_options: ReadOptions::new().limits(
                 Limits::new()
-                    .max_size(sizes.max_object_size)
-                    .max_decoded_size(sizes.max_decoded_size)
-                    .max_nodes(Limits::DEFAULT_MAX_NODES.max(sizes.max_decoded_size / size_of::<Value>())),
+                    .max_size(limits.max_object_size)
+                    .max_decoded_size(limits.max_decoded_size)
+                    .max_nodes(Limits::DEFAULT_MAX_NODES.max(limits.max_decoded_size / size_of::<Value>())),
             ),
-            outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
-            waiting: Waiting::default(),
-            inbox: Inbox::new(sizes.max_object_size, sizes.max_partial_bytes),
-            key: key.remembering(sizes.max_event_bytes),
+            outbox: Outbox::new(fragmenter, requires_ack, limits.max_pending_bytes),
+            deferred: DeferredQueue::default(),
+            inbox: Inbox::new(limits.max_object_size, limits.max_partial_bytes),
+            key: key.with_max_deferred_bytes(limits.max_event_bytes),
         }
     }
 
-    /// Queues a message. If it holds a secure string and there is no key yet, it fails with [`Error::is_no_key`]; if
-    /// there is no room, with [`Error::is_limit`]. Nothing is queued then.
+    /// Queues a message. Fails with [`Error::is_no_key`] if it contains a secure string and there is no key yet, and
+    /// with [`Error::is_limit`] if the queue is full. Nothing is queued then.
     pub(crate) fn send(
         &mut self,
-        sender: Sender,
+        quota: Quota,
         target: Option<Uuid>,
         priority: Priority,
         message_type: MessageType,
@@ -123,7 +123,7 @@ impl Link {
             Some(value) => self.writer.write(value)?,
             None => &[],
         };
-        self.outbox.admit(MessageHeader::LEN + data.len(), sender)?;
+        self.outbox.admit(MessageHeader::LEN + data.len(), quota)?;
         let header = MessageHeader {
             destination: self.peer,
             message_type,
@@ -131,35 +131,42 @@ impl Link {
             pipeline_id: target,
         };
         self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
-        // PowerShell's server deadlocks if input comes in the packet that creates its pipeline.
+        // PowerShell's server deadlocks if input arrives in the packet that creates its pipeline.
         if matches!(message_type, MessageType::CreatePipeline | MessageType::GetCommandMetadata) {
             self.outbox.end_payload(target, priority);
         }
         Ok(())
     }
 
-    /// Queues a message of the application on the stream that most of them have.
-    pub(crate) fn send_payload(&mut self, target: Option<Uuid>, payload: &Payload) -> Result<(), Error> {
-        let value = payload.to_value();
-        self.send(Sender::Application, target, Priority::Default, payload.message_type(), value.as_ref())
-    }
-
-    /// Queues a message that the protocol itself demands.
-    pub(crate) fn tell(&mut self, target: Option<Uuid>, payload: &Payload) -> Result<(), Error> {
-        let value = payload.to_value();
-        self.send(Sender::Protocol, target, Priority::Default, payload.message_type(), value.as_ref())
-    }
-
-    /// Whether a message to this target would overtake one that waits for the key.
-    pub(crate) fn is_parked(&self, target: Option<Uuid>, priority: Priority) -> bool {
-        self.waiting.has((target, priority))
-    }
-
-    /// Keeps a message until there is a key. It fails for what fails without that too, so that nearly nothing is left
-    /// that can go wrong later.
-    pub(crate) fn park(
+    /// Queues a message of the application with default priority.
+    pub(crate) fn send_application_payload(
         &mut self,
-        sender: Sender,
+        target: Option<Uuid>,
+        payload: &Payload,
+    ) -> Result<(), Error> {
+        let value = payload.to_value();
+        self.send(Quota::Application, target, Priority::Default, payload.message_type(), value.as_ref())
+    }
+
+    /// Queues a message required by the protocol itself.
+    pub(crate) fn send_protocol_payload(
+        &mut self,
+        target: Option<Uuid>,
+        payload: &Payload,
+    ) -> Result<(), Error> {
+        let value = payload.to_value();
+        self.send(Quota::Protocol, target, Priority::Default, payload.message_type(), value.as_ref())
+    }
+
+    /// Returns whether a stream has deferred messages, which a new one must not overtake.
+    pub(crate) fn has_deferred(&self, target: Option<Uuid>, priority: Priority) -> bool {
+        self.deferred.has(Lane { target, priority })
+    }
+
+    /// Defers a message until the key is available. Fails now for nearly everything that would fail when it is written.
+    pub(crate) fn defer(
+        &mut self,
+        quota: Quota,
         target: Option<Uuid>,
         priority: Priority,
         message_type: MessageType,
@@ -167,24 +174,23 @@ impl Link {
     ) -> Result<(), Error> {
         let mut len = MessageHeader::LEN;
         if let Some(value) = &value {
-            let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(StandIn)));
+            let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(PlaceholderCipher)));
             len += writer.write(value)?.len();
         }
-        self.outbox.admit(len, sender)?;
-        self.outbox.park(target, len);
-        self.waiting.push(Parked { target, priority, message_type, value, len });
+        self.outbox.admit(len, quota)?;
+        self.outbox.count_deferred(target, len);
+        self.deferred.push(DeferredMessage { target, priority, message_type, value, len });
         Ok(())
     }
 
-    /// Queues what waited for the key. Gives a message that can't be written after all; to be called again until there
-    /// is none.
-    pub(crate) fn send_parked(&mut self) -> Option<(Parked, Error)> {
-        while let Some(parked) = self.waiting.pop() {
-            let Parked { target, priority, message_type, ref value, len } = parked;
-            let result = self.send(Sender::Admitted, target, priority, message_type, value.as_ref());
-            self.outbox.unpark(target, len);
+    /// Queues the deferred messages. Returns a message that cannot be written after all; call again until `None`.
+    pub(crate) fn send_deferred(&mut self) -> Option<(DeferredMessage, Error)> {
+        while let Some(deferred) = self.deferred.pop() {
+            let DeferredMessage { target, priority, message_type, ref value, len } = deferred;
+            let result = self.send(Quota::Reserved, target, priority, message_type, value.as_ref());
+            self.outbox.uncount_deferred(target, len);
             if let Err(error) = result {
-                return Some((parked, error));
+                return Some((deferred, error));
             }
         }
         None
@@ -194,76 +200,76 @@ impl Link {
         self.outbox.poll(max, buffer)
     }
 
-    /// What is on its way over one connection is lost with it.
-    pub(crate) fn tolerate_lost_packets(&mut self) {
-        self.inbox.tolerate_lost_fragments();
-        self.outbox.forget_awaited();
+    /// Prepares for a new connection: packets in flight over the previous one are lost.
+    pub(crate) fn prepare_reconnect(&mut self) {
+        self.inbox.skip_out_of_order();
+        self.outbox.clear_pending_acks();
     }
 
-    /// Drops what waits for a target, and what was received from it in part.
-    pub(crate) fn forget(&mut self, target: Option<Uuid>) {
-        self.discard_parked(target);
-        self.outbox.forget(target);
-        self.inbox.forget(target);
+    /// Drops the pending output and the partial input of a target.
+    pub(crate) fn remove_target(&mut self, target: Option<Uuid>) {
+        self.discard_deferred(target);
+        self.outbox.remove(target);
+        self.inbox.remove(target);
     }
 
-    /// Drops what waits for a target.
+    /// Drops the pending output of a target.
     pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
-        self.discard_parked(target);
+        self.discard_deferred(target);
         self.outbox.discard(target);
     }
 
-    /// Drops the pending input of a pipeline, but not answers to calls of the host.
+    /// Drops the pending input of a pipeline, but not responses to host calls.
     pub(crate) fn discard_input(&mut self, target: Option<Uuid>) {
-        for parked in self.waiting.take_input(target) {
-            self.outbox.unpark(target, parked.len);
+        for deferred in self.deferred.take_input(target) {
+            self.outbox.uncount_deferred(target, deferred.len);
         }
         self.outbox.discard_input(target);
     }
 
-    /// Drops the messages of a target that wait for the key.
-    pub(crate) fn discard_parked(&mut self, target: Option<Uuid>) {
-        for parked in self.waiting.take(target) {
-            self.outbox.unpark(target, parked.len);
+    /// Drops the deferred messages of a target.
+    pub(crate) fn discard_deferred(&mut self, target: Option<Uuid>) {
+        for deferred in self.deferred.take(target) {
+            self.outbox.uncount_deferred(target, deferred.len);
         }
     }
 
-    /// Drops all messages that wait for the key.
-    pub(crate) fn discard_all_parked(&mut self) {
-        for parked in self.waiting.take_all() {
-            self.outbox.unpark(parked.target, parked.len);
+    /// Drops all deferred messages.
+    pub(crate) fn discard_all_deferred(&mut self) {
+        for deferred in self.deferred.take_all() {
+            self.outbox.uncount_deferred(deferred.target, deferred.len);
         }
     }
 
-    /// Drops everything that waits or was received in part, packets without data aside.
-    pub(crate) fn forget_all(&mut self) {
-        self.discard_all_parked();
-        self.outbox.forget_all();
+    /// Drops all pending output and partial input, except packets without data.
+    pub(crate) fn remove_all(&mut self) {
+        self.discard_all_deferred();
+        self.outbox.remove_all();
         self.inbox.clear();
-        self.key.forget_strings();
+        self.key.clear_deferred_strings();
     }
 
-    /// Splits a message and checks that it is for this side of this pool. `None` if it is for another pool.
+    /// Decodes a message header and checks the destination. Returns `None` if the message belongs to another pool.
     pub(crate) fn accept<'m>(&self, message: &'m [u8]) -> Result<Option<Message<'m>>, Error> {
         let message = Message::decode(message)?;
         if message.header.destination == self.peer {
-            return Err(violation("a message that is for the side that sent it"));
+            return Err(protocol_violation("a message addressed to its sender"));
         }
         let id = message.header.pool_id;
         let is_other = !id.is_nil() && !self.pool_id.is_nil() && id != self.pool_id;
         Ok((!is_other).then_some(message))
     }
 
-    /// Decodes a message, and decrypts its secure strings if there is a key. Strings that a key is missing for are
-    /// decrypted when it comes, wherever their clones are by then.
+    /// Decodes a message and decrypts its secure strings. If the key is missing, the strings and all their clones are
+    /// decrypted when it arrives.
     pub(crate) fn decode(&mut self, message: &Message<'_>) -> Result<Decoded, Error> {
         let message_type = message.header.message_type;
-        let (payload, size) = Payload::decode_sized(message_type, message.data, self.reading.clone())?;
-        // Text can't contain this: it is escaped.
+        let (payload, size) = Payload::decode_sized(message_type, message.data, self.read_options.clone())?;
+        // Text cannot contain this: `<` is escaped.
         let is_secret = memchr::memmem::find(message.data, b"<SS").is_some();
         if is_secret && let Some(value) = payload.to_value() {
-            // The strings of the payload are clones of these, which share what was decrypted.
-            return Ok(Decoded { needs_key: self.key.decrypt_or_remember(&value), payload, size });
+            // The strings of the payload are clones of these and share the decrypted text.
+            return Ok(Decoded { needs_key: self.key.decrypt_or_defer(&value), payload, size });
         }
         Ok(Decoded { payload, size, needs_key: false })
     }

@@ -62,7 +62,7 @@ impl State {
                     self.keep(size);
                 }
             }
-            Event::Answer { call_id, availability } => {
+            Event::RequestCompleted { call_id, availability } => {
                 if let Some(answer) = self.answers.remove(&call_id) {
                     // Nobody waits any more if this fails.
                     let _ = answer.send(availability);

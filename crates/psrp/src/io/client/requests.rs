@@ -49,7 +49,7 @@ impl RunspacePool {
     pub async fn get_available_runspaces(&self) -> Result<i64, Error> {
         match self.ask(|machine| machine.get_available_runspaces().map(Some)).await? {
             Some(Availability::Count(count)) => Ok(count),
-            _ => Err(crate::link::violation("an answer of another kind than its question")),
+            _ => Err(crate::link::protocol_violation("an answer of another kind than its question")),
         }
     }
 
@@ -147,7 +147,7 @@ impl RunspacePool {
                 return Err(Error::with(Kind::State, "can't connect and disconnect at once"));
             }
             if state.machine.state() != from {
-                return Err(crate::link::not_now(action, "pool", state.machine.state()));
+                return Err(crate::link::invalid_state(action, "pool", state.machine.state()));
             }
             let (sender, done) = oneshot::channel();
             state.detour = Some((detour, sender));

@@ -199,7 +199,7 @@ impl State {
     pub(super) fn usable(&self, action: &str) -> Result<(), Error> {
         self.alive()?;
         if self.is_closing {
-            return Err(crate::link::not_now(action, "pool", RunspacePoolState::Closing));
+            return Err(crate::link::invalid_state(action, "pool", RunspacePoolState::Closing));
         }
         Ok(())
     }

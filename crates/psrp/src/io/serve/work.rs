@@ -216,7 +216,7 @@ impl<H: Handler> Work<H> {
 
     fn answer(&self, call_id: i64, availability: Availability) {
         // There is a request of this kind, and the pool is open unless it is about to end.
-        let _ = self.shared.lock().pool.answer(call_id, availability);
+        let _ = self.shared.lock().pool.respond(call_id, availability);
     }
 
     /// How many pipelines may run at a time.

@@ -1,19 +1,19 @@
-//! Whose turn it is.
+//! Order of outgoing packets.
 
 use super::*;
 
 const A: Option<Uuid> = Some(Uuid::from_u128(1));
 const B: Option<Uuid> = Some(Uuid::from_u128(2));
 
-fn outbox(waits: bool) -> Outbox {
-    Outbox::new(Fragmenter::new(), waits, 1000)
+fn outbox(requires_ack: bool) -> Outbox {
+    Outbox::new(Fragmenter::new(), requires_ack, 1000)
 }
 
 fn push(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, len: usize) {
     outbox.push(target, priority, |buffer| buffer.resize(buffer.len() + len, 7));
 }
 
-/// The targets of what comes out, with the numbers of the first objects of data.
+/// Sends everything. Returns the target of each packet, and the first object identifier of data packets.
 fn order(outbox: &mut Outbox) -> Vec<(Option<Uuid>, Option<u8>)> {
     let mut buffer = Vec::new();
     std::iter::from_fn(|| {
@@ -28,89 +28,89 @@ fn order(outbox: &mut Outbox) -> Vec<(Option<Uuid>, Option<u8>)> {
 }
 
 #[test]
-fn targets_take_turns_and_answers_go_first() {
+fn targets_take_turns_and_prompt_responses_go_first() {
     let mut outbox = outbox(false);
     push(&mut outbox, A, Priority::Default, 100);
     push(&mut outbox, B, Priority::Default, 100);
     push(&mut outbox, B, Priority::PromptResponse, 10);
-    // The numbers are those of the session, not of a target.
+    // Object identifiers are counted per session, not per target.
     assert_eq!(order(&mut outbox), [(B, Some(3)), (A, Some(1)), (B, Some(2)), (A, Some(1)), (B, Some(2))]);
     assert_eq!(outbox.pending_bytes(), 0);
-    assert!(outbox.targets.is_empty() && outbox.turns.is_empty() && outbox.urgent.is_empty());
+    assert!(outbox.targets.is_empty() && outbox.ring.is_empty() && outbox.urgent_ring.is_empty());
 }
 
 #[test]
-fn a_target_waits_for_its_acknowledgement_only() {
+fn a_target_waits_only_for_its_own_acknowledgement() {
     let mut outbox = outbox(true);
     push(&mut outbox, A, Priority::Default, 100);
     push(&mut outbox, B, Priority::Default, 50);
     assert_eq!(order(&mut outbox), [(A, Some(1)), (B, Some(2))]);
-    outbox.acknowledged(A, Awaited::Command);
-    assert_eq!(order(&mut outbox), [], "that was not asked for");
-    outbox.acknowledged(A, Awaited::Data);
+    outbox.acknowledge(A, Ack::Command);
+    assert_eq!(order(&mut outbox), [], "another acknowledgement is pending");
+    outbox.acknowledge(A, Ack::Data);
     assert_eq!(order(&mut outbox), [(A, Some(1))]);
     for target in [A, B] {
-        outbox.acknowledged(target, Awaited::Data);
+        outbox.acknowledge(target, Ack::Data);
     }
     assert!(outbox.targets.is_empty());
 }
 
 #[test]
-fn packets_come_after_data_that_are_sent_or_dropped() {
+fn packets_follow_data_that_is_sent_or_dropped() {
     let mut outbox = outbox(false);
     push(&mut outbox, A, Priority::Default, 100);
-    outbox.act_after_data(Packet::Signal(A));
-    outbox.act_after_data(Packet::Signal(B));
+    outbox.queue_packet_after_data(Packet::Signal(A));
+    outbox.queue_packet_after_data(Packet::Signal(B));
     assert_eq!(order(&mut outbox), [(B, None), (A, Some(1)), (A, Some(1)), (A, None)]);
     push(&mut outbox, A, Priority::Default, 100);
-    outbox.act_after_data(Packet::Signal(A));
+    outbox.queue_packet_after_data(Packet::Signal(A));
     outbox.discard(A);
     assert_eq!(order(&mut outbox), [(A, None)]);
-    // What waits for the key is waited for too.
-    outbox.park(A, 10);
-    outbox.act_after_data(Packet::Signal(A));
+    // Deferred messages are waited for, too.
+    outbox.count_deferred(A, 10);
+    outbox.queue_packet_after_data(Packet::Signal(A));
     assert_eq!(order(&mut outbox), []);
-    outbox.unpark(A, 10);
+    outbox.uncount_deferred(A, 10);
     assert_eq!(order(&mut outbox), [(A, None)]);
     assert_eq!((outbox.packet_count, outbox.pending_bytes()), (0, 0));
 }
 
 #[test]
-fn what_is_held_waits() {
+fn paused_targets_send_nothing() {
     let mut outbox = outbox(false);
-    outbox.hold(A, true);
+    outbox.set_paused(A, true);
     push(&mut outbox, A, Priority::Default, 10);
     push(&mut outbox, B, Priority::Default, 10);
-    outbox.hold_all(true);
+    outbox.set_all_paused(true);
     assert_eq!(order(&mut outbox), []);
-    outbox.hold_all(false);
+    outbox.set_all_paused(false);
     assert_eq!(order(&mut outbox), [(B, Some(2))]);
-    outbox.hold(A, false);
+    outbox.set_paused(A, false);
     assert_eq!(order(&mut outbox), [(A, Some(1))]);
     assert!(outbox.targets.is_empty());
 }
 
 #[test]
-fn rings_have_a_target_once_however_often_it_comes_and_goes() {
+fn a_target_is_in_a_ring_only_once() {
     let mut outbox = outbox(false);
     for _ in 0..100 {
         push(&mut outbox, A, Priority::PromptResponse, 10);
         outbox.discard(A);
-        outbox.hold(A, true);
-        outbox.hold(A, false);
+        outbox.set_paused(A, true);
+        outbox.set_paused(A, false);
     }
-    assert!(outbox.turns.len() <= 1 && outbox.urgent.len() <= 1);
+    assert!(outbox.ring.len() <= 1 && outbox.urgent_ring.len() <= 1);
     push(&mut outbox, A, Priority::Default, 10);
     assert_eq!(order(&mut outbox), [(A, Some(101))]);
 }
 
 #[test]
-fn room_is_for_the_application_first() {
+fn messages_of_the_protocol_have_extra_room() {
     let mut outbox = outbox(false);
     push(&mut outbox, A, Priority::Default, 900);
-    assert!(outbox.admit(100, Sender::Application).is_ok());
-    assert!(outbox.admit(101, Sender::Application).unwrap_err().is_limit());
-    assert!(outbox.admit(101, Sender::Protocol).is_ok());
-    assert!(outbox.admit(LEAST, Sender::Protocol).unwrap_err().is_limit());
-    assert!(outbox.admit(LEAST, Sender::Admitted).is_ok());
+    assert!(outbox.admit(100, Quota::Application).is_ok());
+    assert!(outbox.admit(101, Quota::Application).unwrap_err().is_limit());
+    assert!(outbox.admit(101, Quota::Protocol).is_ok());
+    assert!(outbox.admit(MIN_PROTOCOL_LIMIT, Quota::Protocol).unwrap_err().is_limit());
+    assert!(outbox.admit(MIN_PROTOCOL_LIMIT, Quota::Reserved).is_ok());
 }
