@@ -1,4 +1,4 @@
-//! `psrp`: runs scripts on PowerShell servers.
+//! `psrp`: runs PowerShell scripts on servers.
 
 mod args;
 mod balance;
@@ -7,11 +7,11 @@ mod complete;
 mod connect;
 mod console;
 mod copy;
+mod dedup;
 mod history;
 mod interrupts;
 mod json;
 mod run;
-mod screen;
 mod script;
 mod shell;
 
@@ -21,20 +21,19 @@ use clap::Parser;
 
 use self::args::{Cli, Command};
 
-/// What the program ends with.
+/// Exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything went well.
     Ok,
-    /// The pipeline failed, wrote errors or was stopped by the other side.
+    /// The pipeline failed, wrote errors or was stopped by the server.
     Errors,
-    /// The command line, a file that it names, or the input makes no sense.
+    /// Invalid command line, input or local file.
     Usage,
-    /// There is no connection, or it broke.
+    /// Connection failed or lost.
     Connection,
-    /// The user stopped it.
+    /// Stopped by Ctrl+C.
     Interrupted,
-    /// A script asked for this code.
+    /// Exit code set by a script.
     Code(u8),
 }
 
@@ -51,7 +50,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the program can't go on, and with what it ends then.
+/// An error that ends the program, with its exit status.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -67,7 +66,7 @@ impl Failure {
         Self { exit: Exit::Connection, error: error.into() }
     }
 
-    /// The output is gone, such as a pipe to a program that has ended.
+    /// Output cannot be written, for example because the reading program has ended.
     pub(crate) fn output(error: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Errors, error: error.into().context("the output can't be written") }
     }
@@ -91,7 +90,7 @@ fn main() -> ExitCode {
             Command::Clixml(args) => clixml::clixml(&args),
         }
     });
-    // A thread may still wait for a line of the input that nobody needs any more.
+    // A thread may still be blocked reading standard input.
     runtime.shutdown_background();
     match result {
         Ok(exit) => exit.into(),
@@ -102,7 +101,7 @@ fn main() -> ExitCode {
 fn report(failure: &Failure) -> ExitCode {
     use std::io::Write;
 
-    // Each cause once: some errors tell the one below in their own text.
+    // Skips causes whose text is already part of the error above.
     let mut text = String::new();
     for cause in failure.error.chain() {
         let cause = cause.to_string();
@@ -111,7 +110,7 @@ fn report(failure: &Failure) -> ExitCode {
             text += &cause;
         }
     }
-    // Nothing is left to do where not even this can be written.
+    // If standard error is closed, nothing can be reported.
     let _ = writeln!(std::io::stderr(), "psrp: {}", psrp::terminal_safe(&text));
     failure.exit.into()
 }
