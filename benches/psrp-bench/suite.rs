@@ -355,7 +355,7 @@ fn send_command(suite: &mut Suite) {
     let _ = send(suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
 }
 
-/// Receives a packet from a reader with new reused, as in go-psrpcore, and decodes it from available bytes.
+/// Receives a packet from a reader with new buffers, as in go-psrpcore, and decodes it from available bytes.
 fn receive(suite: &mut Suite, name: &str, packet: &Packet<'_>) {
     let (line, expected) = (line(packet), transport::data(packet).len() as u64);
     let mut reused = PacketReader::new(Role::Client);
@@ -414,7 +414,7 @@ fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
         .run(Impl::ours("through the bytes").class(OWNED), expected, || {
             arrived(round_trip::through(black_box(value)))
         })
-        .run(Impl::ours("through the bytes, reused reused").class(BORROWED), expected, || {
+        .run(Impl::ours("through the bytes, reused buffers").class(BORROWED), expected, || {
             arrived(reused.through(black_box(value)))
         });
 }

@@ -41,7 +41,7 @@ fn remote(path: &OsStr) -> Option<String> {
 pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
     let direction = Direction::parse(&args.source, &args.destination).map_err(Failure::usage)?;
     if let Direction::To { local, .. } = &direction {
-        // Fails before the user is asked for a password.
+        // Fails early, before a password prompt.
         let found = std::fs::metadata(local);
         found.with_context(|| format!("can't read {}", local.display())).map_err(Failure::usage)?;
     }

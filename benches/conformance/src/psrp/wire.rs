@@ -7,9 +7,9 @@ use psrp::outofproc::{Packet, ReaderOptions, Role};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::fragment_twin::{self, assemble, chunks};
-use super::message_twin::{self, message_type};
-use super::packet_twin::{self, Found};
+use super::fragment_reference::{self, assemble, chunks};
+use super::message_round_trip::{self, message_type};
+use super::packet_reference::{self, ReadResult};
 use super::vectors_wire::hex;
 
 /// An identifier; `None` where there is none or zeros.
@@ -38,7 +38,7 @@ pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     ensure!(bytes == plain, "written to other bytes");
-    message_twin::check(header.message_type, data);
+    message_round_trip::check(header.message_type, data);
 
     let mut fragmenter = Fragmenter::new();
     fragmenter.set_next_object_id(case["object_id"].as_u64().context("no object id")?);
@@ -81,7 +81,7 @@ pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
             other => bail!("unknown expectation {other}"),
         }
     }
-    fragment_twin::check(&all, &[7], 1000);
+    fragment_reference::check(&all, &[7], 1000);
     Ok(())
 }
 
@@ -90,13 +90,13 @@ pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
     let line = case["line"].as_str().context("no line")?;
     let read = |role, end: &str| {
         let bytes = format!("{line}{end}").into_bytes();
-        packet_twin::check(&bytes, &chunks(&bytes, &[7]), 10_000);
-        packet_twin::read(role, ReaderOptions::new(), &[&bytes])
+        packet_reference::check(&bytes, &chunks(&bytes, &[7]), 10_000);
+        packet_reference::read(role, ReaderOptions::new(), &[&bytes])
     };
     let (client, server) = (read(Role::Client, "\n"), read(Role::Server, "\r\n"));
-    let refused = |found: &[Found]| matches!(found, [Found::Error(_)] | [Found::Failure(_)]);
+    let refused = |found: &[ReadResult]| matches!(found, [ReadResult::Error(_)] | [ReadResult::Failure(_)]);
     let mut buffer = Vec::new();
-    let parsed = Packet::parse(line.as_bytes(), &mut buffer).map(Found::from);
+    let parsed = Packet::parse(line.as_bytes(), &mut buffer).map(ReadResult::from);
     match case["expect"].as_str().context("no expectation")? {
         "accept" => {
             let expected = expected(&case["packet"])?;
@@ -112,14 +112,16 @@ pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
             ensure!(client.is_empty() || refused(&client), "a client read {client:?}");
             ensure!(server.is_empty() || refused(&server), "a server read {server:?}");
         }
-        "reject_server" => ensure!(refused(&server) || server == [Found::End], "a server read {server:?}"),
+        "reject_server" => {
+            ensure!(refused(&server) || server == [ReadResult::End], "a server read {server:?}")
+        }
         "lenient" => ensure!(client == server, "read {client:?} and {server:?}"),
         other => bail!("unknown expectation {other}"),
     }
     Ok(())
 }
 
-fn expected(packet: &Json) -> anyhow::Result<Found> {
+fn expected(packet: &Json) -> anyhow::Result<ReadResult> {
     let target = id(&packet["guid"])?;
     let bytes = packet.get("data_hex").map(hex).unwrap_or_default();
     let priority =

@@ -1,17 +1,15 @@
-//! Fragments: vectors, the rules under every division, and what cutting and assembling have in common.
+//! Fragments: conformance vectors, the reference rules with any chunk sizes, and round trips.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::fragment::{
-    AssemblerOptions, Fragment, Fragmenter, OutOfOrder, Payload, Priority, SendQueue,
-};
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, OutOfOrder, Payload, Priority, SendQueue};
 use uuid::Uuid;
 
-use crate::fragment_twin::{assemble, check, chunks};
+use crate::fragment_reference::{assemble, check, chunks};
 use crate::vectors_wire::{hex, load};
 
 #[test]
-fn the_vectors() {
+fn fragment_vectors_are_accepted_or_rejected() {
     let cases = load("fragments.json");
     let mut seen = 0;
     for case in cases.as_array().unwrap() {
@@ -53,7 +51,7 @@ fn the_vectors() {
 }
 
 #[test]
-fn messages_in_fragments() {
+fn messages_are_split_like_the_vectors() {
     let cases = load("messages.json");
     for case in cases.as_array().unwrap() {
         let name = &case["name"];
@@ -79,10 +77,9 @@ fn messages_in_fragments() {
     }
 }
 
-/// The assembler of one of the originals counts fragments up to the number of the last one, and completes objects with
-/// holes.
+/// go-psrpcore's assembler counts fragments up to the last fragment identifier, and completes messages with gaps.
 #[test]
-fn an_object_with_holes_is_never_complete() {
+fn a_message_with_gaps_is_rejected() {
     let fragment = |fragment_id, start, end| {
         let mut bytes = Vec::new();
         Fragment { object_id: 1, fragment_id, start, end, blob: b"x"[..].into() }.encode(&mut bytes).unwrap();
@@ -116,7 +113,7 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_fragments_go_by_the_rules(
+    fn any_fragments_follow_the_reference_rules(
         fragments in vec(fragment(), 0..12), cut in any::<usize>(), sizes in vec(1..50_usize, 0..4)
     ) {
         let mut bytes = fragments.concat();
@@ -125,12 +122,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_go_by_the_rules(bytes in vec(0..4_u8, 0..200), sizes in vec(1..50_usize, 0..4)) {
+    fn any_bytes_follow_the_reference_rules(bytes in vec(0..4_u8, 0..200), sizes in vec(1..50_usize, 0..4)) {
         check(&bytes, &sizes, 150);
     }
 
     #[test]
-    fn what_is_cut_comes_together(
+    fn split_messages_are_reassembled(
         messages in vec(vec(any::<u8>(), 0..300), 0..5), size in 0..120_usize, sizes in vec(1..90_usize, 0..4)
     ) {
         let mut wire = Vec::new();
@@ -145,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn a_queue_loses_and_mixes_nothing(
+    fn a_send_queue_keeps_all_messages_in_order(
         pushes in vec((0..3_u128, any::<bool>(), vec(any::<u8>(), 0..200)), 0..12),
         sizes in vec(0..150_usize, 1..5), fragment_size in 0..100_usize
     ) {

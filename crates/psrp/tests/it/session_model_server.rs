@@ -1,5 +1,5 @@
-//! The server's machine beside a plain model of the tables of states: what is allowed, which state follows, and that errors
-//! name action and state.
+//! Compares the server's state machine with a simple model of the state tables: allowed actions, resulting states, and
+//! errors that name action and state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,7 +90,7 @@ fn action() -> impl Strategy<Value = Action> {
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Done,
-    /// Refused, by an error with these words, and nothing changes.
+    /// Rejected with an error that contains these texts; nothing changes.
     Refused(Vec<String>),
     /// The client has violated the protocol.
     Violates,
@@ -117,9 +117,9 @@ struct Model {
     has_peer: bool,
     questions: BTreeSet<i64>,
     pipelines: BTreeMap<u8, Pipeline>,
-    /// Input that the application is told of.
+    /// Input that the application is notified of.
     inputs: usize,
-    /// Pipelines that the application is told to be gone.
+    /// Pipelines that were removed according to the events.
     closed: BTreeSet<u8>,
 }
 
@@ -190,7 +190,7 @@ impl Model {
         })
     }
 
-    fn hear_of_pool(&mut self, action: &Action) -> Outcome {
+    fn receive_pool_message(&mut self, action: &Action) -> Outcome {
         use RunspacePoolState::*;
 
         match self.state {
@@ -218,7 +218,7 @@ impl Model {
         Outcome::Done
     }
 
-    fn hear_of_pipeline(&mut self, action: &Action, id: u8) -> Outcome {
+    fn receive_pipeline_message(&mut self, action: &Action, id: u8) -> Outcome {
         use PipelineState::{Completed, NotStarted, Stopped};
         use RunspacePoolState::*;
 
@@ -246,7 +246,7 @@ impl Model {
         Outcome::Done
     }
 
-    fn hear_packet(&mut self, action: &Action) -> Outcome {
+    fn receive_packet(&mut self, action: &Action) -> Outcome {
         use RunspacePoolState::*;
 
         match (action, self.state) {
@@ -348,12 +348,12 @@ impl Model {
                 }
             }
             Action::HearCapability | Action::HearInit | Action::HearConnect | Action::HearQuestion(_) => {
-                self.hear_of_pool(action)
+                self.receive_pool_message(action)
             }
             Action::HearStart(id) | Action::HearInput(id) | Action::HearEndOfInput(id) => {
-                self.hear_of_pipeline(action, id)
+                self.receive_pipeline_message(action, id)
             }
-            ref packet => self.hear_packet(packet),
+            ref packet => self.receive_packet(packet),
         }
     }
 }
@@ -364,7 +364,7 @@ const fn uuid(id: u8) -> Uuid {
     Uuid::from_u128(id as u128 + 1)
 }
 
-fn hear(pool: &mut RunspacePool, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
+fn receive(pool: &mut RunspacePool, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
     let target = target.map(uuid);
     let bytes = fragment(Destination::Server, POOL, target, payload);
     pool.handle_packet(Packet::Data { target, priority: Priority::Default, data: &bytes })
@@ -396,21 +396,23 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
         Action::Stop(id) => pool.pipeline(uuid(id))?.stop(),
         Action::Fail(id) => pool.pipeline(uuid(id))?.fail(record()),
         Action::ConnectPipeline(id) => pool.pipeline(uuid(id))?.connect(),
-        Action::HearCapability => hear(pool, None, &Payload::SessionCapability(SessionCapability::default())),
-        Action::HearInit => hear(pool, None, &Payload::InitRunspacePool(Box::default())),
+        Action::HearCapability => {
+            receive(pool, None, &Payload::SessionCapability(SessionCapability::default()))
+        }
+        Action::HearInit => receive(pool, None, &Payload::InitRunspacePool(Box::default())),
         Action::HearConnect => {
-            hear(pool, None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))
+            receive(pool, None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))
         }
         Action::HearQuestion(call_id) => {
-            hear(pool, None, &Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }))
+            receive(pool, None, &Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }))
         }
         Action::HearStart(id) => {
             let mut create = CreatePipeline::new(PowerShell::script("1"));
             create.no_input = false;
-            hear(pool, Some(id), &Payload::CreatePipeline(Box::new(create)))
+            receive(pool, Some(id), &Payload::CreatePipeline(Box::new(create)))
         }
-        Action::HearInput(id) => hear(pool, Some(id), &Payload::PipelineInput(1.into())),
-        Action::HearEndOfInput(id) => hear(pool, Some(id), &Payload::EndOfPipelineInput),
+        Action::HearInput(id) => receive(pool, Some(id), &Payload::PipelineInput(1.into())),
+        Action::HearEndOfInput(id) => receive(pool, Some(id), &Payload::EndOfPipelineInput),
         Action::HearCommand(id) => pool.handle_packet(Packet::Command(Some(uuid(id)))),
         Action::HearSignal(id) => pool.handle_packet(Packet::Signal(Some(uuid(id)))),
         Action::HearClose(id) => pool.handle_packet(Packet::Close(id.map(uuid))),
@@ -458,7 +460,7 @@ fn run(actions: &[Action]) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(inputs, model.inputs, "{:?}", action);
         prop_assert_eq!(&closed, &model.closed, "{:?}", action);
-        // What is sent does not change what is allowed.
+        // Sending does not change the allowed actions.
         while pool.poll_transmit(1000, &mut buffer).is_some() {}
     }
     Ok(())
@@ -468,12 +470,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_server_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn the_server_follows_the_state_tables(actions in vec(action(), 0..60)) {
         run(&actions)?;
     }
 
     #[test]
-    fn an_open_server_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn an_open_server_follows_the_state_tables(actions in vec(action(), 0..60)) {
         let mut all = vec![
             Action::HearCapability,
             Action::HearInit,

@@ -1,4 +1,4 @@
-//! What the layers below the objects allocate, counted.
+//! Allocations of the layers below CLIXML.
 
 use psrp::fragment::{Assembler, Fragment, FragmentHeader, Fragmenter, Priority, SendQueue};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
@@ -10,7 +10,7 @@ use test_support::counting::{allocations, usage};
 const TARGET: Option<Uuid> = Some(Uuid::from_u128(7));
 
 #[test]
-fn nothing_is_allocated_into_buffers_that_are_there() {
+fn reused_buffers_allocate_nothing() {
     let data = [7; 4096];
     let header = MessageHeader {
         destination: Destination::Server,
@@ -56,7 +56,7 @@ fn nothing_is_allocated_into_buffers_that_are_there() {
 }
 
 #[test]
-fn what_is_there_as_a_whole_is_borrowed() {
+fn complete_input_is_borrowed() {
     let mut wire = Vec::new();
     Fragmenter::new().encode(&[7; 10_000], &mut wire);
     let (count, len) = allocations(|| {
@@ -72,9 +72,9 @@ fn what_is_there_as_a_whole_is_borrowed() {
     assert_eq!((count, found), (0, true));
 }
 
-/// Sizes that are announced cost nothing; what was sent costs a multiple of it at most.
+/// Announced sizes allocate nothing; received bytes at most a multiple of their size.
 #[test]
-fn announced_sizes_are_not_believed() {
+fn announced_sizes_allocate_nothing() {
     let header = FragmentHeader { object_id: 1, fragment_id: 0, start: true, end: false, blob_len: 10 << 20 };
     let header = FragmentHeader { blob_len: header.blob_len - 21, ..header }.to_bytes();
     let (used, _) = usage(|| {
@@ -86,9 +86,9 @@ fn announced_sizes_are_not_believed() {
     assert!(used.bytes < 4096, "{used:?}");
 }
 
-/// Objects that never end and have no bytes fill no memory: their headers count.
+/// Empty start fragments without end use no memory: each replaces the one before.
 #[test]
-fn pending_objects_are_bounded() {
+fn partial_messages_use_bounded_memory() {
     let mut wire = Vec::new();
     for object_id in 1..=1_000_000 {
         let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: b""[..].into() };
@@ -99,7 +99,7 @@ fn pending_objects_are_bounded() {
 }
 
 #[test]
-fn a_line_without_end_is_bounded() {
+fn an_unterminated_line_is_limited() {
     let (used, error) = usage(|| {
         let mut reader = PacketReader::new(Role::Client);
         loop {
