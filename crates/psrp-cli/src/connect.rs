@@ -75,7 +75,7 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
 }
 
 fn ssh(target: &TargetArgs, destination: &str, host: &Arc<DedupHost>) -> anyhow::Result<Ssh> {
-    let SshDestination { user, host: name, port } = SshDestination::parse(place)?;
+    let SshDestination { user, host: name, port } = SshDestination::parse(destination)?;
     let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
     if let Some(port) = port {
         ssh = ssh.port(port);

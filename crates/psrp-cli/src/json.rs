@@ -54,7 +54,7 @@ impl JsonFormat {
                 });
                 (Stream::Progress, value)
             }
-            PipelineEvent::InterruptState(info) => {
+            PipelineEvent::State(info) => {
                 let value = json!({
                     "state": info.state.to_string(),
                     "reason": info.error.as_deref().map(error),

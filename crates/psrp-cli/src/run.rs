@@ -149,7 +149,7 @@ impl PipelineRunner {
             match &event {
                 PipelineEvent::Error(_) => exit = Exit::Errors,
                 // Ctrl+C at a prompt may fail the script before it can be stopped.
-                PipelineEvent::InterruptState(info) => match info.state {
+                PipelineEvent::State(info) => match info.state {
                     PipelineState::Failed | PipelineState::Stopped => {
                         exit = match is_stopped || poll_once(self.host.interrupted()).await.is_some() {
                             true => Exit::Interrupted,
@@ -231,7 +231,7 @@ impl PipelineRunner {
 }
 
 /// Polls a future once and returns its output if it is ready.
-async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+async fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|cx| {
         Poll::Ready(match future.as_mut().poll(cx) {

@@ -135,8 +135,8 @@ impl RunspacePool {
             Closing => self.end(RunspacePoolStateInfo::new(Closed), 0),
             _ => {
                 let text = match self.link.inbox.is_pending() {
-                    true => "the connection has finish within a message",
-                    false => "the connection has finish",
+                    true => "the connection has ended within a message",
+                    false => "the connection has ended",
                 };
                 let record = ErrorRecord::new(text, ErrorCategory::ConnectionError);
                 self.end(RunspacePoolStateInfo { state: Broken, error: Some(Box::new(record)) }, 0);

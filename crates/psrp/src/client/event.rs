@@ -48,6 +48,7 @@ pub enum Event {
     HostCall {
         /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
+        /// The call.
         call: HostCall,
     },
     /// A response to a host call was deferred until the session key was available, and could not be written then. The

@@ -170,8 +170,8 @@ impl RunspacePool {
             }
             _ => {
                 let text = match self.link.inbox.is_pending() {
-                    true => "the connection has finish within a message",
-                    false => "the connection has finish",
+                    true => "the connection has ended within a message",
+                    false => "the connection has ended",
                 };
                 self.break_with(ErrorRecord::new(text, ErrorCategory::ConnectionError));
                 self.link.remove_all();

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, OutOfOrder, Payload, Priority, SendQueue};
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, Lane, OutOfOrder, Priority, SendQueue};
 use uuid::Uuid;
 
 use crate::fragment_reference::{assemble, check, chunks};
@@ -147,14 +147,14 @@ proptest! {
         sizes in vec(0..150_usize, 1..5), fragment_size in 0..100_usize
     ) {
         let mut queue = SendQueue::new(Fragmenter::new().fragment_size(fragment_size));
-        let mut expected = std::collections::HashMap::<Payload, Vec<Vec<u8>>>::new();
+        let mut expected = std::collections::HashMap::<Lane, Vec<Vec<u8>>>::new();
         for (target, prompt, message) in pushes {
             let target = (target > 0).then(|| Uuid::from_u128(target));
             let priority = if prompt { Priority::PromptResponse } else { Priority::Default };
             queue.push(target, priority, &message);
-            expected.entry(Payload { target, priority }).or_default().push(message);
+            expected.entry(Lane { target, priority }).or_default().push(message);
         }
-        let mut wires = std::collections::HashMap::<Payload, Vec<u8>>::new();
+        let mut wires = std::collections::HashMap::<Lane, Vec<u8>>::new();
         let mut bytes = Vec::new();
         let mut sizes = sizes.into_iter().cycle();
         loop {

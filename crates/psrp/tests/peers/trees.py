@@ -148,9 +148,9 @@ def resolved(tree, known=None):
 
 
 def run(trees, write, read, same=lambda tree: tree):
-    """The program of a peer: `write` makes XML from a tree, `read` a tree from XML.
+    """Main program of a peer: `write` converts a tree to XML, `read` XML to a tree.
 
-    `same` gives what the peer keeps of a tree.
+    `same` returns what the peer preserves of a tree.
     """
     mode, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     trees = trees(seed)
