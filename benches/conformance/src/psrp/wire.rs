@@ -1,7 +1,7 @@
 //! Messages, fragments and packets.
 
 use anyhow::{Context as _, bail, ensure};
-use psrp::fragment::{AssemblerOptions, Fragmenter, Priority, SendQueue};
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader};
 use psrp::outofproc::{Packet, ReaderOptions, Role};
 use serde_json::Value as Json;
@@ -45,15 +45,14 @@ pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     bytes.clear();
     fragmenter.clone().encode(&plain, &mut bytes);
     ensure!(bytes == hex(&case["fragment_hex"]), "another fragment");
-    let mut queue = SendQueue::new(fragmenter.fragment_size(100));
-    queue.push(header.pipeline_id, Priority::Default, &plain);
+    let encode = |fragment: Fragment<'_>| {
+        let mut bytes = Vec::new();
+        fragment.encode(&mut bytes).map(|()| bytes)
+    };
+    let fragments: Vec<_> =
+        fragmenter.fragment_size(100).split(&plain).map(encode).collect::<Result<_, _>>()?;
     let expected = hex_list(&case["fragments_of_100_bytes_hex"]);
-    for fragment in &expected {
-        bytes.clear();
-        ensure!(queue.next_payload(100, &mut bytes).is_some(), "too few fragments");
-        ensure!(&bytes == fragment, "another fragment of 100 bytes");
-    }
-    ensure!(queue.is_empty(), "too many fragments");
+    ensure!(fragments == expected, "other fragments of 100 bytes");
     let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
     ensure!(outcome.failure.is_none() && outcome.messages == [plain], "put together to {outcome:?}");
     Ok(())

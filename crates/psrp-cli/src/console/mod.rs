@@ -38,13 +38,13 @@ use self::terminal::{Cancel, CancelOnDrop, Channel, Echo};
 /// All text from the server is [escaped for the terminal](psrp::terminal_safe).
 ///
 /// - If the output is no terminal, there are no colours and no progress bars. `NO_COLOR` and `TERM=dumb` disable
-/// colours, too.
+///   colours, too.
 /// - If the input is no terminal, prompts read lines from it, including passwords. At its end the prompt fails in the
-/// script.
+///   script.
 /// - On a terminal, passwords are not echoed. Ctrl+C at a prompt fails it and is reported by
-/// [`interrupted`](Self::interrupted). All other calls wait until the prompt is answered.
+///   [`interrupted`](Self::interrupted). All other calls wait until the prompt is answered.
 /// - Keys, size, cursor, title and colours of the window are available if input and both outputs are a terminal.
-/// Scripts can clear the window, but not read, fill or scroll its contents.
+///   Scripts can clear the window, but not read, fill or scroll its contents.
 ///
 /// Calls run on blocking threads, not on the runtime's.
 pub(crate) struct ConsoleHost {

@@ -26,7 +26,7 @@ pub(super) struct Stdio {
     input_is_terminal: bool,
     output_is_terminal: bool,
     errors_are_terminal: bool,
-    /// True if script output goes to standard error, too.
+    /// True if script output goes to standard error instead of standard output.
     pub(super) all_to_errors: bool,
     allows_colors: bool,
 }

@@ -1,5 +1,7 @@
 //! Reassembles messages from fragments by PowerShell's rules.
 
+use std::fmt;
+
 use super::FragmentHeader;
 use super::header_reader::HeaderReader;
 use crate::error::{Error, Kind};
@@ -63,7 +65,7 @@ impl Default for AssemblerOptions {
 /// a partial message. Input may be split into chunks anywhere. Size limits are checked as soon as a header is complete,
 /// before its blob is buffered. Error offsets count from the first byte of input and point to the header.
 pub struct Assembler {
-    pub(super) options: AssemblerOptions,
+    options: AssemblerOptions,
     headers: HeaderReader,
     state: AssemblerState,
     partial: Option<PartialMessage>,
@@ -270,6 +272,16 @@ impl Assembler {
         self.partial = None;
         self.message = Vec::new();
         error
+    }
+}
+
+/// Shows no buffered bytes, which may be secret.
+impl fmt::Debug for Assembler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assembler")
+            .field("options", &self.options)
+            .field("pending", &self.is_pending())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Splits messages into fragments.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::{Fragment, FragmentHeader};
 
@@ -133,6 +134,13 @@ impl<'a> Iterator for Fragments<'a> {
 }
 
 impl ExactSizeIterator for Fragments<'_> {}
+
+/// Shows the number of remaining fragments, whose content may be secret.
+impl fmt::Debug for Fragments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fragments").field("left", &self.len()).finish_non_exhaustive()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Fragments and their headers as bytes.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::error::{Error, Kind};
 
@@ -65,7 +66,7 @@ impl FragmentHeader {
 
     /// Appends the header and its blob, whose length must be `blob_len`.
     #[inline]
-    pub(super) fn put(&self, blob: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, blob: &[u8], out: &mut Vec<u8>) {
         out.reserve(Self::LEN + blob.len());
         out.extend_from_slice(&self.to_bytes());
         out.extend_from_slice(blob);
@@ -120,6 +121,19 @@ impl<'a> Fragment<'a> {
     pub fn into_owned(self) -> Fragment<'static> {
         let Self { object_id, fragment_id, start, end, blob } = self;
         Fragment { object_id, fragment_id, start, end, blob: Cow::Owned(blob.into_owned()) }
+    }
+}
+
+/// Shows the length of the blob, which may contain secrets.
+impl fmt::Debug for Fragment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fragment")
+            .field("object_id", &self.object_id)
+            .field("fragment_id", &self.fragment_id)
+            .field("start", &self.start)
+            .field("end", &self.end)
+            .field("len", &self.blob.len())
+            .finish()
     }
 }
 

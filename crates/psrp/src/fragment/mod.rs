@@ -18,20 +18,17 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! Pending messages are queued in a [`SendQueue`], which separates targets and priorities. Received fragments need one
-//! [`Assembler`] per target and [`Priority`].
+//! All messages of a sender are numbered by one [`Fragmenter`]. The receiver needs one [`Assembler`] per target and
+//! [`Priority`].
 
 mod assembler;
-mod debug;
 mod fragmenter;
 mod header;
 mod header_reader;
-mod queue;
 
 pub use assembler::{Assembler, AssemblerOptions, OutOfOrder};
 pub use fragmenter::{Fragmenter, Fragments};
 pub use header::{Fragment, FragmentHeader};
-pub use queue::{Lane, SendQueue};
 
 /// Stream of a target. Fragments of the two streams are numbered and reassembled independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

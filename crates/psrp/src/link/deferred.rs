@@ -5,9 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+use super::lane::Lane;
 use crate::crypto::Cipher;
 use crate::error::Error;
-use crate::fragment::{Lane, Priority};
+use crate::fragment::Priority;
 use crate::message::MessageType;
 use crate::value::Value;
 

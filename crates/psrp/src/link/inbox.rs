@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::lane::Lane;
 use crate::error::{Error, Kind};
-use crate::fragment::{Assembler, AssemblerOptions, Lane, OutOfOrder, Priority};
+use crate::fragment::{Assembler, AssemblerOptions, OutOfOrder, Priority};
 
 /// Assemblers of all streams with a partial message, with a limit of their total size.
 pub(crate) struct Inbox {

@@ -5,6 +5,7 @@ mod deferred;
 mod events;
 mod inbox;
 mod key;
+mod lane;
 mod outbox;
 mod receive;
 
@@ -14,7 +15,7 @@ use uuid::Uuid;
 
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::{Error, Kind};
-use crate::fragment::{Fragmenter, Lane, Priority};
+use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
@@ -26,6 +27,7 @@ use deferred::{DeferredQueue, PlaceholderCipher};
 pub(crate) use events::EventQueue;
 use inbox::Inbox;
 pub(crate) use key::Key;
+use lane::Lane;
 use outbox::Outbox;
 pub(crate) use outbox::{Ack, Quota};
 pub(crate) use receive::{PoolReceiver, ReceiveState, fail_pipeline_input, receive};
@@ -133,7 +135,7 @@ impl Link {
         self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
         // PowerShell's server deadlocks if input arrives in the packet that creates its pipeline.
         if matches!(message_type, MessageType::CreatePipeline | MessageType::GetCommandMetadata) {
-            self.outbox.end_payload(target, priority);
+            self.outbox.end_packet(target, priority);
         }
         Ok(())
     }

@@ -7,12 +7,13 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
+use super::lane::LaneBuffer;
 use crate::error::{Error, Kind};
-use crate::fragment::{Fragmenter, Lane, Priority, SendQueue};
+use crate::fragment::{Fragmenter, Priority};
 use crate::outofproc::Packet;
 
-/// Number of empty queues retained so that their buffers can be reused.
-const MAX_SPARE_QUEUES: usize = 4;
+/// Number of empty lanes retained so that their buffers can be reused.
+const MAX_SPARE_LANES: usize = 4;
 
 /// Bytes that a packet without data counts towards the limit.
 const PACKET_OVERHEAD: usize = 64;
@@ -40,7 +41,8 @@ pub(crate) enum Quota {
 
 #[derive(Default)]
 struct Target {
-    queue: Option<SendQueue>,
+    /// Pending messages, indexed by `Priority`. `None` if there are none.
+    lanes: [Option<LaneBuffer>; 2],
     pending_ack: Option<Ack>,
     /// True if nothing may be sent until a client connects.
     is_paused: bool,
@@ -54,8 +56,16 @@ struct Target {
 }
 
 impl Target {
+    fn has_messages(&self) -> bool {
+        self.lanes.iter().any(Option::is_some)
+    }
+
+    fn has_prompt_response(&self) -> bool {
+        self.lanes[Priority::PromptResponse as usize].is_some()
+    }
+
     fn has_data(&self) -> bool {
-        self.queue.is_some() || self.deferred > 0
+        self.has_messages() || self.deferred > 0
     }
 
     /// Returns whether data or an acknowledgement is pending.
@@ -89,7 +99,7 @@ pub(crate) struct Outbox {
     packets: VecDeque<Packet<'static>>,
     /// All packets without data, including those that follow messages.
     packet_count: usize,
-    spare: Vec<SendQueue>,
+    spare: Vec<LaneBuffer>,
     is_paused: bool,
     pending: usize,
     max_pending: usize,
@@ -120,14 +130,16 @@ impl Outbox {
     /// Returns the bytes of all messages of one target, including deferred ones.
     pub(crate) fn pending_bytes_of(&self, target: Option<Uuid>) -> usize {
         self.targets.get(&target).map_or(0, |target| {
-            target.deferred_bytes + target.queue.as_ref().map_or(0, SendQueue::pending_bytes)
+            let pending = target.lanes.iter().flatten().map(LaneBuffer::pending_bytes).sum::<usize>();
+            target.deferred_bytes + pending
         })
     }
 
     /// Returns whether the message that creates a pipeline is not completely sent.
     pub(crate) fn has_unsent_start(&self, id: Uuid) -> bool {
-        let queue = self.targets.get(&Some(id)).and_then(|target| target.queue.as_ref());
-        queue.is_some_and(SendQueue::has_payload_end)
+        self.targets
+            .get(&Some(id))
+            .is_some_and(|target| target.lanes.iter().flatten().any(LaneBuffer::has_packet_end))
     }
 
     /// Fails if there is no room for a message of this size.
@@ -154,25 +166,17 @@ impl Outbox {
     /// Queues the message that `write` appends. It must have been admitted.
     pub(super) fn push(&mut self, id: Option<Uuid>, priority: Priority, write: impl FnOnce(&mut Vec<u8>)) {
         let target = self.targets.entry(id).or_default();
-        let queue = target.queue.get_or_insert_with(|| {
-            let spare = self.spare.pop();
-            spare.unwrap_or_else(|| SendQueue::new(self.fragmenter.clone()))
-        });
-        let before = queue.pending_bytes();
-        queue.fragmenter_mut().set_next_object_id(self.fragmenter.next_object_id());
-        let Ok(()) = queue.push_with(id, priority, |buffer| {
-            write(buffer);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        self.fragmenter.set_next_object_id(queue.fragmenter().next_object_id());
-        self.pending += queue.pending_bytes() - before;
+        let lane =
+            target.lanes[priority as usize].get_or_insert_with(|| self.spare.pop().unwrap_or_default());
+        self.pending += lane.push(self.fragmenter.take_object_id(), write);
         self.schedule(id);
     }
 
     /// Ends the packet behind the last message of a stream.
-    pub(super) fn end_payload(&mut self, id: Option<Uuid>, priority: Priority) {
-        if let Some(queue) = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut()) {
-            queue.end_payload(id, priority);
+    pub(super) fn end_packet(&mut self, id: Option<Uuid>, priority: Priority) {
+        let target = self.targets.get_mut(&id);
+        if let Some(lane) = target.and_then(|target| target.lanes[priority as usize].as_mut()) {
+            lane.end_packet();
         }
     }
 
@@ -224,9 +228,10 @@ impl Outbox {
     /// Adds a target to the rings it belongs to.
     fn schedule(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        let Some(queue) = target.queue.as_ref().filter(|_| !target.is_blocked()) else { return };
-        // A queue has at most two lanes.
-        if !target.is_in_urgent_ring && queue.lanes().any(|lane| lane.priority == Priority::PromptResponse) {
+        if target.is_blocked() || !target.has_messages() {
+            return;
+        }
+        if !target.is_in_urgent_ring && target.has_prompt_response() {
             target.is_in_urgent_ring = true;
             self.urgent_ring.push_back(id);
         }
@@ -239,10 +244,13 @@ impl Outbox {
     /// Updates rings and following packets after messages of a target were removed or the target was unblocked.
     fn update(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        if let Some(queue) = target.queue.take_if(|queue| queue.is_empty())
-            && self.spare.len() < MAX_SPARE_QUEUES
-        {
-            self.spare.push(queue);
+        for lane in &mut target.lanes {
+            if let Some(mut lane) = lane.take_if(|lane| lane.is_empty())
+                && self.spare.len() < MAX_SPARE_LANES
+                && lane.reset()
+            {
+                self.spare.push(lane);
+            }
         }
         if !target.is_busy() {
             self.packets.extend(target.after.drain(..));
@@ -268,10 +276,8 @@ impl Outbox {
                 target.is_in_ring = false;
             }
             // A target that was emptied or blocked meanwhile is still in the ring.
-            let can_send = !target.is_blocked()
-                && target.queue.as_ref().is_some_and(|queue| {
-                    !is_urgent || queue.lanes().any(|lane| lane.priority == Priority::PromptResponse)
-                });
+            let has_messages = if is_urgent { target.has_prompt_response() } else { target.has_messages() };
+            let can_send = has_messages && !target.is_blocked();
             if can_send {
                 return Some(id);
             }
@@ -290,15 +296,17 @@ impl Outbox {
         buffer.clear();
         let id = self.next_target()?;
         let target = self.targets.get_mut(&id)?;
-        let queue = target.queue.as_mut()?;
-        let before = queue.pending_bytes();
-        let payload = queue.next_payload(max, buffer)?;
-        self.pending -= before - queue.pending_bytes();
+        let priority = match target.has_prompt_response() {
+            true => Priority::PromptResponse,
+            false => Priority::Default,
+        };
+        let lane = target.lanes[priority as usize].as_mut()?;
+        self.pending -= lane.take(max, self.fragmenter.max_fragment_size(), buffer);
         if self.requires_ack {
             target.pending_ack = Some(Ack::Data);
         }
         self.update(id);
-        Some(Packet::Data { target: id, priority: payload.priority, data: buffer })
+        Some(Packet::Data { target: id, priority, data: buffer })
     }
 
     /// Records an acknowledgement. Ignored if none of this kind is pending.
@@ -335,16 +343,18 @@ impl Outbox {
     /// Drops the messages of a target except deferred ones. Packets that were to follow them are sent now.
     pub(super) fn discard(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        self.pending -= target.queue.take().map_or(0, |queue| queue.pending_bytes());
+        for lane in target.lanes.iter_mut().filter_map(Option::take) {
+            self.pending -= lane.pending_bytes();
+        }
         self.update(id);
     }
 
     /// Drops the input of a pipeline: its messages after the one that creates it, except deferred ones and responses to
     /// host calls.
     pub(super) fn discard_input(&mut self, id: Option<Uuid>) {
-        let lane = Lane { target: id, priority: Priority::Default };
-        let queue = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut());
-        self.pending -= queue.map_or(0, |queue| queue.discard_behind_payload_end(lane));
+        let target = self.targets.get_mut(&id);
+        let lane = target.and_then(|target| target.lanes[Priority::Default as usize].as_mut());
+        self.pending -= lane.map_or(0, LaneBuffer::discard_behind_packet_end);
         self.update(id);
     }
 

@@ -46,7 +46,7 @@ impl PoolReceiver for RunspacePool {
     }
 
     fn fail_unreadable(&mut self, id: Uuid, reason: ErrorRecord) {
-        // If the client restarts a failed pipeline, the failure is reported once more.
+        // Also reported for a pipeline that has ended, because the client may be starting it again.
         if self.pipelines.get(&id).is_some_and(|entry| entry.state != PipelineState::Failed) {
             self.fail_pipeline(id, reason);
         }

@@ -2,8 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, Lane, OutOfOrder, Priority, SendQueue};
-use uuid::Uuid;
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, OutOfOrder};
 
 use crate::fragment_reference::{assemble, check, chunks};
 use crate::vectors_wire::{hex, load};
@@ -62,16 +61,15 @@ fn messages_are_split_like_the_vectors() {
         fragmenter.clone().encode(&message, &mut one);
         assert_eq!(one, hex(&case["fragment_hex"]), "{name}");
 
-        let mut queue = SendQueue::new(fragmenter.fragment_size(100));
-        queue.push(None, Priority::Default, &message);
         let expected: Vec<_> =
             case["fragments_of_100_bytes_hex"].as_array().unwrap().iter().map(hex).collect();
-        for fragment in &expected {
+        let encode = |fragment: Fragment<'_>| {
             let mut bytes = Vec::new();
-            assert!(queue.next_payload(100, &mut bytes).is_some());
-            assert_eq!(&bytes, fragment, "{name}");
-        }
-        assert!(queue.is_empty());
+            fragment.encode(&mut bytes).unwrap();
+            bytes
+        };
+        let fragments: Vec<_> = fragmenter.fragment_size(100).split(&message).map(encode).collect();
+        assert_eq!(fragments, expected, "{name}");
         let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
         assert_eq!((outcome.messages, outcome.failure), (vec![message], None));
     }
@@ -139,38 +137,5 @@ proptest! {
         let outcome = assemble(AssemblerOptions::new(), &chunks);
         prop_assert_eq!(outcome.messages, messages);
         prop_assert_eq!(outcome.failure, None);
-    }
-
-    #[test]
-    fn a_send_queue_keeps_all_messages_in_order(
-        pushes in vec((0..3_u128, any::<bool>(), vec(any::<u8>(), 0..200)), 0..12),
-        sizes in vec(0..150_usize, 1..5), fragment_size in 0..100_usize
-    ) {
-        let mut queue = SendQueue::new(Fragmenter::new().fragment_size(fragment_size));
-        let mut expected = std::collections::HashMap::<Lane, Vec<Vec<u8>>>::new();
-        for (target, prompt, message) in pushes {
-            let target = (target > 0).then(|| Uuid::from_u128(target));
-            let priority = if prompt { Priority::PromptResponse } else { Priority::Default };
-            queue.push(target, priority, &message);
-            expected.entry(Lane { target, priority }).or_default().push(message);
-        }
-        let mut wires = std::collections::HashMap::<Lane, Vec<u8>>::new();
-        let mut bytes = Vec::new();
-        let mut sizes = sizes.into_iter().cycle();
-        loop {
-            let max = sizes.next().unwrap();
-            bytes.clear();
-            let Some(payload) = queue.next_payload(max, &mut bytes) else { break };
-            prop_assert!(!bytes.is_empty() && bytes.len() <= max.max(22));
-            wires.entry(payload).or_default().extend(&bytes);
-        }
-        prop_assert!(queue.is_empty());
-        prop_assert_eq!(queue.pending_bytes(), 0);
-        prop_assert_eq!(wires.len(), expected.len());
-        for (payload, wire) in wires {
-            let outcome = assemble(AssemblerOptions::new(), &[&wire]);
-            prop_assert_eq!(&outcome.messages, &expected[&payload]);
-            prop_assert_eq!(outcome.failure, None);
-        }
     }
 }

@@ -11,7 +11,7 @@ use psrp::clixml::{
     ConsoleFilter, Document, DocumentWriter, Limits, ReadOptions, Reader, WriteOptions, Writer, from_slice,
     to_vec,
 };
-use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority, SendQueue};
+use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
     ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
@@ -362,9 +362,6 @@ fn debug_output_hides_buffered_bytes() {
     for fragment in fragmenter.split(text.as_bytes()) {
         assert_hidden(fragment);
     }
-    let mut queue = SendQueue::new(fragmenter.clone());
-    queue.push(None, Priority::Default, text.as_bytes());
-    assert_hidden(&queue);
     let mut wire = Vec::new();
     fragmenter.encode(text.as_bytes(), &mut wire);
     for length in 0..=wire.len() {

@@ -222,7 +222,7 @@ impl Model {
         let is_possible = if is_max { count >= self.min.max(1) } else { count >= 1 && count <= self.max };
         let now = if is_max { &mut self.max } else { &mut self.min };
         if !is_possible {
-            return Outcome::Refused(vec!["can't set a number of runspaces".to_owned()]);
+            return Outcome::Refused(vec!["the number of runspaces is out of range".to_owned()]);
         }
         if count == *now {
             return Outcome::Done;

@@ -316,7 +316,7 @@ impl Model {
             Action::SendEvent => self.while_running("forward an event", |_| {}),
             Action::Answer(_, _) if self.state != Opened => refused("respond to a request", self.state),
             Action::Answer(id, _) if !self.questions.contains(&id) => no_such("request"),
-            Action::Answer(_, false) => Outcome::Refused(vec!["can't answer with another kind".to_owned()]),
+            Action::Answer(_, false) => Outcome::Refused(vec!["the response does not fit the request".to_owned()]),
             Action::Answer(id, true) => {
                 self.questions.remove(&id);
                 Outcome::Done

@@ -1,6 +1,6 @@
 //! Allocations of the layers below CLIXML.
 
-use psrp::fragment::{Assembler, Fragment, FragmentHeader, Fragmenter, Priority, SendQueue};
+use psrp::fragment::{Assembler, Fragment, FragmentHeader, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use uuid::Uuid;
@@ -19,22 +19,16 @@ fn reused_buffers_allocate_nothing() {
         pipeline_id: TARGET,
     };
     let mut fragmenter = Fragmenter::new().fragment_size(1024);
-    let mut queue = SendQueue::new(fragmenter.clone());
     let mut assembler = Assembler::new();
     let mut reader = PacketReader::new(Role::Server);
-    let (mut message, mut wire, mut payload, mut line) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut message, mut wire, mut line) = (Vec::new(), Vec::new(), Vec::new());
     let mut round = || {
-        for buffer in [&mut message, &mut wire, &mut payload, &mut line] {
+        for buffer in [&mut message, &mut wire, &mut line] {
             buffer.clear();
         }
         Message { header, data: &data }.encode(&mut message);
         fragmenter.encode(&message, &mut wire);
-        queue.push(TARGET, Priority::Default, &message);
-        while let Some(to) = queue.next_payload(32 * 1024, &mut payload) {
-            Packet::Data { target: to.target, priority: to.priority, data: &payload }
-                .encode(&mut line)
-                .unwrap();
-        }
+        Packet::Data { target: TARGET, priority: Priority::Default, data: &wire }.encode(&mut line).unwrap();
         Packet::Signal(TARGET).encode(&mut line).unwrap();
         let mut packets = 0;
         for mut chunk in line.chunks(1000) {

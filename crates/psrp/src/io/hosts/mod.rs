@@ -19,7 +19,7 @@ fn not_implemented(method: HostMethod) -> Box<ErrorRecord> {
         "System.NotImplementedException",
         "System.SystemException",
     ];
-    let message = format!("The host of the client has no method {method}.");
+    let message = format!("The client's host does not implement {method}.");
     Box::new(
         ErrorRecord::of_exception(exception(names, message), ErrorCategory::NotImplemented)
             .with_id(ERROR_ID)

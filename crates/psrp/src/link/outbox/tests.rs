@@ -1,6 +1,13 @@
 //! Order of outgoing packets.
 
+use std::collections::HashMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
 use super::*;
+use crate::fragment::Assembler;
+use crate::link::lane::Lane;
 
 const A: Option<Uuid> = Some(Uuid::from_u128(1));
 const B: Option<Uuid> = Some(Uuid::from_u128(2));
@@ -113,4 +120,40 @@ fn messages_of_the_protocol_have_extra_room() {
     assert!(outbox.admit(101, Quota::Protocol).is_ok());
     assert!(outbox.admit(MIN_PROTOCOL_LIMIT, Quota::Protocol).unwrap_err().is_limit());
     assert!(outbox.admit(MIN_PROTOCOL_LIMIT, Quota::Reserved).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn messages_of_each_stream_are_sent_completely_and_in_order(
+        messages in vec((0..3_u128, any::<bool>(), vec(any::<u8>(), 0..200)), 0..12),
+        sizes in vec(0..150_usize, 1..5), fragment_size in 0..100_usize
+    ) {
+        let mut outbox = Outbox::new(Fragmenter::new().fragment_size(fragment_size), false, usize::MAX);
+        let mut expected = HashMap::<Lane, Vec<Vec<u8>>>::new();
+        for (target, is_prompt, message) in messages {
+            let target = (target > 0).then(|| Uuid::from_u128(target));
+            let priority = if is_prompt { Priority::PromptResponse } else { Priority::Default };
+            outbox.push(target, priority, |buffer| buffer.extend_from_slice(&message));
+            expected.entry(Lane { target, priority }).or_default().push(message);
+        }
+        let mut sent = HashMap::<Lane, Vec<u8>>::new();
+        let mut buffer = Vec::new();
+        for max in sizes.into_iter().cycle() {
+            let Some(packet) = outbox.poll(max, &mut buffer) else { break };
+            let Packet::Data { target, priority, data } = packet else { panic!("no other packet was queued") };
+            prop_assert!(!data.is_empty() && data.len() <= max.max(22));
+            sent.entry(Lane { target, priority }).or_default().extend(data);
+        }
+        prop_assert_eq!(outbox.pending_bytes(), 0);
+        prop_assert!(outbox.targets.is_empty());
+        prop_assert_eq!(sent.len(), expected.len());
+        for (lane, bytes) in sent {
+            let (mut assembler, mut input) = (Assembler::new(), &bytes[..]);
+            let mut messages = Vec::new();
+            while let Some(message) = assembler.next(&mut input).unwrap() {
+                messages.push(message.to_vec());
+            }
+            prop_assert_eq!(&messages, &expected[&lane]);
+        }
+    }
 }
