@@ -6,8 +6,8 @@ use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
 use psrp::{Value, terminal_safe};
 
 use crate::args::ClixmlArgs;
+use crate::exit::{Exit, Failure};
 use crate::json::{self, JsonFormat};
-use crate::{Exit, Failure};
 
 /// Copies standard input to standard output and converts CLIXML documents.
 pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {

@@ -11,10 +11,10 @@ use psrp::io::{Child, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, Ws
 use psrp::value::SecureString;
 use zeroize::Zeroizing;
 
-use crate::Failure;
 use crate::args::{TargetArgs, WsmanAuth};
 use crate::console::{CallError, ConsoleHost};
 use crate::dedup::DedupHost;
+use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
 /// Environment variable with the password.

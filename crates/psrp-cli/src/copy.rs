@@ -10,10 +10,11 @@ use psrp::io::{CopyOptions, copy_from, copy_to};
 use psrp::{Error, ErrorKind};
 
 use crate::args::CopyArgs;
+use crate::connect;
 use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
 use crate::run::{OutputFormat, PipelineRunner, console};
-use crate::{Exit, Failure, connect};
 
 /// Copy direction with local and remote path.
 #[derive(Debug, PartialEq, Eq)]

@@ -15,9 +15,10 @@ use psrp::message::{
 use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
 use crate::console::{ConsoleHost, ConsoleOptions};
 use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
 use crate::json::JsonFormat;
-use crate::{Exit, Failure, connect, script};
+use crate::{connect, script};
 
 /// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;

@@ -8,8 +8,8 @@ use psrp::Value;
 use psrp::io::PipelineHandle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::Failure;
 use crate::args::{InputFormat, RunArgs};
+use crate::exit::Failure;
 
 /// Returns the text of the script.
 pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {

@@ -20,11 +20,12 @@ use tokio::runtime::Handle;
 use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
 use crate::complete::complete;
+use crate::connect;
 use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::history::{self, History};
 use crate::interrupts::Interrupts;
 use crate::run::{OutputFormat, PipelineRunner, console};
-use crate::{Exit, Failure, connect};
 
 /// Line editor helper: completion by the server, and continuation of unfinished scripts.
 struct LineHelper {

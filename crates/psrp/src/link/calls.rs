@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::protocol_violation;
+use super::error::protocol_violation;
 use crate::error::{Error, Kind};
 use crate::host::HostMethod;
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Link;
+use super::error::protocol_violation;
+use super::messages::Link;
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]
 use crate::crypto::{ClientKey, SessionKey};
 use crate::error::Error;
-use crate::link::protocol_violation;
 #[cfg(feature = "crypto")]
 use crate::message::{EncryptedSessionKey, Payload, PublicKey};
 use crate::value::{SecureString, Value, Version};

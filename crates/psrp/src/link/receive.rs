@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{Link, peer_error_record};
+use super::error::peer_error_record;
+use super::messages::Link;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::message::Message;
