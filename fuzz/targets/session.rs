@@ -2,7 +2,7 @@
 //! their invariants.
 #![no_main]
 
-#[path = "../../crates/psrp/tests/support/session_twin.rs"]
-mod session_twin;
+#[path = "../../crates/psrp/tests/support/session_fuzz.rs"]
+mod session_fuzz;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| session_twin::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| session_fuzz::check(input));

@@ -12,7 +12,7 @@ use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::message_twin::message_type;
+use super::message_round_trip::message_type;
 use super::wire::id;
 use super::{Report, crypto};
 

@@ -7,7 +7,7 @@ use psrp::value::SecureString;
 use serde_json::Value as Json;
 
 use super::vectors_wire::{base64, hex};
-use super::{Report, message_twin};
+use super::{Report, message_round_trip};
 
 /// Text that is encrypted to compare keys, which have no equality.
 const SAMPLE: &[u8] = b"s\0a\0m\0p\0l\0e\0";
@@ -50,7 +50,7 @@ fn exchange(file: &Json) -> anyhow::Result<()> {
 /// Checks that the data is the message with this blob.
 fn message(message_type: MessageType, data: &Json, blob: &[u8]) -> anyhow::Result<()> {
     let data = data.as_str().context("no data of the message")?;
-    message_twin::check(message_type, data);
+    message_round_trip::check(message_type, data);
     let found = match Payload::decode(message_type, data.as_bytes())? {
         Payload::PublicKey(message) => message.blob,
         Payload::EncryptedSessionKey(message) => message.blob,

@@ -5,12 +5,12 @@ mod conversation;
 mod crypto;
 mod wire;
 
-#[path = "../../../../crates/psrp/tests/support/fragment_twin.rs"]
-mod fragment_twin;
-#[path = "../../../../crates/psrp/tests/support/message_twin.rs"]
-mod message_twin;
-#[path = "../../../../crates/psrp/tests/support/packet_twin.rs"]
-mod packet_twin;
+#[path = "../../../../crates/psrp/tests/support/fragment_reference.rs"]
+mod fragment_reference;
+#[path = "../../../../crates/psrp/tests/support/message_round_trip.rs"]
+mod message_round_trip;
+#[path = "../../../../crates/psrp/tests/support/packet_reference.rs"]
+mod packet_reference;
 #[path = "../../../../crates/psrp/tests/support/vectors.rs"]
 mod vectors;
 #[path = "../../../../crates/psrp/tests/support/vectors_wire.rs"]

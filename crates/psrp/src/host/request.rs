@@ -1,4 +1,4 @@
-//! The methods with their parameters.
+//! Host methods with typed parameters.
 
 use super::table::methods;
 use super::{
@@ -13,24 +13,24 @@ macro_rules! define {
         $(#[$attr:meta])*
         $method:ident = $number:literal $({ $($(#[$parameter_attr:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
     )*) => {
-        /// What a server asks of the host: a method with its parameters.
+        /// A host method with its parameters.
         ///
-        /// Texts and lists that are `$null` are read as empty ones.
+        /// Texts and lists that are `$null` are read as empty.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum HostRequest {
             $($(#[$attr])* $method $({ $($(#[$parameter_attr])* $parameter: $type,)* })?,)*
-            /// A method that is not known here.
+            /// Unknown method.
             Other {
-                /// Number of the method.
+                /// Identifier of the method.
                 method: i32,
-                /// Its parameters as they travel.
+                /// Untyped parameters.
                 parameters: Vec<Value>,
             },
         }
 
         impl HostRequest {
-            /// The method.
+            /// Returns the method.
             pub const fn method(&self) -> HostMethod {
                 match self {
                     $(Self::$method $({ $($parameter: _,)* })? => HostMethod::$method,)*
@@ -38,7 +38,7 @@ macro_rules! define {
                 }
             }
 
-            /// The parameters as they travel.
+            /// Returns the untyped parameters.
             pub fn to_parameters(&self) -> Vec<Value> {
                 match self {
                     $(Self::$method $({ $($parameter,)* })? => vec![$($($parameter.write(),)*)?],)*
@@ -66,7 +66,7 @@ macro_rules! define {
 
 methods!(define);
 
-/// Parameters in their order.
+/// Reads parameters in order.
 struct Parameters<'a, 'b> {
     left: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
     count: usize,

@@ -1,4 +1,4 @@
-//! A recorded session and the vectors of messages, through all layers below the objects.
+//! A recorded session and the message vectors through all layers below CLIXML.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ fn destination(number: &Value) -> Destination {
 }
 
 #[test]
-fn headers_of_the_vectors() {
+fn vector_headers_are_decoded() {
     let cases = load("messages.json");
     let mut types = HashSet::new();
     for case in cases.as_array().unwrap() {
@@ -70,7 +70,7 @@ impl Side {
 }
 
 #[test]
-fn a_recorded_session() {
+fn a_recorded_session_is_decoded() {
     let session = load("conversation.json");
     let (mut to_server, mut to_client) = (Side::new(Role::Server), Side::new(Role::Client));
     let mut messages = 0;
@@ -79,7 +79,7 @@ fn a_recorded_session() {
         let from_client = step["direction"] == "client->server";
         let side = if from_client { &mut to_server } else { &mut to_client };
         let line = format!("{}\n", step["line"].as_str().unwrap());
-        // In pieces, as a pipe delivers them.
+        // In chunks, as delivered by a pipe.
         let (first, mut rest) = line.as_bytes().split_at(line.len() / 3);
         assert_eq!(side.reader.next(&mut &first[..]).unwrap(), None);
         let Some(ReaderEvent::Packet(packet)) = side.reader.next(&mut rest).unwrap() else {

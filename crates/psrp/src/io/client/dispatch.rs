@@ -63,7 +63,7 @@ impl SessionState {
                     self.add_buffered(size);
                 }
             }
-            Event::Answer { call_id, availability } => {
+            Event::RequestCompleted { call_id, availability } => {
                 if let Some(sender) = self.responses.remove(&call_id) {
                     // The caller may have dropped its future.
                     let _ = sender.send(availability);

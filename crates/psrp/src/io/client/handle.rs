@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::shared::{SessionState, SharedSession, within};
 use crate::client;
 use crate::error::Error;
-use crate::link::not_now;
+use crate::link::invalid_state;
 use crate::message::PipelineState;
 use crate::value::Value;
 
@@ -98,7 +98,7 @@ impl PipelineHandle {
         if let Some(slot) = state.slots.get(&self.id)
             && slot.is_over
         {
-            return Err(not_now(action, "pipeline", slot.state));
+            return Err(invalid_state(action, "pipeline", slot.state));
         }
         act(state.machine.pipeline(self.id)?)?;
         state.wake_task();
@@ -126,7 +126,7 @@ impl PipelineHandle {
             match state.machine.pipeline(self.id)?.state() {
                 PipelineState::Running => state.stop(self.id),
                 PipelineState::Stopping => {}
-                other => return Err(not_now("stop", "pipeline", other)),
+                other => return Err(invalid_state("stop", "pipeline", other)),
             }
             state.wake_task();
         }

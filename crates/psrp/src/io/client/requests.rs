@@ -49,7 +49,7 @@ impl RunspacePool {
     pub async fn get_available_runspaces(&self) -> Result<i64, Error> {
         match self.send_request(|machine| machine.get_available_runspaces().map(Some)).await? {
             Some(Availability::Count(count)) => Ok(count),
-            _ => Err(crate::link::violation("a response of the wrong type")),
+            _ => Err(crate::link::protocol_violation("a response of the wrong type")),
         }
     }
 
@@ -158,7 +158,7 @@ impl RunspacePool {
                 return Err(Error::with(Kind::State, "another disconnect or reconnect is in progress"));
             }
             if state.machine.state() != from {
-                return Err(crate::link::not_now(action, "pool", state.machine.state()));
+                return Err(crate::link::invalid_state(action, "pool", state.machine.state()));
             }
             let (sender, done) = oneshot::channel();
             state.connection_change = Some((change, sender));

@@ -199,7 +199,7 @@ impl SessionState {
     pub(super) fn check_usable(&self, action: &str) -> Result<(), Error> {
         self.check_alive()?;
         if self.is_closing {
-            return Err(crate::link::not_now(action, "pool", RunspacePoolState::Closing));
+            return Err(crate::link::invalid_state(action, "pool", RunspacePoolState::Closing));
         }
         Ok(())
     }

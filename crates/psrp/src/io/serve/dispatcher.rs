@@ -224,7 +224,7 @@ impl<H: Handler> Dispatcher<H> {
 
     fn answer(&self, call_id: i64, availability: Availability) {
         // Cannot fail for a pending request, unless the session is about to end.
-        let _ = self.shared.lock().pool.answer(call_id, availability);
+        let _ = self.shared.lock().pool.respond(call_id, availability);
     }
 
     /// Maximum number of running pipelines.

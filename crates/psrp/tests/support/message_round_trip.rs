@@ -1,4 +1,4 @@
-//! A message of the vectors, read into its type and written again.
+//! Decodes a message of the vectors into its type and encodes it again.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -7,8 +7,8 @@ use psrp::clixml::{Writer, from_slice};
 use psrp::message::{MessageType, Payload};
 use psrp::value::{Base, Members, Object};
 
-/// What does not count: the implementation that made the vectors names `System.Object` as the type of some bags, gives
-/// commands a text, and all flags of a number, where .NET names the largest.
+/// Removes insignificant differences: the implementation that made the vectors names `System.Object` as the type of
+/// some property bags, gives commands a text, and names all flags of a number, where .NET names the largest.
 fn plain(value: &Value) -> Value {
     let Value::Object(object) = value else { return value.clone() };
     let names: Vec<_> = object.type_names().into_iter().flatten().map(ToString::to_string).collect();
@@ -47,7 +47,7 @@ fn value_of(data: &str) -> Option<Value> {
     (!data.is_empty()).then(|| from_slice(data.as_bytes()).expect("the data are CLIXML"))
 }
 
-/// The attributes of objects in PowerShell's order, the name before the number.
+/// Moves the name attribute of objects before the number, as PowerShell does.
 fn name_first(data: &str) -> String {
     let mut parts = data.split("<Obj RefId=\"");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -62,10 +62,10 @@ fn name_first(data: &str) -> String {
     out
 }
 
-/// Reads data as the payload of a type, and fails unless it says the same when it is written. Tells whether the bytes were
-/// compared as well: the vectors have the text of an enumeration after its number, and only without one nothing differs.
+/// Decodes data as the payload of a type, and checks that encoding preserves its meaning. Returns whether the bytes
+/// were compared as well: in the vectors, an enumeration's text follows its number, which differs.
 pub fn check(message_type: MessageType, data: &str) -> bool {
-    // The vectors have the type of the specification, PowerShell's client takes another one alone.
+    // The vectors use the type of the specification; PowerShell's client accepts only another one.
     let [wide, narrow] =
         ["I64", "I32"].map(|tag| format!("<{tag} N=\"SetMinMaxRunspacesResponse\">5</{tag}>"));
     let data = &*data.replace(&wide, &narrow);
@@ -86,7 +86,7 @@ pub fn check(message_type: MessageType, data: &str) -> bool {
     is_comparable
 }
 
-/// The type of a number like `0x00010002`.
+/// Parses a message type such as `0x00010002`.
 pub fn message_type(id: &serde_json::Value) -> MessageType {
     let digits = id.as_str().and_then(|id| id.strip_prefix("0x")).expect("a hexadecimal number");
     MessageType::from_id(u32::from_str_radix(digits, 16).expect("a hexadecimal number"))

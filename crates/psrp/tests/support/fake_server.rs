@@ -1,5 +1,5 @@
-//! A server in memory for the tests of the client: the state machine over one end of a duplex pipe, and a closure that
-//! says what it does.
+//! In-memory server for client tests: the state machine over one end of a pipe, and a closure that acts as its
+//! application.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -17,15 +17,15 @@ use uuid::Uuid;
 /// One end of a pipe.
 pub type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
 
-/// What a server is asked for.
-pub enum Ask {
-    /// Something of the client.
+/// Call of the application.
+pub enum AppCall {
+    /// The client caused an event.
     Event(Event),
-    /// To go on: little is left to be sent.
+    /// The output queue has room.
     Idle,
 }
 
-/// Both ends of a pipe that holds so many bytes.
+/// Creates a pipe with this capacity in bytes.
 pub fn pipe(size: usize) -> (Pipe, Pipe) {
     let (near, far) = tokio::io::duplex(size);
     (lines(Role::Client, near), lines(Role::Server, far))
@@ -37,10 +37,10 @@ pub fn lines(role: Role, end: DuplexStream) -> Pipe {
     Lines::new(role, read, write)
 }
 
-/// A pool of a client, and the task of its server.
+/// Opens a client's pool, and spawns its server.
 pub async fn open(
     options: Options,
-    act: impl FnMut(&mut RunspacePool, Ask) -> bool + Send + 'static,
+    act: impl FnMut(&mut RunspacePool, AppCall) -> bool + Send + 'static,
 ) -> (io::RunspacePool, JoinHandle<()>) {
     let (near, far) = pipe(4096);
     let server = tokio::spawn(serve(far, act));
@@ -48,9 +48,13 @@ pub async fn open(
     (pool, server)
 }
 
-/// Starts the pipeline that an event asks for, if it does, and lets `write` write.
-pub fn on_start(machine: &mut RunspacePool, ask: &Ask, write: impl FnOnce(&mut Pipeline<'_>, &str)) -> bool {
-    let Ask::Event(event) = ask else { return false };
+/// If an event starts a pipeline, starts it and lets `write` write.
+pub fn on_start(
+    machine: &mut RunspacePool,
+    ask: &AppCall,
+    write: impl FnOnce(&mut Pipeline<'_>, &str),
+) -> bool {
+    let AppCall::Event(event) = ask else { return false };
     let Some((id, script)) = started(event) else { return false };
     let mut pipeline = machine.pipeline(id).expect("a pipeline that is to start is there");
     pipeline.start().expect("a new pipeline can start");
@@ -58,17 +62,17 @@ pub fn on_start(machine: &mut RunspacePool, ask: &Ask, write: impl FnOnce(&mut P
     true
 }
 
-/// Serves until the client ends the connection or the pool is closed. `act` is asked to go on when less than 64 KiB wait
-/// to be sent; whether it has done something.
-pub async fn serve(transport: impl Transport, act: impl FnMut(&mut RunspacePool, Ask) -> bool) {
+/// Serves until the client ends the connection or the pool is closed. `act` is called with `AppCall::Idle` while less than
+/// 64 KiB are pending; it returns whether it has done something.
+pub async fn serve(transport: impl Transport, act: impl FnMut(&mut RunspacePool, AppCall) -> bool) {
     serve_with(transport, Config::new(), act).await;
 }
 
-/// The same with another configuration.
+/// Like `serve`, with another configuration.
 pub async fn serve_with(
     mut transport: impl Transport,
     config: Config,
-    mut act: impl FnMut(&mut RunspacePool, Ask) -> bool,
+    mut act: impl FnMut(&mut RunspacePool, AppCall) -> bool,
 ) {
     let mut machine = RunspacePool::new(config);
     let mut buffer = Vec::new();
@@ -77,9 +81,9 @@ pub async fn serve_with(
             let mut is_closed = false;
             while let Some(event) = machine.poll_event() {
                 is_closed |= event == Event::Closed;
-                act(&mut machine, Ask::Event(event));
+                act(&mut machine, AppCall::Event(event));
             }
-            while machine.pending_bytes() < 64 * 1024 && act(&mut machine, Ask::Idle) {}
+            while machine.pending_bytes() < 64 * 1024 && act(&mut machine, AppCall::Idle) {}
             let can_write = send(&mut transport, &mut machine, &mut buffer, cx);
             if is_closed {
                 return Poll::Ready(());
@@ -87,8 +91,8 @@ pub async fn serve_with(
             match transport.poll_receive(cx, &mut |packet| machine.handle_packet(packet)) {
                 Poll::Ready(Some(Ok(()))) => {}
                 Poll::Ready(_) => return Poll::Ready(()),
-                // There may be more to do now that something was sent.
-                Poll::Pending if can_write && act(&mut machine, Ask::Idle) => {}
+                // There may be more to do after something was sent.
+                Poll::Pending if can_write && act(&mut machine, AppCall::Idle) => {}
                 Poll::Pending => return Poll::Pending,
             }
         }
@@ -97,7 +101,7 @@ pub async fn serve_with(
     let _ = poll_fn(|cx| transport.poll_close(cx)).await;
 }
 
-/// Whether all was sent.
+/// Sends all packets. Returns false if the transport is not ready.
 fn send(
     transport: &mut impl Transport,
     machine: &mut RunspacePool,
@@ -113,7 +117,7 @@ fn send(
     false
 }
 
-/// The pipeline that a client starts with this event, and its script.
+/// Returns the pipeline that this event starts, and its script.
 pub fn started(event: &Event) -> Option<(Uuid, String)> {
     let Event::Pipeline { id, event: PipelineEvent::Start(request) } = event else { return None };
     let PipelineRequest::Run(create) = request else { return Some((*id, String::new())) };

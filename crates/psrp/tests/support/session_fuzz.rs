@@ -1,5 +1,5 @@
-//! Anything that two applications, a network and somebody hostile can do to a client and a server, as a program of bytes;
-//! and what has to hold after each step. The fuzz target runs the same programs.
+//! Executes a program of bytes: anything that two applications, a network and a malicious peer can do to a client and a
+//! server, with invariants checked after each step. Also used by a fuzz target.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 const MAX_PENDING: usize = 20_000;
 
-/// What data of messages begin as, for the rest to be bent by the program.
+/// Starts of message data, modified by the program.
 const DATA: [&str; 12] = [
     "",
     "<Nil />",
@@ -46,24 +46,24 @@ const STATES: [RunspacePoolState; 9] = [
     RunspacePoolState::Connecting,
 ];
 
-struct Twin<'p> {
+struct FuzzSession<'p> {
     client: client::RunspacePool,
     server: server::RunspacePool,
     program: &'p [u8],
-    /// Packets on their way that were not lost, doubled or overtaken yet.
-    last: [Option<Owned>; 2],
+    /// Packets in flight.
+    last: [Option<OwnedPacket>; 2],
     calls: Vec<(Option<Uuid>, psrp::host::HostCall)>,
     requests: Vec<i64>,
 }
 
-/// A packet that was kept.
+/// An owned packet.
 #[derive(Clone)]
-enum Owned {
+enum OwnedPacket {
     Data(Option<Uuid>, Priority, Vec<u8>),
     Other(Packet<'static>),
 }
 
-impl Owned {
+impl OwnedPacket {
     fn new(packet: Packet<'_>) -> Self {
         match packet {
             Packet::Data { target, priority, data } => Self::Data(target, priority, data.to_vec()),
@@ -89,7 +89,7 @@ const fn pipeline_id(number: u8) -> Uuid {
     Uuid::from_u128(number as u128 % 4 + 1)
 }
 
-impl Twin<'_> {
+impl FuzzSession<'_> {
     fn byte(&mut self) -> u8 {
         let (first, rest) = self.program.split_first().unwrap_or((&0, &[]));
         self.program = rest;
@@ -101,38 +101,38 @@ impl Twin<'_> {
         (!number.is_multiple_of(5)).then(|| pipeline_id(number % 5 - 1))
     }
 
-    fn hand_to_server(&mut self, packet: &Owned) {
+    fn deliver_to_server(&mut self, packet: &OwnedPacket) {
         let before = self.server.state();
         let result = self.server.handle_packet(packet.packet());
         check_result(result, before, self.server.state());
     }
 
-    fn hand_to_client(&mut self, packet: &Owned) {
+    fn deliver_to_client(&mut self, packet: &OwnedPacket) {
         let before = self.client.state();
         let result = self.client.handle_packet(packet.packet());
         check_result(result, before, self.client.state());
     }
 
-    /// Carries what the program lets through.
-    fn carry(&mut self, count: u8) {
+    /// Delivers packets as the program says.
+    fn deliver(&mut self, count: u8) {
         let mut buffer = Vec::new();
         for _ in 0..count {
             let max = usize::from(count) * 20;
             if let Some(packet) = self.client.poll_transmit(max, &mut buffer) {
-                let packet = Owned::new(packet);
-                self.hand_to_server(&packet);
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_server(&packet);
                 self.last[0] = Some(packet);
             }
             if let Some(packet) = self.server.poll_transmit(max, &mut buffer) {
-                let packet = Owned::new(packet);
-                self.hand_to_client(&packet);
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_client(&packet);
                 self.last[1] = Some(packet);
             }
         }
     }
 
-    /// A message with a good header and data of the program's.
-    fn message(&mut self) -> Owned {
+    /// A message with a valid header and data of the program.
+    fn message(&mut self) -> OwnedPacket {
         let to_client = self.byte().is_multiple_of(2);
         let target = self.target();
         let number = usize::from(self.byte());
@@ -158,25 +158,25 @@ impl Twin<'_> {
         if self.byte().is_multiple_of(8) {
             fragments.truncate(place);
         }
-        Owned::Data(target, Priority::Default, fragments)
+        OwnedPacket::Data(target, Priority::Default, fragments)
     }
 
     /// A packet of any kind for either side, with bytes of the program.
-    fn garbage(&mut self) -> Owned {
+    fn garbage(&mut self) -> OwnedPacket {
         let target = self.target();
         match self.byte() % 8 {
-            0 => Owned::Other(Packet::DataAck(target)),
-            1 => Owned::Other(Packet::CommandAck(target)),
-            2 => Owned::Other(Packet::SignalAck(target)),
-            3 => Owned::Other(Packet::CloseAck(target)),
-            4 => Owned::Other(Packet::Command(target)),
-            5 => Owned::Other(Packet::Signal(target)),
-            6 => Owned::Other(Packet::Close(target)),
+            0 => OwnedPacket::Other(Packet::DataAck(target)),
+            1 => OwnedPacket::Other(Packet::CommandAck(target)),
+            2 => OwnedPacket::Other(Packet::SignalAck(target)),
+            3 => OwnedPacket::Other(Packet::CloseAck(target)),
+            4 => OwnedPacket::Other(Packet::Command(target)),
+            5 => OwnedPacket::Other(Packet::Signal(target)),
+            6 => OwnedPacket::Other(Packet::Close(target)),
             _ => {
                 let len = usize::from(self.byte()).min(self.program.len());
                 let (data, rest) = self.program.split_at(len);
                 self.program = rest;
-                Owned::Data(target, Priority::PromptResponse, data.to_vec())
+                OwnedPacket::Data(target, Priority::PromptResponse, data.to_vec())
             }
         }
     }
@@ -233,8 +233,8 @@ impl Twin<'_> {
             3 | 4 => pool.host_call(&HostRequest::ReadLine).map(drop),
             5 => match self.requests.pop() {
                 Some(call_id) => pool
-                    .answer(call_id, Availability::Accepted(true))
-                    .or_else(|_| pool.answer(call_id, Availability::Count(1))),
+                    .respond(call_id, Availability::Accepted(true))
+                    .or_else(|_| pool.respond(call_id, Availability::Count(1))),
                 None => Ok(()),
             },
             6 => pool.pipeline(id)?.start(),
@@ -274,7 +274,7 @@ impl Twin<'_> {
         let result = match self.byte() {
             0..=99 => {
                 let count = self.byte() % 32;
-                self.carry(count);
+                self.deliver(count);
                 Ok(())
             }
             100..=149 => self.act_as_client(),
@@ -286,31 +286,31 @@ impl Twin<'_> {
             number @ 220..=239 => {
                 let packet = self.message();
                 if number % 2 == 0 {
-                    self.hand_to_client(&packet)
+                    self.deliver_to_client(&packet)
                 } else {
-                    self.hand_to_server(&packet)
+                    self.deliver_to_server(&packet)
                 }
                 Ok(())
             }
             number @ 240..=249 => {
                 let packet = self.garbage();
                 if number % 2 == 0 {
-                    self.hand_to_client(&packet)
+                    self.deliver_to_client(&packet)
                 } else {
-                    self.hand_to_server(&packet)
+                    self.deliver_to_server(&packet)
                 }
                 Ok(())
             }
-            // Something arrives twice.
+            // A packet arrives twice.
             250..=252 => {
                 if let Some(packet) = self.last[0].clone() {
-                    self.hand_to_server(&packet);
+                    self.deliver_to_server(&packet);
                 }
                 Ok(())
             }
             _ => {
                 if let Some(packet) = self.last[1].clone() {
-                    self.hand_to_client(&packet);
+                    self.deliver_to_client(&packet);
                 }
                 Ok(())
             }
@@ -342,20 +342,20 @@ impl Twin<'_> {
         }
     }
 
-    /// Carries packets until there are no more, and it ends.
-    fn carry_all(&mut self) {
+    /// Delivers packets until there are no more, and checks that this ends.
+    fn deliver_all(&mut self) {
         let mut buffer = Vec::new();
         for _ in 0..100_000 {
             let mut is_idle = true;
             if let Some(packet) = self.client.poll_transmit(1000, &mut buffer) {
                 is_idle = false;
-                let packet = Owned::new(packet);
-                self.hand_to_server(&packet);
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_server(&packet);
             }
             if let Some(packet) = self.server.poll_transmit(1000, &mut buffer) {
                 is_idle = false;
-                let packet = Owned::new(packet);
-                self.hand_to_client(&packet);
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_client(&packet);
             }
             self.take_events();
             if is_idle {
@@ -365,9 +365,9 @@ impl Twin<'_> {
         panic!("packets without an end");
     }
 
-    /// When nothing else happens any more, packets run dry, and the end of the connection ends everything.
+    /// Delivers all packets, ends the connection, and checks that everything ends.
     fn finish(&mut self) {
-        self.carry_all();
+        self.deliver_all();
         let is_disconnected = |state| state == RunspacePoolState::Disconnected;
         self.client.handle_end();
         self.server.handle_end();
@@ -379,7 +379,7 @@ impl Twin<'_> {
     }
 }
 
-/// An error of a packet breaks the pool, or says that its state is not one for packets.
+/// An error of a packet breaks the pool, or reports that the pool's state does not allow packets.
 fn check_result(result: Result<(), Error>, before: RunspacePoolState, after: RunspacePoolState) {
     use RunspacePoolState::{Broken, Connecting, Disconnected};
 
@@ -393,9 +393,9 @@ fn check_result(result: Result<(), Error>, before: RunspacePoolState, after: Run
     }
 }
 
-/// The configurations of both ends. An odd byte chooses small limits.
+/// The configurations of both ends. An odd byte selects small limits.
 fn configs(number: u8) -> (client::Config, server::Config) {
-    // 2.4 has no key for secure strings.
+    // Protocol 2.4 has no key for secure strings.
     let protocol_version = Version::new(2, 3 + u32::from(number / 2 % 2));
     let capability = SessionCapability { protocol_version, ..SessionCapability::default() };
     let client = client::Config::new().pool_id(Uuid::from_u128(99)).max_pending_bytes(MAX_PENDING);
@@ -428,12 +428,12 @@ fn configs(number: u8) -> (client::Config, server::Config) {
     (client, server)
 }
 
-/// Runs a program. The first byte tells whether the pool is open at the beginning, the second one the limits.
+/// Runs a program. The first byte selects whether the pool is open at the start, the second one the limits.
 pub fn check(program: &[u8]) {
     let Some((&[first, second], program)) = program.split_first_chunk() else { return };
     let size = 22 + usize::from(first);
     let (client, server) = configs(second);
-    let mut twin = Twin {
+    let mut session = FuzzSession {
         client: client::RunspacePool::new(client.fragment_size(size)),
         server: server::RunspacePool::new(server.fragment_size(size)),
         program,
@@ -442,25 +442,25 @@ pub fn check(program: &[u8]) {
         requests: Vec::new(),
     };
     if first % 2 == 0 {
-        let _ = twin.client.open();
-        twin.carry_all();
+        let _ = session.client.open();
+        session.deliver_all();
         for number in 0..2 {
             let mut create = CreatePipeline::new(PowerShell::script("x"));
             create.no_input = false;
             let id = pipeline_id(number);
-            if twin.client.create_pipeline_with_id(id, create).is_ok()
-                && let Ok(mut pipeline) = twin.client.pipeline(id)
+            if session.client.create_pipeline_with_id(id, create).is_ok()
+                && let Ok(mut pipeline) = session.client.pipeline(id)
             {
                 let _ = pipeline.start();
             }
         }
-        twin.carry_all();
-        let started = twin.server.pipeline(pipeline_id(0)).and_then(|mut pipeline| pipeline.start());
+        session.deliver_all();
+        let started = session.server.pipeline(pipeline_id(0)).and_then(|mut pipeline| pipeline.start());
         assert!(started.is_ok() || !second.is_multiple_of(2), "nothing but a limit prevents it");
     }
-    twin.check();
-    while !twin.program.is_empty() {
-        twin.step();
+    session.check();
+    while !session.program.is_empty() {
+        session.step();
     }
-    twin.finish();
+    session.finish();
 }

@@ -1,4 +1,4 @@
-//! Messages that the server sends twice.
+//! Suppresses messages that the server sends twice.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -11,34 +11,35 @@ use psrp::message::HostInfo;
 use psrp::record::HostInformationMessage;
 use uuid::Uuid;
 
-use crate::console::{ConsoleHost, Refusal};
+use crate::console::{CallError, ConsoleHost};
 
-/// Messages that came one way only, at most: a server that has no host sends all of them so.
-const UNMATCHED: usize = 100;
+/// Maximum number of remembered messages that came only one way. A server without host calls sends all messages as
+/// records only.
+const MAX_UNMATCHED: usize = 100;
 
-/// The console. PowerShell's server sends what scripts write to the host, warnings, verbose and debug messages and progress
-/// both as records and as calls of the host; each is shown where the first of the two comes.
-pub(crate) struct Screen {
+/// The console. PowerShell's server sends host output, warnings, verbose and debug messages and progress twice: as a
+/// record and as a host call. Only the first of the two is shown.
+pub(crate) struct DedupHost {
     console: ConsoleHost,
-    /// Records less calls of each message that did not come both ways.
+    /// Number of records minus number of host calls per message, where they differ.
     unmatched: Mutex<HashMap<String, i32>>,
 }
 
-impl Screen {
+impl DedupHost {
     pub(crate) fn new(console: ConsoleHost) -> Self {
         Self { console, unmatched: Mutex::default() }
     }
 
-    /// Shows an event, unless a call of the host has.
-    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), Refusal> {
-        match self.note(&event) {
+    /// Shows an event unless a host call has shown it.
+    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), CallError> {
+        match self.record_shown(&event) {
             true => self.console.show(event).await,
             false => Ok(()),
         }
     }
 
-    /// Counts an event as shown. Whether no call of the host has shown it.
-    pub(crate) fn note(&self, event: &PipelineEvent) -> bool {
+    /// Counts an event as shown. Returns false if a host call has already shown it.
+    pub(crate) fn record_shown(&self, event: &PipelineEvent) -> bool {
         let message = match event {
             PipelineEvent::Warning(record) => Some(format!("warning {}", record.message)),
             PipelineEvent::Verbose(record) => Some(format!("verbose {}", record.message)),
@@ -56,10 +57,10 @@ impl Screen {
         message.is_none_or(|message| self.is_first(message, 1))
     }
 
-    /// Whether a message did not come the other way before.
+    /// Returns whether the message has not come the other way yet. `way` is 1 for records, -1 for host calls.
     fn is_first(&self, message: String, way: i32) -> bool {
         let mut unmatched = self.unmatched.lock().unwrap_or_else(PoisonError::into_inner);
-        if unmatched.len() >= UNMATCHED {
+        if unmatched.len() >= MAX_UNMATCHED {
             unmatched.clear();
         }
         let count = unmatched.get(&message).copied().unwrap_or_default();
@@ -71,7 +72,7 @@ impl Screen {
     }
 }
 
-impl Host for Screen {
+impl Host for DedupHost {
     fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         let message = match &request {
             HostRequest::WriteWarningLine { text } => Some(format!("warning {text}")),
@@ -96,7 +97,7 @@ impl Host for Screen {
     }
 }
 
-impl Deref for Screen {
+impl Deref for DedupHost {
     type Target = ConsoleHost;
 
     fn deref(&self) -> &ConsoleHost {

@@ -1,14 +1,12 @@
-//! The rules of reassembly, one after the other, over bytes that are all there; and checks that the assemblers keep
-//! them however the bytes are divided. The fuzz target runs the same checks.
+//! Reference implementation of reassembly over complete input, and checks that [`Assembler`] agrees with it however the
+//! input is divided into chunks. Also used by a fuzz target.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
-use std::collections::BTreeMap;
-
 use psrp::Error;
-use psrp::fragment::{Assembler, AssemblerOptions, InterleavedAssembler, InterleavedOptions, OutOfOrder};
+use psrp::fragment::{Assembler, AssemblerOptions, OutOfOrder};
 
-/// What became of a stream.
+/// Messages of a stream, and the error that ended it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub messages: Vec<Vec<u8>>,
@@ -45,7 +43,7 @@ struct Header {
     len: usize,
 }
 
-/// The header at an offset, if it is complete.
+/// Decodes the header at an offset, `None` if it is truncated.
 fn header(bytes: &[u8], offset: usize) -> Option<Header> {
     let bytes = bytes.get(offset..offset + 21)?;
     let number = |from: usize, to: usize| {
@@ -61,8 +59,8 @@ fn header(bytes: &[u8], offset: usize) -> Option<Header> {
     })
 }
 
-/// PowerShell's rules.
-pub fn strict(bytes: &[u8], max_object_size: usize, skip: bool) -> Outcome {
+/// Reassembles complete input by PowerShell's rules.
+pub fn reassemble(bytes: &[u8], max_object_size: usize, skip: bool) -> Outcome {
     let mut messages = Vec::new();
     let mut pending: Option<(u64, u64, usize, Vec<u8>)> = None;
     let mut offset = 0;
@@ -107,46 +105,7 @@ pub fn strict(bytes: &[u8], max_object_size: usize, skip: bool) -> Outcome {
     Outcome { messages, failure }
 }
 
-/// The rules by number of object.
-pub fn interleaved(bytes: &[u8], max_size: usize, max_objects: usize, max_bytes: usize) -> Outcome {
-    let mut messages = Vec::new();
-    let mut pending: BTreeMap<u64, (u64, usize, Vec<u8>)> = BTreeMap::new();
-    let mut offset = 0;
-    let failure = loop {
-        let Some(header) = header(bytes, offset) else { break None };
-        if header.object == 0 {
-            break Some(Failure::ObjectZero(header.offset));
-        }
-        let known = pending.get(&header.object);
-        let fits = match known {
-            Some((fragment, ..)) => !header.start && fragment + 1 == header.fragment,
-            None => header.start && header.fragment == 0,
-        };
-        if !fits {
-            break Some(Failure::OutOfOrder(header.offset));
-        }
-        let received = 21 + header.len;
-        let all: usize = pending.values().map(|(_, received, _)| received).sum();
-        if known.is_none() && !header.end && pending.len() >= max_objects
-            || known.map_or(0, |known| known.1) + received > max_size
-            || all + received > max_bytes
-        {
-            break Some(Failure::Limit(header.offset));
-        }
-        offset += received;
-        let Some(blob) = bytes.get(header.offset + 21..offset) else { break None };
-        let object = pending.entry(header.object).or_default();
-        object.0 = header.fragment;
-        object.1 += received;
-        object.2.extend(blob);
-        if header.end {
-            messages.extend(pending.remove(&header.object).map(|object| object.2));
-        }
-    };
-    Outcome { messages, failure }
-}
-
-/// Cuts bytes into chunks of these sizes, over and over; no size is one chunk.
+/// Splits bytes into chunks, repeating the sizes. Without sizes there is one chunk.
 pub fn chunks<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
     let mut sizes = sizes.iter().map(|size| size.max(&1)).cycle();
@@ -159,27 +118,17 @@ pub fn chunks<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
     chunks
 }
 
-/// What an assembler makes of chunks.
+/// Feeds chunks to an assembler and collects the messages until the first error.
 pub fn assemble(options: AssemblerOptions, chunks: &[&[u8]]) -> Outcome {
     let mut assembler = Assembler::with_options(options);
-    outcome(chunks, |chunk| Ok(assembler.next(chunk)?.map(<[u8]>::to_vec)))
-}
-
-/// What a tolerant assembler makes of chunks.
-pub fn assemble_interleaved(options: InterleavedOptions, chunks: &[&[u8]]) -> Outcome {
-    let mut assembler = InterleavedAssembler::with_options(options);
-    outcome(chunks, |chunk| Ok(assembler.next(chunk)?.map(<[u8]>::to_vec)))
-}
-
-fn outcome(chunks: &[&[u8]], mut next: impl FnMut(&mut &[u8]) -> Result<Option<Vec<u8>>, Error>) -> Outcome {
     let mut messages = Vec::new();
     for mut chunk in chunks.iter().copied() {
         loop {
-            match next(&mut chunk) {
-                Ok(Some(message)) => messages.push(message),
+            match assembler.next(&mut chunk) {
+                Ok(Some(message)) => messages.push(message.to_vec()),
                 Ok(None) => break,
                 Err(error) => {
-                    assert!(next(&mut chunk).unwrap_err().is_state());
+                    assert!(assembler.next(&mut chunk).unwrap_err().is_state());
                     return Outcome { messages, failure: Some(error.into()) };
                 }
             }
@@ -189,15 +138,10 @@ fn outcome(chunks: &[&[u8]], mut next: impl FnMut(&mut &[u8]) -> Result<Option<V
     Outcome { messages, failure: None }
 }
 
-/// Compares both assemblers with the rules.
+/// Compares the assembler with the reference rules, both ways of handling fragments out of order.
 pub fn check(bytes: &[u8], sizes: &[usize], max_size: usize) {
     let chunks = chunks(bytes, sizes);
     let options = AssemblerOptions::new().max_object_size(max_size);
-    assert_eq!(assemble(options, &chunks), strict(bytes, max_size, false));
-    assert_eq!(assemble(options.out_of_order(OutOfOrder::Skip), &chunks), strict(bytes, max_size, true));
-    let options = InterleavedOptions::new()
-        .max_object_size(max_size)
-        .max_pending_objects(3)
-        .max_pending_bytes(max_size * 2);
-    assert_eq!(assemble_interleaved(options, &chunks), interleaved(bytes, max_size, 3, max_size * 2));
+    assert_eq!(assemble(options, &chunks), reassemble(bytes, max_size, false));
+    assert_eq!(assemble(options.out_of_order(OutOfOrder::Skip), &chunks), reassemble(bytes, max_size, true));
 }

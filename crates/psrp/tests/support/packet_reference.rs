@@ -1,5 +1,4 @@
-//! What a reader of packets finds, line by line; and the check that it finds the same however the bytes are divided. The
-//! fuzz target runs the same check.
+//! Reads packets line by line, and checks that the result does not depend on chunk sizes. Also used by a fuzz target.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -7,9 +6,9 @@ use psrp::fragment::Priority;
 use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
-/// What was found, with its own data.
+/// An owned result of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ReadResult {
     Data(Option<Uuid>, Priority, Vec<u8>),
     Other(String),
     End,
@@ -17,7 +16,7 @@ pub enum Found {
     Error(String),
 }
 
-impl From<Packet<'_>> for Found {
+impl From<Packet<'_>> for ReadResult {
     fn from(packet: Packet<'_>) -> Self {
         match packet {
             Packet::Data { target, priority, data } => Self::Data(target, priority, data.to_vec()),
@@ -26,14 +25,14 @@ impl From<Packet<'_>> for Found {
     }
 }
 
-/// All that a reader finds in chunks; the last may be an error.
-pub fn read(role: Role, options: ReaderOptions, chunks: &[&[u8]]) -> Vec<Found> {
+/// Returns all results for chunks; the last may be an error.
+pub fn read(role: Role, options: ReaderOptions, chunks: &[&[u8]]) -> Vec<ReadResult> {
     let mut reader = PacketReader::with_options(role, options);
     let mut found = Vec::new();
     let mut take = |received: ReaderEvent<'_>| match received {
         ReaderEvent::Packet(packet) => found.push(packet.into()),
-        ReaderEvent::End => found.push(Found::End),
-        ReaderEvent::Failure(text) => found.push(Found::Failure(text)),
+        ReaderEvent::End => found.push(ReadResult::End),
+        ReaderEvent::Failure(text) => found.push(ReadResult::Failure(text)),
         other => panic!("{other:?}"),
     };
     let error = 'read: {
@@ -57,12 +56,12 @@ pub fn read(role: Role, options: ReaderOptions, chunks: &[&[u8]]) -> Vec<Found> 
     };
     if let Some(error) = error {
         assert!(reader.next(&mut &[][..]).unwrap_err().is_state());
-        found.push(Found::Error(error.to_string()));
+        found.push(ReadResult::Error(error.to_string()));
     }
     found
 }
 
-/// Compares what is found in chunks with what is found in whole lines, and these with the parser of one line.
+/// Compares the results for chunks with those for whole lines, and these with the parser of single lines.
 pub fn check(bytes: &[u8], chunks: &[&[u8]], max_line: usize) {
     let options = ReaderOptions::new().max_line(max_line);
     for role in [Role::Client, Role::Server] {
@@ -75,13 +74,13 @@ pub fn check(bytes: &[u8], chunks: &[&[u8]], max_line: usize) {
     if !bytes.contains(&b'\n')
         && let Ok(packet) = Packet::parse(bytes, &mut buffer)
     {
-        let packet = Found::from(packet);
+        let packet = ReadResult::from(packet);
         assert_eq!(read(Role::Server, ReaderOptions::new().max_line(usize::MAX), &[bytes]), [packet]);
         round_trip(bytes);
     }
 }
 
-/// What was read is written in the exact form, and read again.
+/// Checks that a decoded packet is encoded in the canonical form, and decodes to the same packet.
 fn round_trip(line: &[u8]) {
     let (mut buffer, mut again, mut written) = (Vec::new(), Vec::new(), Vec::new());
     let packet = Packet::parse(line, &mut buffer).unwrap();
