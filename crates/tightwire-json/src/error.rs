@@ -296,7 +296,8 @@ impl de::Error for Error {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         // The name is input of any length.
         const MAX_FIELD_LEN: usize = 64;
-        let end = field.floor_char_boundary(MAX_FIELD_LEN);
+        let end =
+            (0..=MAX_FIELD_LEN.min(field.len())).rev().find(|&at| field.is_char_boundary(at)).unwrap_or(0);
         let more = if end < field.len() { "..." } else { "" };
         Self::custom(format_args!(
             "unknown field `{}{more}`, expected one of {}",
