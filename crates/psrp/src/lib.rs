@@ -141,6 +141,8 @@
 //! [client]: client::Config
 //! [server]: server::Config
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod b64;
 #[cfg(feature = "blocking")]
 pub mod blocking;

@@ -45,6 +45,8 @@
 //! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was downloaded
 //!   or requested.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "proxy")]
 mod breaker;
 #[cfg(feature = "proxy")]

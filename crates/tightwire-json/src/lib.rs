@@ -91,6 +91,8 @@
 //! Like Go, it replaces lone surrogates by U+FFFD, uses the last of duplicate keys, and decodes byte strings from
 //! base64. Unlike Go, it compares keys case-sensitively, and invalid UTF-8 is an error.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod backend;
 mod boundary;
 mod codec;

@@ -80,6 +80,7 @@
 //! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
 //!   the Go library partly decodes without an error, is always an error.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;

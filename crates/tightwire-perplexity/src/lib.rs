@@ -71,6 +71,7 @@
 //!
 //! - A cancelled call may still have an effect on the server.
 //! - The attributes of spans (feature `tracing`, target `perplexity`) and the texts of errors may change.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "client"),
     allow(rustdoc::broken_intra_doc_links, reason = "most links need the feature client")

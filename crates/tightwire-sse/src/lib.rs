@@ -80,6 +80,7 @@
 //!
 //! The standard drops an incomplete event at the end of the input. [`Ending::Lenient`] and [`Decoder::finish_lenient`]
 //! return it instead. The wording of errors and the sizes of reused buffers are not part of the API.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
