@@ -1,24 +1,24 @@
-//! A service with users in memory that answers every request in an envelope.
+//! HTTP service with users in memory that sends every response in an envelope.
 //!
-//! | request | answers with |
+//! | request | response |
 //! | --- | --- |
-//! | `GET /users?page=1&page_size=2` | a page of the users |
+//! | `GET /users?page=1&page_size=2` | one page of the users |
 //! | `GET /users/{id}` | a user, or code 4001 |
-//! | `POST /users` | the user that was made; code 1004 for rejected fields, 5001 for a name that is taken |
-//! | `GET /report` | code 8002, whose cause stays in the service |
+//! | `POST /users` | the created user; code 1004 for invalid fields, 5001 for a duplicate name |
+//! | `GET /report` | code 8002, without the cause of the failure |
 //! | anything else | code 4004 |
 //!
-//! Messages are in Chinese for `?lang=zh` and `Accept-Language: zh`; the header `X-Request-ID` comes back.
+//! The header `X-Request-ID` is echoed in the envelope.
 //!
-//! Run it with `cargo run --example json_service`, or with the address to listen on as argument. It prints the
-//! address:
+//! Run it with `cargo run --example json_service`, optionally with the address to listen on as argument. It prints its
+//! URL:
 //!
 //! ```text
 //! curl 'http://127.0.0.1:PORT/users?page=1&page_size=2'
 //! curl -H 'content-type: application/json' -d '{"name":"grace","email":"grace@example.org","age":37}' \
 //!     http://127.0.0.1:PORT/users
 //! ```
-#![allow(clippy::print_stdout, reason = "a program tells where it listens")]
+#![allow(clippy::print_stdout, reason = "prints the URL of the service")]
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,18 +26,18 @@ use anyhow::Context;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
-use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use garde::Validate;
-use json::axum::{Envelope, RequestContext, ValidJson, not_found};
-use json::envelope::PageData;
-use json::errno::{Errno, codes};
-use json::validation::rules;
 use serde::{Deserialize, Serialize};
+use tightwire_json::axum::{RequestId, ValidJson};
+use tightwire_json::envelope::{Envelope, Page};
 use tokio::net::TcpListener;
 
-/// The longest page that a caller gets.
+/// Maximum number of users per page.
 const MAX_PAGE_SIZE: u64 = 100;
+
+/// Response of a handler that can fail.
+type Response<T> = Result<Envelope<T>, Envelope<()>>;
 
 #[derive(Clone, Serialize)]
 struct User {
@@ -47,11 +47,11 @@ struct User {
     age: u8,
 }
 
-/// What a caller sends to make a user.
+/// Body of `POST /users`.
 #[derive(Deserialize, Validate)]
 struct NewUser {
-    #[garde(required, inner(custom(rules::username)))]
-    name: Option<String>,
+    #[garde(ascii, length(min = 3, max = 32))]
+    name: String,
     #[garde(email)]
     email: String,
     #[garde(range(min = 18, max = 150))]
@@ -75,7 +75,7 @@ impl Default for Paging {
 struct Users(Arc<Mutex<Vec<User>>>);
 
 impl Users {
-    fn of(names: &[&str]) -> Self {
+    fn new(names: &[&str]) -> Self {
         let user = |(index, name): (usize, &&str)| User {
             id: index as u64 + 1,
             name: (*name).to_owned(),
@@ -89,62 +89,76 @@ impl Users {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn page(&self, paging: &Paging) -> PageData<Vec<User>> {
+    fn page(&self, paging: &Paging) -> Page<Vec<User>> {
         let users = self.lock();
         let size = paging.page_size.min(MAX_PAGE_SIZE);
         let first = paging.page.saturating_sub(1).saturating_mul(size);
         let skipped = usize::try_from(first).unwrap_or(usize::MAX);
         let list = users.iter().skip(skipped).take(size as usize).cloned().collect();
-        PageData::new(list, users.len() as u64, paging.page, size)
+        Page::new(list, users.len() as u64, paging.page, size)
     }
 
-    fn find(&self, id: &str) -> Result<User, Errno> {
-        let id: u64 = id.parse().map_err(|error| codes::INVALID_PARAMETER.with_cause(error))?;
-        self.lock().iter().find(|user| user.id == id).cloned().ok_or_else(|| codes::USER_NOT_FOUND.clone())
+    fn find(&self, id: &str) -> Result<User, Envelope<()>> {
+        let id: u64 = id.parse().map_err(|_| invalid_parameter())?;
+        let user = self.lock().iter().find(|user| user.id == id).cloned();
+        user.ok_or_else(|| Envelope::error(404, 4001, "User not found"))
     }
 
-    fn add(&self, new: NewUser) -> Result<User, Errno> {
-        let name = new.name.ok_or_else(|| codes::MISSING_PARAMETER.clone())?;
+    fn add(&self, new: NewUser) -> Result<User, Envelope<()>> {
         let mut users = self.lock();
-        if users.iter().any(|user| user.name == name) {
-            return Err(codes::ALREADY_EXISTS.clone());
+        if users.iter().any(|user| user.name == new.name) {
+            return Err(Envelope::error(409, 5001, "User already exists"));
         }
-        let user = User { id: users.len() as u64 + 1, name, email: new.email, age: new.age };
+        let user = User { id: users.len() as u64 + 1, name: new.name, email: new.email, age: new.age };
         users.push(user.clone());
         Ok(user)
     }
 }
 
-async fn list(
-    context: RequestContext,
-    State(users): State<Users>,
-    paging: Result<Query<Paging>, QueryRejection>,
-) -> Response {
-    let responder = context.responder().timestamps();
-    match paging {
-        Ok(Query(paging)) => Envelope(responder.ok(users.page(&paging))).into_response(),
-        Err(error) => Envelope(responder.fail(&codes::INVALID_PARAMETER.with_cause(error))).into_response(),
+fn invalid_parameter() -> Envelope<()> {
+    Envelope::error(400, 1001, "Invalid parameter")
+}
+
+/// Adds the request id to a result.
+fn respond<T>(id: RequestId, result: Result<T, Envelope<()>>) -> Response<T> {
+    match result {
+        Ok(data) => Ok(Envelope::success(data).with_request_id(id)),
+        Err(error) => Err(error.with_request_id(id)),
     }
 }
 
-async fn find(context: RequestContext, State(users): State<Users>, Path(id): Path<String>) -> Envelope<User> {
-    Envelope(context.responder().result(users.find(&id)))
+async fn list(
+    id: RequestId,
+    State(users): State<Users>,
+    paging: Result<Query<Paging>, QueryRejection>,
+) -> Response<Page<Vec<User>>> {
+    let page = paging.map(|Query(paging)| users.page(&paging)).map_err(|_| invalid_parameter());
+    respond(id, page).map(Envelope::with_current_timestamp)
+}
+
+async fn find(id: RequestId, State(users): State<Users>, Path(user): Path<String>) -> Response<User> {
+    respond(id, users.find(&user))
 }
 
 async fn add(
-    context: RequestContext,
+    id: RequestId,
     State(users): State<Users>,
     ValidJson(new): ValidJson<NewUser>,
-) -> Envelope<User> {
-    Envelope(context.responder().result(users.add(new)))
+) -> Response<User> {
+    respond(id, users.add(new))
 }
 
-async fn report(context: RequestContext) -> Envelope<()> {
-    let failed = codes::DATABASE_QUERY.with_cause("table `reports` of replica 2 is locked");
-    Envelope(context.responder().fail(&failed))
+async fn report(id: RequestId) -> Envelope<()> {
+    // The cause belongs into the log of the service, not into the response.
+    let _cause = "table `reports` of replica 2 is locked";
+    Envelope::error(500, 8002, "Database query failed").with_request_id(id)
 }
 
-/// The routes, with a few users to begin with.
+async fn not_found(id: RequestId) -> Envelope<()> {
+    Envelope::error(404, 4004, "Route not found").with_request_id(id)
+}
+
+/// Returns the routes with a few users.
 fn app() -> Router {
     Router::new()
         .route("/users", get(list).post(add))
@@ -152,7 +166,7 @@ fn app() -> Router {
         .route("/report", get(report))
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(16 << 10))
-        .with_state(Users::of(&["ada", "alan", "barbara", "donald", "edsger"]))
+        .with_state(Users::new(&["ada", "alan", "barbara", "donald", "edsger"]))
 }
 
 pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {

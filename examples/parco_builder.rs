@@ -1,7 +1,7 @@
-//! Writes and reads a model through one schema made by calls.
+//! Encodes and decodes a model with a builder schema.
 //!
 //! Run it with `cargo run --example parco_builder`.
-#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+#![allow(clippy::print_stdout, reason = "examples print their results")]
 
 #[path = "parco_models/example.rs"]
 pub(crate) mod example;
@@ -9,8 +9,8 @@ pub(crate) mod example;
 use std::time::SystemTime;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Get, Put, Timestamp, WireExt, builder};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Get, Put, Timestamp, WireExt, builder};
 
 use self::example::{Animal, Example};
 
@@ -19,9 +19,9 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the model of now and reads it again.
+/// Encodes a model with the current time and decodes it again.
 pub(crate) fn round_trip() -> anyhow::Result<Example> {
-    let now = Timestamp::checked(&SystemTime::now()).context("the clock is centuries off")?;
+    let now = Timestamp::checked(&SystemTime::now()).context("the system time is out of range")?;
     let model = Example::new(now);
     let schema = schema();
 
@@ -29,11 +29,11 @@ pub(crate) fn round_trip() -> anyhow::Result<Example> {
     println!("{bytes:?}");
 
     let decoded: Example = schema.decode_exact(&bytes)?;
-    ensure!(decoded == model, "what is read is not what was written");
+    ensure!(decoded == model, "the decoded messages differ");
     Ok(decoded)
 }
 
-/// The fields in the order of the wire.
+/// The fields in wire order.
 pub(crate) fn schema() -> impl Put<Example> + for<'de> Get<'de, Example> {
     let animal = builder::<Animal>()
         .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())

@@ -1,14 +1,14 @@
-//! Writes a model through a schema that can do nothing else: fields have getters alone.
+//! Encodes a model with a compiler: a schema with getters only.
 //!
 //! Run it with `cargo run --example parco_compiler`.
-#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+#![allow(clippy::print_stdout, reason = "examples print their results")]
 
 #[path = "parco_models/example.rs"]
 mod example;
 
 use anyhow::ensure;
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Put, Timestamp, WireExt, compiler};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Put, Timestamp, WireExt, compiler};
 
 use self::example::{Animal, Example};
 
@@ -17,7 +17,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the model with a fixed time, and checks the bytes.
+/// Encodes the model with a fixed time, and checks the bytes.
 pub(crate) fn compile() -> anyhow::Result<Vec<u8>> {
     let model = Example::new(Timestamp::from_nanos(1_700_000_000_123_456_789));
     let schema = schema();
@@ -27,19 +27,19 @@ pub(crate) fn compile() -> anyhow::Result<Vec<u8>> {
         b"\x03hey\x2a\x04\x07@boliri\x08@danirod\x09@enrigles\x04@f3r\x02\x07english\x06\x04math\x05\x01\
         \x03cat\x03\x01\x49\0\0\0\0\0\0\0\x01\0\0\x01\0\xac\xfc\x6a\x43\x3f\x57\x5b\x91\x43\xd5\x32\x41\
         \x15\xcd\x85\x3d\xfe\x9c\x97\x17";
-    ensure!(bytes == expected, "these are other bytes than the Go library's");
+    ensure!(bytes == expected, "the bytes differ from those of the Go library");
 
-    // The length is known without the bytes, and a model that does not fit writes none.
-    ensure!(schema.encoded_len(&model)? == bytes.len(), "the message has another length");
+    // The length can be computed without encoding, and a model that does not fit leaves the vector unchanged.
+    ensure!(schema.encoded_len(&model)? == bytes.len(), "unexpected encoded length");
     let long = Example { greet: "hey".repeat(100), ..model };
     let mut unchanged = bytes.clone();
     let refused = schema.encode(&long, &mut unchanged);
-    ensure!(refused.is_err_and(|error| error.is_overflow()), "300 bytes are a small text");
-    ensure!(unchanged == bytes, "a failure leaves bytes behind");
+    ensure!(refused.is_err_and(|error| error.is_overflow()), "a string of 300 bytes was accepted");
+    ensure!(unchanged == bytes, "the failure changed the vector");
     Ok(bytes)
 }
 
-/// The fields in the order of the wire. Sorted maps make the bytes the same every time.
+/// The fields in wire order. The sorted map makes the bytes reproducible.
 fn schema() -> impl Put<Example> {
     let animal = compiler::<Animal>().small_varchar(|animal| &animal.specie).uint8(|animal| animal.age);
     compiler::<Example>()

@@ -1,15 +1,14 @@
-//! Reads a model through a schema that can do nothing else, fields having setters alone: from a slice, from a stream,
-//! and into a model that is there already.
+//! Decodes a model with a parser, a schema with setters only: from a slice, from a stream, and into an existing model.
 //!
 //! Run it with `cargo run --example parco_parser`.
-#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+#![allow(clippy::print_stdout, reason = "examples print their results")]
 
 #[path = "parco_models/example.rs"]
 mod example;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
 
 use self::example::{Animal, Example};
 
@@ -24,37 +23,37 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the message in all three ways.
+/// Decodes the message in all three ways.
 pub(crate) fn parse() -> anyhow::Result<Example> {
     let expected = Example::new(Timestamp::from_nanos(1_700_000_000_123_456_789));
     let schema = schema();
 
     let from_slice: Example = schema.decode_exact(MESSAGE)?;
-    ensure!(from_slice == expected, "the slice has another model");
+    ensure!(from_slice == expected, "unexpected model from the slice");
 
     let twice = [MESSAGE, MESSAGE].concat();
     let mut stream = Decoder::new(&twice[..]);
     for _ in 0..2 {
         let from_stream: Example = stream.decode_as(&schema)?.context("the stream ends early")?;
-        ensure!(from_stream == expected, "the stream has another model");
+        ensure!(from_stream == expected, "unexpected model from the stream");
     }
     let end: Option<Example> = stream.decode_as(&schema)?;
-    ensure!(end.is_none(), "the stream goes on");
+    ensure!(end.is_none(), "the stream has more messages");
 
-    // Where the original takes models from a pool, a model is read over an older one.
+    // The Go library takes models from a pool; here a model is decoded into an existing one.
     let mut reused = Example { life_sense: 1, pointer: None, ..Example::default() };
     schema.decode_into_with(Options::new(), MESSAGE, &mut reused)?;
-    ensure!(reused == expected, "the older model shows through");
+    ensure!(reused == expected, "data of the existing model remain");
 
-    // What ends early is an error, never a part of a model.
+    // Truncated messages are errors, never partial models.
     for cut in 0..MESSAGE.len() {
         let part = schema.decode::<Example>(&MESSAGE[..cut]);
-        ensure!(part.is_err_and(|error| error.is_unexpected_end()), "the first {cut} bytes are a model");
+        ensure!(part.is_err_and(|error| error.is_unexpected_end()), "the first {cut} bytes were decoded");
     }
     Ok(reused)
 }
 
-/// The fields in the order of the wire.
+/// The fields in wire order.
 fn schema() -> impl for<'de> Get<'de, Example> {
     let animal = parser::<Animal>()
         .small_varchar(|animal, specie| animal.specie = specie.into())

@@ -1,14 +1,14 @@
-//! Writes two models to one stream, each behind its id, and reads whatever comes.
+//! Encodes two types of messages to one stream, each with an id, and decodes them.
 //!
 //! Run it with `cargo run --example parco_registry`.
-#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+#![allow(clippy::print_stdout, reason = "examples print their results")]
 
 #[path = "parco_models/zoo.rs"]
 mod zoo;
 
 use anyhow::{bail, ensure};
-use parco::Registry;
-use parco::wire::{Checked, U8};
+use tightwire_parco::Registry;
+use tightwire_parco::wire::{HeaderInt, U8};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 
@@ -17,11 +17,11 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes three frames and reads them again.
+/// Encodes three frames and decodes them again.
 pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
-    let mut models = Registry::new(Checked(U8));
+    let mut models = Registry::new(HeaderInt(U8));
     models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
-    ensure!(models.register(FLAT, zoo::animal()).is_err(), "an id can be taken twice");
+    ensure!(models.register(FLAT, zoo::animal()).is_err(), "an id was registered twice");
 
     let monkeys = Animal { age: 10, specie: "monkeys".into() };
     let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
@@ -32,8 +32,8 @@ pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
     models.encode_as(&FLAT, &flat, &mut stream)?;
     models.encode(&cat, &mut stream)?;
 
-    // Of a model that does not belong to its id, nothing is written.
-    ensure!(models.encode_as(&FLAT, &cat, &mut stream).is_err(), "a cat is a flat");
+    // If the id belongs to another type, nothing is written.
+    ensure!(models.encode_as(&FLAT, &cat, &mut stream).is_err(), "a cat was encoded as a flat");
     ensure!(stream.len() == 10 + 17 + 14, "a stream of {} bytes", stream.len());
 
     let (mut animals, mut flats) = (Vec::new(), Vec::new());
@@ -46,6 +46,6 @@ pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
         }
     }
     println!("{animals:?} {flats:?}");
-    ensure!(animals == [monkeys, cat] && flats == [flat], "what is read is not what was written");
+    ensure!(animals == [monkeys, cat] && flats == [flat], "the decoded messages differ");
     Ok(stream)
 }

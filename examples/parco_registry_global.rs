@@ -1,7 +1,7 @@
-//! As `parco_registry`, with a registry that the whole program shares.
+//! Like `parco_registry`, with a static registry.
 //!
 //! Run it with `cargo run --example parco_registry_global`.
-#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+#![allow(clippy::print_stdout, reason = "examples print their results")]
 
 #[path = "parco_models/zoo.rs"]
 mod zoo;
@@ -9,19 +9,19 @@ mod zoo;
 use std::sync::LazyLock;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Checked, U8};
-use parco::{Error, Registry};
+use tightwire_parco::wire::{HeaderInt, U8};
+use tightwire_parco::{Error, Registry};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 
-/// The ids of the Go library's own global registry are `int`s in one byte.
-type Models = Registry<Checked<U8>, i64>;
+/// Ids of the Go library's global registry are `int`s encoded in one byte.
+type Models = Registry<HeaderInt<U8>, i64>;
 
-/// Filled when it is first used and not changed afterwards, so that it needs no lock.
+/// Filled on first use and not changed afterwards, so it needs no lock.
 static MODELS: LazyLock<Models> = LazyLock::new(|| models().expect("every id is registered once"));
 
 fn models() -> Result<Models, Error> {
-    let mut models = Registry::new(Checked(U8));
+    let mut models = Registry::new(HeaderInt(U8));
     models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
     Ok(models)
 }
@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes three frames and reads them again, in another thread.
+/// Encodes three frames and decodes them in another thread.
 pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
     let monkeys = Animal { age: 10, specie: "monkeys".into() };
     let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
@@ -51,6 +51,6 @@ pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
     });
     let read = reader.join().ok().context("the reader panicked")??;
     println!("{read:?}");
-    ensure!(read == (monkeys, flat, cat, 0), "what is read is not what was written");
+    ensure!(read == (monkeys, flat, cat, 0), "the decoded messages differ");
     Ok(stream)
 }

@@ -1,24 +1,25 @@
-//! A question that takes minutes, asked in the background.
+//! Asks a question that takes minutes to answer, as an asynchronous job.
 //!
-//! `cargo run --example perplexity_async -- "What is known about tea?"`. With `PERPLEXITY_API_KEY` it asks the real API,
-//! where deep research has its price; otherwise a server in this process that is done after two looks.
-#![allow(clippy::print_stdout, reason = "a program tells what it got")]
+//! `cargo run --example perplexity_async -- "What is known about tea?"`. With `PERPLEXITY_API_KEY` it calls
+//! the real API (deep research is billed), otherwise a mock server in this process, which completes the job
+//! after two polls.
+#![allow(clippy::print_stdout, reason = "prints the result")]
 
 mod perplexity_api;
 
 use std::time::Duration;
 
 use anyhow::ensure;
-use perplexity::Client;
-use perplexity::types::async_chat::{AsyncCompletion, Request, Status};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::async_chat::{AsyncCompletion, Request, Status};
 
-/// Asks, and looks for the answer in growing pauses that begin with `interval`.
+/// Creates a job and polls it with increasing delays, starting with `interval`.
 pub(crate) async fn research(
     client: &Client,
     question: &str,
     interval: Duration,
 ) -> anyhow::Result<AsyncCompletion> {
-    // Asked again with the same key, as after a lost connection, the question is answered once.
+    // The idempotency key avoids a second job if the request is repeated after a lost connection.
     let request = Request::ask("sonar-deep-research", question).idempotency_key(question);
     let job = client.async_chat().create(&request).await?;
     let done =

@@ -1,13 +1,13 @@
-//! One question, one answer, with the pages that it rests on.
+//! Asks one question and prints the answer with its sources.
 //!
-//! Run it with a question: `cargo run --example perplexity_chat -- "Why is the sky blue?"`. With
-//! `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in this process that repeats the question.
-#![allow(clippy::print_stdout, reason = "a chat prints its answer")]
+//! `cargo run --example perplexity_chat -- "Why is the sky blue?"`. With `PERPLEXITY_API_KEY` it calls the
+//! real API, otherwise a mock server in this process, which repeats the question.
+#![allow(clippy::print_stdout, reason = "prints the answer")]
 
 mod perplexity_api;
 
-use perplexity::Client;
-use perplexity::types::chat::{Completion, Message, Request};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Completion, Message, Request};
 
 pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<Completion> {
     let request =

@@ -1,18 +1,18 @@
-//! A conversation on the command line.
+//! Interactive chat on the command line.
 //!
-//! `cargo run --example perplexity_repl -- sonar-pro`. With `PERPLEXITY_API_KEY` it talks to the real API, otherwise to
-//! a server in this process that repeats what it is told. `/new` forgets the conversation, `/model NAME` goes on with
-//! another model, `/quit` or the end of the input ends.
+//! `cargo run --example perplexity_repl -- sonar-pro`. With `PERPLEXITY_API_KEY` it calls the real API,
+//! otherwise a mock server in this process, which repeats the messages. `/new` clears the conversation,
+//! `/model NAME` selects another model, `/quit` or end of input exits.
 
 mod perplexity_api;
 
 use std::io::{Write, stdout};
 
-use perplexity::Client;
-use perplexity::types::chat::{Message, Request};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Message, Request};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, stdin};
 
-/// Reads lines, and writes an answer to each that is no command.
+/// Reads lines until the end of input, and writes the answer to each line that is not a command.
 pub(crate) async fn talk(
     client: &Client,
     model: &str,
@@ -37,7 +37,7 @@ pub(crate) async fn talk(
                 conversation.messages.push(Message::user(question));
                 match answer(client, &conversation, out).await {
                     Ok(text) => conversation.messages.push(Message::assistant(text)),
-                    // The question is forgotten, so that the next one can be understood without an answer to it.
+                    // Remove the unanswered question, so that the conversation stays valid.
                     Err(error) => {
                         conversation.messages.pop();
                         writeln!(out, "\n{error:#}")?;
@@ -50,7 +50,7 @@ pub(crate) async fn talk(
     Ok(())
 }
 
-/// Writes the pieces of the answer as they arrive, and gives all of its text.
+/// Writes the answer while it arrives, and returns the complete text.
 async fn answer(client: &Client, conversation: &Request, out: &mut impl Write) -> anyhow::Result<String> {
     let mut text = client.chat().stream(conversation).await?.text();
     let mut whole = String::new();

@@ -1,13 +1,13 @@
-//! Searches the web for several things at once, without a model.
+//! Searches the web for several queries at once, without a model.
 //!
-//! Run it with queries: `cargo run --example perplexity_search -- "rust async" "rust traits"`. With
-//! `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in this process that makes results up.
-#![allow(clippy::print_stdout, reason = "a search prints its results")]
+//! `cargo run --example perplexity_search -- "rust async" "rust traits"`. With `PERPLEXITY_API_KEY` it calls
+//! the real API, otherwise a mock server in this process, which returns fixed results.
+#![allow(clippy::print_stdout, reason = "prints the results")]
 
 mod perplexity_api;
 
-use perplexity::Client;
-use perplexity::types::search::{Request, Response};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::search::{Request, Response};
 
 pub(crate) async fn search(client: &Client, queries: Vec<String>) -> anyhow::Result<Response> {
     let request = Request::new(queries).max_results(3).max_tokens_per_page(256);

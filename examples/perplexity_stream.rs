@@ -1,19 +1,19 @@
-//! Prints an answer while it is written, and its sources and price afterwards.
+//! Prints an answer while it arrives, followed by its sources and cost.
 //!
-//! Run it with a question: `cargo run --example perplexity_stream -- "Why is the sky blue?"`. With
-//! `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in this process that repeats the question.
-#![allow(clippy::print_stdout, reason = "a chat prints its answer")]
+//! `cargo run --example perplexity_stream -- "Why is the sky blue?"`. With `PERPLEXITY_API_KEY` it calls the
+//! real API, otherwise a mock server in this process, which repeats the question.
+#![allow(clippy::print_stdout, reason = "prints the answer")]
 
 mod perplexity_api;
 
 use std::io::{Write, stdout};
 
-use perplexity::Client;
-use perplexity::types::chat::{Accumulator, Completion, Request, StreamMode};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Accumulator, Completion, Request, StreamMode};
 
-/// Writes the pieces of the answer as they arrive, and gives the whole.
+/// Writes the answer while it arrives, and returns the complete response.
 pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -> anyhow::Result<Completion> {
-    // The parts of this mode do not repeat the text before them.
+    // In this mode, chunks do not repeat the previous text.
     let request = Request::new("sonar", question).stream_mode(StreamMode::Concise);
     let mut stream = client.chat().stream(&request).await?;
     let mut whole = Accumulator::new();

@@ -1,17 +1,17 @@
-//! An answer that is a Rust value: the model is held to a JSON schema, which is derived from the type.
+//! Gets an answer as a Rust value: the model's output follows a JSON schema derived from the type.
 //!
-//! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in
-//! this process that makes up values of the schema.
-#![allow(clippy::print_stdout, reason = "a program tells what it got")]
+//! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it calls the real API, otherwise a
+//! mock server in this process, which generates sample values for the schema.
+#![allow(clippy::print_stdout, reason = "prints the result")]
 
 mod perplexity_api;
 
 use anyhow::Context as _;
-use perplexity::Client;
-use perplexity::types::chat::{JsonSchema, Request};
 use serde::Deserialize;
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{JsonSchema, Request};
 
-/// What is asked for. The comments reach the model as descriptions.
+/// The requested value. The model receives the doc comments as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Moons {
     /// The planet that the moons belong to.
@@ -23,9 +23,9 @@ pub(crate) struct Moons {
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Moon {
     pub(crate) name: String,
-    /// In kilometres.
+    /// Diameter in kilometres.
     pub(crate) diameter: f64,
-    /// The year of its discovery, if it is known.
+    /// Year of the discovery, if known.
     pub(crate) discovered: Option<i32>,
 }
 
@@ -34,7 +34,8 @@ pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format);
     let answer = client.chat().create(&request).await?;
-    json::from_str(answer.text().unwrap_or_default()).context("the answer does not meet the schema")
+    tightwire_json::from_str(answer.text().unwrap_or_default())
+        .context("the answer does not match the schema")
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,32 +1,32 @@
-//! A model that calls a function of this program: the loop of calls and results until there is an answer.
+//! Lets the model call a function of this program: repeats calls and results until the model answers.
 //!
-//! `cargo run --example perplexity_tools -- Paris`. With `PERPLEXITY_API_KEY` it asks the real API, otherwise a server
-//! in this process that makes the arguments up.
-#![allow(clippy::print_stdout, reason = "a program tells what it got")]
+//! `cargo run --example perplexity_tools -- Paris`. With `PERPLEXITY_API_KEY` it calls the real API,
+//! otherwise a mock server in this process, which generates sample arguments.
+#![allow(clippy::print_stdout, reason = "prints the result")]
 
 mod perplexity_api;
 
 use anyhow::{Context as _, bail};
-use perplexity::Client;
-use perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
 use serde::Deserialize;
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
 
-/// How often the model may ask for results before it has to answer.
+/// Maximum rounds of tool calls before the model must answer.
 const MAX_ROUNDS: usize = 4;
 
-/// The arguments of the only tool.
+/// Arguments of the tool.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct Place {
-    /// The name of a city.
+    /// Name of a city.
     city: String,
 }
 
-/// What the tool knows about the weather.
+/// The tool.
 fn weather(place: &Place) -> String {
     format!("22 degrees and sunny in {}", place.city)
 }
 
-/// The result of a call. What goes wrong is told to the model, which can mend its arguments.
+/// Runs a call. Errors are returned to the model, which can then correct its arguments.
 fn run(call: &FunctionCall) -> String {
     match call.name.as_deref() {
         Some("weather") => match call.parse::<Place>() {
@@ -37,7 +37,7 @@ fn run(call: &FunctionCall) -> String {
     }
 }
 
-/// The answer to a question, and how many calls it took.
+/// Returns the answer to a question, and the number of tool calls.
 pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<(String, usize)> {
     let schema = schemars::schema_for!(Place);
     let tool = Tool::function(Function::new("weather", "Tells the weather of a city", schema));
@@ -56,7 +56,7 @@ pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<(Stri
             let result = call.function.as_ref().map(run).unwrap_or_default();
             request.messages.push(Message::tool(call.id.unwrap_or_default(), result));
         }
-        // With what it has by now, the model decides by itself.
+        // From the second round on, the model decides if it needs the tool.
         request = request.tool_choice(ToolChoice::Auto);
     }
     bail!("no answer after {MAX_ROUNDS} rounds")

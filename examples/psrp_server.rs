@@ -1,5 +1,5 @@
-//! A server of the remoting protocol on standard input and output, as `pwsh -s` is one, for a language of a few
-//! statements: one to a line, or with semicolons between them.
+//! A PowerShell remoting server on standard input and output, like `pwsh -s`, for a language of a few statements,
+//! separated by line ends or semicolons:
 //!
 //!     Write-Output TEXT, Write-Error TEXT, Write-Warning TEXT, Write-Verbose TEXT, Write-Debug TEXT,
 //!     Write-Information TEXT, Write-Progress TEXT     to the stream of that name
@@ -8,12 +8,13 @@
 //!     $input, $null, 1..3                             the input, nothing, numbers
 //!     Start-Sleep SECONDS, throw TEXT
 //!
-//! The client can redirect streams to the output or nowhere. A command with parameters is given back as a table of its name and its parameters.
+//! The client can redirect streams to the output or discard them. A command with parameters is returned as a table of
+//! its name and parameters.
 //!
 //!     cargo run -p examples --example psrp_server
 //!
-//! It talks to clients, not to people. An SSH server has it as a subsystem with a line such as
-//! `Subsystem powershell /usr/local/bin/psrp_server`.
+//! It is started by a client. An SSH server can provide it as a subsystem with a line such as `Subsystem powershell
+//! /usr/local/bin/psrp_server`.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -27,19 +28,18 @@ use psrp::record::{
 };
 use psrp::value::{Object, Progress};
 
-/// What PowerShell ends with when a client violates the protocol.
-const VIOLATION: i32 = 4000;
+/// Exit code of PowerShell when a client violates the protocol.
+const PROTOCOL_VIOLATION_EXIT_CODE: i32 = 4000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     if let Err(error) = serve_stdio(Shell, Options::new()).await {
-        // There is nobody else to tell it to.
+        // If standard error is closed, nothing can be reported.
         let _ = writeln!(std::io::stderr(), "{error}");
-        std::process::exit(VIOLATION);
+        std::process::exit(PROTOCOL_VIOLATION_EXIT_CODE);
     }
 }
 
-/// Runs the statements.
 pub(crate) struct Shell;
 
 const COMMANDS: [&str; 10] = [
@@ -59,31 +59,31 @@ impl Handler for Shell {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
         for command in create.power_shell.statements().flatten() {
             if !command.is_script {
-                pipeline.output(described(command)).await?;
+                pipeline.output(command_table(command)).await?;
                 continue;
             }
             let script = command.text.to_string();
             for text in script.split([';', '\n']).map(str::trim).filter(|text| !text.is_empty()) {
-                statement(text, command, &pipeline, &mut input).await?;
+                run_statement(text, command, &pipeline, &mut input).await?;
             }
         }
         Ok(())
     }
 
     async fn commands(&self, get: GetCommandMetadata, _: Pipeline) -> Outcome<Vec<CommandMetadata>> {
-        let is_asked_for =
+        let is_requested =
             |name: &&str| get.names.iter().any(|pattern| matches(&pattern.to_string(), name.as_bytes()));
-        let names = COMMANDS.into_iter().filter(is_asked_for);
+        let names = COMMANDS.into_iter().filter(is_requested);
         Ok(names.map(|name| CommandMetadata::new(name, CommandTypes::CMDLET)).collect())
     }
 
     async fn reset_runspace(&self, _: &Session) -> bool {
-        // There are no variables.
+        // The language has no variables.
         true
     }
 }
 
-async fn statement(text: &str, command: &Command, pipeline: &Pipeline, input: &mut Input) -> Outcome {
+async fn run_statement(text: &str, command: &Command, pipeline: &Pipeline, input: &mut Input) -> Outcome {
     let (verb, argument) = text.split_once(' ').unwrap_or((text, ""));
     let record = || InformationalRecord::new(argument);
     let error = || ErrorRecord::new(argument, ErrorCategory::NotSpecified);
@@ -147,8 +147,8 @@ fn runtime_error(message: &str) -> Box<ErrorRecord> {
     ErrorRecord::new(message, ErrorCategory::OperationStopped).with_id("RuntimeException").into()
 }
 
-/// A command as a table.
-fn described(command: &Command) -> Value {
+/// Returns a command as a table.
+fn command_table(command: &Command) -> Value {
     let parameters = command.parameters.iter().map(|parameter| {
         let name = parameter.name.clone().map_or(Value::Nil, Value::from);
         Value::from(Object::list([name, parameter.value.clone()]))
@@ -157,7 +157,7 @@ fn described(command: &Command) -> Value {
     Object::dictionary([("Command", command.text.clone().into()), ("Parameters", parameters)]).into()
 }
 
-/// Whether a name matches a pattern with `*`, without regard to case.
+/// Returns whether a name matches a pattern with `*`, ignoring case.
 fn matches(pattern: &str, name: &[u8]) -> bool {
     let mut parts = pattern.as_bytes().split(|byte| *byte == b'*');
     let (Some(first), Some(last)) = (parts.next(), parts.next_back()) else {

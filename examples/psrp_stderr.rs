@@ -1,10 +1,10 @@
-//! What a PowerShell without a terminal writes to its error output, made readable: the text as it is, each record of
-//! `#< CLIXML` as a line of JSON with its stream.
+//! Converts the error output of a PowerShell without a terminal: text is copied, each record of `#< CLIXML` becomes a
+//! line of JSON with its stream.
 //!
 //!     pwsh -NoProfile -EncodedCommand ... 2>&1 | cargo run -p examples --example psrp_stderr
 //!
-//! At a terminal, without anything piped into it, it shows a sample. With the name of a file of `Export-Clixml` it prints
-//! the objects of the file.
+//! On a terminal without piped input it shows a sample. With a file written by `Export-Clixml` it prints the objects of
+//! the file.
 
 use std::io::{IsTerminal as _, Read, Write};
 
@@ -27,7 +27,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// Prints each object at the top of a document.
+/// Prints each top-level object of a document.
 fn objects(document: &Document, out: &mut impl Write) -> anyhow::Result<()> {
     for item in document.items() {
         let (_, value) = item?;
@@ -37,7 +37,7 @@ fn objects(document: &Document, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Copies text as it comes and prints records as JSON.
+/// Copies text immediately and prints records as JSON.
 pub(crate) fn filter(mut input: impl Read, out: &mut impl Write) -> anyhow::Result<()> {
     let mut filter = ConsoleFilter::new();
     let mut buffer = [0; 8192];
@@ -63,7 +63,7 @@ pub(crate) fn filter(mut input: impl Read, out: &mut impl Write) -> anyhow::Resu
 
 fn print(event: ConsoleEvent<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     match event {
-        // Remote text must not steer the terminal.
+        // Server text must not control the terminal.
         ConsoleEvent::Text(text) => write!(out, "{}", terminal_safe(&String::from_utf8_lossy(text)))?,
         ConsoleEvent::Record(stream, value) => {
             writeln!(out, "{}", json!({"stream": format!("{stream:?}"), "value": value}))?;

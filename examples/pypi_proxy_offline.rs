@@ -1,9 +1,9 @@
-//! Takes files of a package index along to where there is no network: into the folder of a proxy's cache.
+//! Copies files of a package index into a proxy's cache folder, for use without a network.
 //!
-//! `cargo run -p examples --example pypi_proxy_offline -- INDEX FOLDER FILE...` takes the files that a lock file names;
-//! `pypi-proxy serve --cache-dir FOLDER` gives them to installers afterwards. Without arguments it shows both with an
-//! index of its own, which goes away in between.
-#![allow(clippy::print_stdout, reason = "it tells what it has")]
+//! `cargo run -p examples --example pypi_proxy_offline -- INDEX FOLDER FILE...` downloads the files named in a lock
+//! file. Then `pypi-proxy serve --cache-dir FOLDER` serves them to installers. Without arguments it demonstrates both
+//! with a local index that stops in between.
+#![allow(clippy::print_stdout, reason = "prints its result")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use axum::response::IntoResponse as _;
 use http::{Request, header};
 use http_body_util::BodyExt as _;
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 const FILE: &str = "demo-1.0-py3-none-any.whl";
 const CONTENT: &str = "Not a wheel, but taken along as one.\n";
-/// Of the content. A file with another is not taken for it.
+/// Hash of the content, which the proxy verifies.
 const SHA256: &str = "7b278bc03a6b2bd854fd4d75ab821e51d9533ce2d002533891e92c9fc4dda1db";
 
 #[tokio::main(flavor = "current_thread")]
@@ -35,7 +35,7 @@ async fn main() -> Result<()> {
     };
     let proxy = proxy(index, folder.as_ref())?;
     for file in files {
-        println!("{file}: {} bytes", take(&proxy, file).await?);
+        println!("{file}: {} bytes", download(&proxy, file).await?);
     }
     Ok(())
 }
@@ -43,15 +43,15 @@ async fn main() -> Result<()> {
 fn proxy(index: &str, folder: &Path) -> Result<Proxy> {
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(index)?)?)];
     let store = Store::open(store::Config::new(folder))?;
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
     Ok(Proxy::new(upstreams, pages, store, serve::Config::new()))
 }
 
-/// Asks for a file as an installer does, and tells how long it is.
-async fn take(proxy: &Proxy, file: &str) -> Result<usize> {
-    let (project, _) = file.split_once('-').context("a file is named after its project")?;
+/// Requests a file like an installer and returns its length.
+async fn download(proxy: &Proxy, file: &str) -> Result<usize> {
+    let (project, _) = file.split_once('-').context("the file name does not start with the project")?;
     let request = Request::get(format!("/simple/{project}/{file}")).body(())?;
-    let response = proxy.answer(&request).await;
+    let response = proxy.handle(&request).await;
     ensure!(response.status().is_success(), "{file}: {}", response.status());
     let (mut body, mut length) = (response.into_body(), 0);
     while let Some(frame) = body.frame().await {
@@ -60,27 +60,27 @@ async fn take(proxy: &Proxy, file: &str) -> Result<usize> {
     Ok(length)
 }
 
-/// Takes a file from an index on loopback, and again when there is no index any more.
+/// Downloads a file from an index on loopback, and again after the index has stopped.
 pub(crate) async fn show(folder: &Path) -> Result<[usize; 2]> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}/simple/", listener.local_addr()?);
     let index = tokio::spawn(axum::serve(listener, index()).into_future());
-    let with_index = take(&proxy(&url, folder)?, FILE).await?;
+    let with_index = download(&proxy(&url, folder)?, FILE).await?;
     index.abort();
-    ensure!(index.await.is_err(), "the index has ended before it was told to");
-    Ok([with_index, take(&proxy(&url, folder)?, FILE).await?])
+    ensure!(index.await.is_err(), "the index has ended early");
+    Ok([with_index, download(&proxy(&url, folder)?, FILE).await?])
 }
 
-/// An index with one project.
+/// Index with one project.
 fn index() -> axum::Router {
     let page = json!({
         "meta": {"api-version": "1.0"}, "name": "demo",
         "files": [{"filename": FILE, "url": format!("/files/{FILE}"), "hashes": {"sha256": SHA256}}],
     });
-    let answer = move || async move {
+    let respond = move || async move {
         ([(header::CONTENT_TYPE, "application/vnd.pypi.simple.v1+json")], page.to_string()).into_response()
     };
     axum::Router::new()
-        .route("/simple/demo/", axum::routing::get(answer))
+        .route("/simple/demo/", axum::routing::get(respond))
         .route(&format!("/files/{FILE}"), axum::routing::get(|| async { CONTENT }))
 }

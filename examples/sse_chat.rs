@@ -1,7 +1,7 @@
-//! Streams a chat answer the way LLM APIs do, from a server on loopback to this terminal.
+//! Streams a chat completion as LLM APIs do, from a server on loopback to this terminal.
 //!
-//! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts its
-//! question with [`EventSource`], which never asks twice, and prints the tokens as they arrive.
+//! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts a question
+//! with [`EventSource`], without retries, and prints the tokens as they arrive.
 //!
 //! Run it with a question: `cargo run --example sse_chat -- "What is an event stream?"`.
 
@@ -21,16 +21,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::json;
-use sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
+use tightwire_sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
 use tokio::net::TcpListener;
 
-/// How long the server takes for a token.
-const PER_TOKEN: Duration = Duration::from_millis(30);
+/// Delay before each token.
+const TOKEN_DELAY: Duration = Duration::from_millis(30);
 
 const ANSWER: &str = "An event stream is a response that does not end: the server writes blocks of lines, \
     one per event, and the client handles each of them when its empty line arrives. 流れ続ける応答。\n";
 
-/// The part of a chunk that this program reads.
+/// Chunk of a chat completion. Other fields are ignored.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Vec<Choice>,
@@ -52,28 +52,28 @@ async fn main() -> anyhow::Result<()> {
     chat(&question, &mut stdout()).await
 }
 
-/// Asks a server on loopback.
+/// Starts a server on loopback and sends it a question.
 pub(crate) async fn chat(question: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
     tokio::select! {
-        answered = ask(address, question, out) => answered,
-        served = serve(listener) => served,
+        result = ask(address, question, out) => result,
+        result = serve(listener) => result,
     }
 }
 
-/// Asks, and writes the answer token by token.
+/// Sends a question and writes the response token by token.
 async fn ask(address: SocketAddr, question: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let body = json!({ "stream": true, "messages": [{ "role": "user", "content": question }] });
     let request = reqwest::Client::new()
         .post(format!("http://{address}/v1/chat/completions"))
         .header("content-type", "application/json")
         .body(body.to_string());
-    // A completion costs money; a client that reconnects would buy it again.
+    // A retry would create, and charge for, another completion.
     let mut source = EventSource::from_request(request).backoff(Backoff::new().max_attempts(0)).build()?;
     writeln!(out, "> {question}")?;
     let mut chunks = source.events().json_until_done::<Chunk>();
-    while let Some(chunk) = chunks.try_next().await.context("the answer broke off")? {
+    while let Some(chunk) = chunks.try_next().await.context("failed to receive the completion")? {
         for choice in chunk.choices {
             write!(out, "{}", choice.delta.content)?;
         }
@@ -85,34 +85,35 @@ async fn ask(address: SocketAddr, question: &str, out: &mut impl Write) -> anyho
 async fn serve(listener: TcpListener) -> anyhow::Result<()> {
     loop {
         let io = TokioIo::new(listener.accept().await?.0);
-        // A client that goes away in the middle of an answer is none of the server's errors.
-        tokio::spawn(async move { http1::Builder::new().serve_connection(io, service_fn(answer)).await });
+        // Errors are ignored: the client may disconnect at any time.
+        tokio::spawn(async move { http1::Builder::new().serve_connection(io, service_fn(respond)).await });
     }
 }
 
-/// A response with the answer, or with the reason why there is none.
-type Answer = Response<Either<SseBody<Blocks>, Full<Bytes>>>;
+/// Event stream, or an error message.
+type ChatResponse = Response<Either<SseBody<Blocks>, Full<Bytes>>>;
 type Blocks = std::pin::Pin<Box<dyn Stream<Item = Result<Block<'static>, Infallible>> + Send>>;
 
-async fn answer(request: Request<Incoming>) -> anyhow::Result<Answer> {
+async fn respond(request: Request<Incoming>) -> anyhow::Result<ChatResponse> {
     let body = request.into_body().collect().await?.to_bytes();
-    let streams = serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body["stream"] == true);
-    if !streams {
-        let mut refusal = Response::new(Either::Right(Full::from("only streaming is offered\n")));
-        *refusal.status_mut() = http::StatusCode::BAD_REQUEST;
-        return Ok(refusal);
+    let wants_stream =
+        serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body["stream"] == true);
+    if !wants_stream {
+        let mut response = Response::new(Either::Right(Full::from("set `stream` to true\n")));
+        *response.status_mut() = http::StatusCode::BAD_REQUEST;
+        return Ok(response);
     }
     Ok(SseBody::new(blocks()).into_response().map(Either::Left))
 }
 
-/// One block per token, then the mark that ends the stream.
+/// Returns one block per token, then `[DONE]`.
 fn blocks() -> Blocks {
     let tokens = ANSWER.split_inclusive(' ').map(|token| {
         Block::new().data(json!({ "choices": [{ "delta": { "content": token } }] }).to_string())
     });
     let blocks = tokens.chain([Block::new().data("[DONE]")]);
     Box::pin(stream::iter(blocks).then(|block| async {
-        tokio::time::sleep(PER_TOKEN).await;
+        tokio::time::sleep(TOKEN_DELAY).await;
         Ok(block)
     }))
 }

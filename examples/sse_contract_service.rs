@@ -1,18 +1,18 @@
-//! The test service that contract test harnesses for SSE clients drive.
+//! Test service for contract test harnesses of SSE clients.
 //!
-//! A harness asks this program over HTTP to open event streams on servers of its own, and this program
-//! reports what the client received by requests to a callback URL.
+//! A harness requests this program over HTTP to open event streams, and the program reports the received messages with
+//! requests to a callback URL.
 //!
-//! | request | does |
+//! | request | effect |
 //! | --- | --- |
-//! | `GET /` | tells the capabilities |
-//! | `POST /` | opens a stream; its control URL is in `Location` |
+//! | `GET /` | returns the capabilities |
+//! | `POST /` | opens a stream and returns its control URL in `Location` |
 //! | `POST <control URL>` | `restart` or `listen` |
 //! | `DELETE <control URL>` | closes the stream |
-//! | `DELETE /` | ends the program |
+//! | `DELETE /` | stops the program |
 //!
 //! Run it with the address to listen on: `cargo run --example sse_contract_service -- 127.0.0.1:8000`.
-#![allow(clippy::print_stdout, reason = "a program tells where it listens")]
+#![allow(clippy::print_stdout, reason = "prints the address of the service")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sse::{Backoff, EventSource, Message};
+use tightwire_sse::{Backoff, EventSource, Message};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
@@ -47,7 +47,7 @@ const CAPABILITIES: [&str; 10] = [
     "server-directed-shutdown-request",
 ];
 
-/// What a harness asks for when it opens a stream.
+/// Body of `POST /`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Parameters {
@@ -62,12 +62,12 @@ struct Parameters {
     body: Option<String>,
 }
 
-/// A request to the control URL of a stream.
+/// Body of a request to the control URL of a stream.
 #[derive(Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 enum Command {
     Restart,
-    /// Announces an event type. This client delivers every type, so there is nothing to prepare.
+    /// Subscribes to an event type. No effect: this client reports all types.
     Listen,
 }
 
@@ -88,32 +88,32 @@ async fn main() -> anyhow::Result<()> {
     serve(listener).await
 }
 
-/// Serves until a request asks for the end.
+/// Serves until a request stops the program.
 pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
     let service = Arc::new(Service::default());
     loop {
         tokio::select! {
-            // The answer to the request that asks for the end is not waited for.
+            // Does not wait for the response to that request.
             () = service.stop.notified() => return Ok(()),
             accepted = listener.accept() => {
                 let io = TokioIo::new(accepted?.0);
                 let service = Arc::clone(&service);
-                let answer = service_fn(move |request| {
+                let respond = service_fn(move |request| {
                     let service = Arc::clone(&service);
-                    async move { service.answer(request).await }
+                    async move { service.respond(request).await }
                 });
-                // A harness that closes its connections is no concern of this program.
-                tokio::spawn(async move { http1::Builder::new().serve_connection(io, answer).await });
+                // Errors are ignored: the harness may close its connections at any time.
+                tokio::spawn(async move { http1::Builder::new().serve_connection(io, respond).await });
             }
         }
     }
 }
 
 impl Service {
-    async fn answer(&self, request: Request<Incoming>) -> anyhow::Result<Response<Full<Bytes>>> {
+    async fn respond(&self, request: Request<Incoming>) -> anyhow::Result<Response<Full<Bytes>>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        let answer = match (&head.method, head.uri.path()) {
+        let response = match (&head.method, head.uri.path()) {
             (&Method::GET, "/") => json_response(&json!({ "name": "sse", "capabilities": CAPABILITIES })),
             (&Method::DELETE, "/") => {
                 self.stop.notify_one();
@@ -136,11 +136,11 @@ impl Service {
             (&Method::DELETE, path) => self.close(path),
             _ => empty(StatusCode::METHOD_NOT_ALLOWED),
         };
-        Ok(answer)
+        Ok(response)
     }
 
     /// Opens a stream and returns the path of its control URL.
-    fn open(&self, parameters: Parameters) -> sse::Result<String> {
+    fn open(&self, parameters: Parameters) -> tightwire_sse::Result<String> {
         let callbacks =
             Callbacks { client: self.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
         let source = source(parameters)?;
@@ -153,7 +153,7 @@ impl Service {
 
     fn command(&self, path: &str, command: Command) -> Response<Full<Bytes>> {
         match self.lock().get(path) {
-            // A stream that has failed takes no commands any more, which is no error of the harness.
+            // The error is ignored: the stream may have ended.
             Some(commands) => {
                 let _ = commands.send(command);
                 empty(StatusCode::ACCEPTED)
@@ -174,7 +174,7 @@ impl Service {
     }
 }
 
-fn source(parameters: Parameters) -> sse::Result<EventSource> {
+fn source(parameters: Parameters) -> tightwire_sse::Result<EventSource> {
     let mut builder = EventSource::builder(parameters.stream_url).report_comments();
     if let Some(delay) = parameters.initial_delay_ms {
         let delay = Duration::from_millis(delay);
@@ -198,7 +198,7 @@ fn source(parameters: Parameters) -> sse::Result<EventSource> {
     builder.build()
 }
 
-/// Reports everything that one stream receives, until it fails or is closed.
+/// Reports the messages of a stream until it fails or is closed.
 async fn run(
     mut source: EventSource,
     mut callbacks: Callbacks,
@@ -219,7 +219,7 @@ async fn run(
     }
 }
 
-/// The callback URL of one stream. Callbacks are numbered, and sent one after the other.
+/// Sends the callbacks of a stream, which are numbered, one after the other.
 struct Callbacks {
     client: reqwest::Client,
     url: String,
@@ -227,7 +227,7 @@ struct Callbacks {
 }
 
 impl Callbacks {
-    async fn report(&mut self, message: sse::Result<Message>) {
+    async fn report(&mut self, message: tightwire_sse::Result<Message>) {
         let report = match message {
             Ok(Message::Event(event)) => json!({
                 "kind": "event",
@@ -245,7 +245,7 @@ impl Callbacks {
         };
         self.sent += 1;
         let url = format!("{}/{}", self.url, self.sent);
-        // A harness that is done with a stream may not listen any more.
+        // The error is ignored: the harness may have stopped listening.
         let _ = self.client.post(url).body(report.to_string()).send().await;
     }
 }

@@ -1,23 +1,24 @@
-//! The `client` suite: the HTTP table of the first report, and a streamed chat answer, each beside live peers. Client
-//! and server are in one process, as in the report. reqwest is what this workspace's client stands on, so that the
-//! distance to it is the price of the client's own work; hyper-util bounds both.
+//! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live
+//! peers. Client and server share a process, as in the Go benchmark. This workspace's client is built on
+//! reqwest, so the difference to it is the cost of the client's own work; hyper-util is the lower bound of
+//! both.
 
 use benches::{Impl, Row, Suite};
-use client_bench::bare::{HyperUtil, Reqwest};
 use client_bench::ours::Ours;
+use client_bench::peers::{HyperUtil, Reqwest};
 use client_bench::repeat::{Threads, concurrent, sequential};
-use client_bench::stream::{self, AsyncOpenai, Form};
+use client_bench::stream::{self, AsyncOpenai, StreamApi};
 use client_bench::workload::Workload;
 
 benches::counting_allocator!();
 
-/// An answer that the caller keeps.
+/// An owned response.
 const OWNED: &str = "owned";
-/// The same, on a runtime with a thread per processor where the others have one thread.
+/// Same as [`OWNED`], on a runtime with a thread per processor instead of one thread.
 const THREADS: &str = "owned, several threads";
-/// A part of a stream with all its members.
+/// A stream chunk with all fields.
 const TYPED: &str = "typed";
-/// The text of the parts.
+/// The text of the chunks.
 const TEXT: &str = "text";
 
 const REQWEST: &str = "0.13.5";
@@ -31,21 +32,21 @@ fn main() {
         Workload::large_response(),
         Workload::with_headers(),
     ] {
-        one_after_the_other(&mut suite, &workload);
+        sequential_requests(&mut suite, &workload);
     }
     with_retry(&mut suite);
     with_retry_without_sleep(&mut suite);
-    all_at_once(&mut suite);
-    one_after_the_other(&mut suite, &Workload::simple("client_do_allocations"));
+    concurrent_requests(&mut suite);
+    sequential_requests(&mut suite, &Workload::simple("client_do_allocations"));
     streamed(&mut suite);
     suite.finish();
 }
 
-/// Requests one after the other. Client and server take turns, so that one thread has all the work; on a runtime with
-/// several threads, these wake each other up for nothing, as the second half of the row shows.
-fn one_after_the_other(suite: &mut Suite, workload: &Workload) {
+/// Sequential requests. Client and server take turns, so one thread does all the work. With several threads
+/// they only wake each other up, as the second half of the row shows.
+fn sequential_requests(suite: &mut Suite, workload: &Workload) {
     let answer = || workload.answer.clone();
-    in_both_layouts(
+    one_and_several_threads(
         suite.row(workload.row).payload(workload.expected()),
         workload,
         |threads| sequential(threads, answer(), |server| Ours::new(workload, server)),
@@ -54,8 +55,8 @@ fn one_after_the_other(suite: &mut Suite, workload: &Workload) {
     );
 }
 
-/// The sides of a row on one thread, and on a thread per processor.
-fn in_both_layouts<O: FnMut(u64) -> u64, R: FnMut(u64) -> u64>(
+/// Runs the implementations on one thread, and on a thread per processor.
+fn one_and_several_threads<O: FnMut(u64) -> u64, R: FnMut(u64) -> u64>(
     row: Row<'_>,
     workload: &Workload,
     ours: impl Fn(Threads) -> O,
@@ -75,7 +76,7 @@ fn in_both_layouts<O: FnMut(u64) -> u64, R: FnMut(u64) -> u64>(
         );
 }
 
-/// The policy's wait, with next to nothing around it. It is random, so that a ratio of two implementations says nothing.
+/// The retry delay with little else. It is random, so ratios between implementations are meaningless.
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
     let ours = sequential(Threads::One, workload.answer.clone(), |server| Ours::new(&workload, server));
@@ -86,7 +87,7 @@ fn with_retry(suite: &mut Suite) {
     );
 }
 
-/// The same without the wait: what a retry costs by itself. reqwest alone sends both requests by hand.
+/// Same without the delay: the cost of a retry. For reqwest, both requests are sent explicitly.
 fn with_retry_without_sleep(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry_without_sleep");
     let (threads, expected, answer) = (Threads::One, workload.expected(), || workload.answer.clone());
@@ -99,12 +100,12 @@ fn with_retry_without_sleep(suite: &mut Suite) {
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest);
 }
 
-/// Requests of 32 tasks with one client; a time is that of the wall clock over all requests. Here, too, several threads
-/// share the work with a server that answers at once, and have more to do with waking each other up than they gain.
-fn all_at_once(suite: &mut Suite) {
+/// Requests of 32 tasks that share one client, measured in wall-clock time. As above, several threads spend
+/// more on waking each other up than they gain.
+fn concurrent_requests(suite: &mut Suite) {
     let workload = Workload::simple("client_do_concurrent");
     let answer = || workload.answer.clone();
-    in_both_layouts(
+    one_and_several_threads(
         suite.row(workload.row).payload(workload.expected()).elements(1),
         &workload,
         |threads| concurrent(threads, answer(), |server| Ours::new(&workload, server)),
@@ -113,24 +114,24 @@ fn all_at_once(suite: &mut Suite) {
     );
 }
 
-/// A chat answer of 10,000 parts.
+/// A chat completion of 10,000 chunks.
 fn streamed(suite: &mut Suite) {
     const ROW: &str = "client_stream_10k";
     let answer = stream::answer();
-    let expected = stream::value(stream::PARTS, stream::TEXT);
+    let expected = stream::value(stream::CHUNKS, stream::TEXT);
     let threads = Threads::PerProcessor;
     let ours = |form| sequential(threads, answer.clone(), move |server| stream::Ours::new(form, server));
     suite
         .row(ROW)
         .payload(stream::LEN)
-        .elements(stream::PARTS)
-        .run_batches(Impl::ours("parts").class(TYPED), expected, ours(Form::Parts))
-        .run_batches(Impl::ours("deltas only").class(TYPED), expected, ours(Form::DeltasOnly))
-        .run_batches(Impl::ours("text").class(TEXT), expected, ours(Form::Text))
+        .elements(stream::CHUNKS)
+        .run_batches(Impl::ours("parts").class(TYPED), expected, ours(StreamApi::Chunks))
+        .run_batches(Impl::ours("deltas only").class(TYPED), expected, ours(StreamApi::DeltasOnly))
+        .run_batches(Impl::ours("text").class(TEXT), expected, ours(StreamApi::Text))
         .run_batches(
             Impl::peer("async-openai", ASYNC_OPENAI).class(TYPED),
             expected,
             sequential(threads, answer.clone(), AsyncOpenai::new),
         )
-        .run_batches(Impl::limit("events only"), stream::value(stream::PARTS, 0), ours(Form::Events));
+        .run_batches(Impl::limit("events only"), stream::value(stream::CHUNKS, 0), ours(StreamApi::Events));
 }

@@ -1,13 +1,13 @@
-//! The `codec` suite: the rows of the fifth report, whose original is the binary codec parco, each beside live peers;
-//! and decoding, which the report has no row for.
+//! The `codec` suite: the rows of the fifth report, whose reference implementation is the Go library parco, each with
+//! live peers; and decoding, which is not part of the report.
 //!
-//! All implementations of a row encode one message, or the same in another form whose map has the same order, so that
-//! everybody meets the entries in the same sequence.
+//! All implementations of a row encode the same message, or one converted from it with the same map order, so that all
+//! encode the entries in the same sequence.
 
 use benches::{Impl, Row, Suite};
 use codec_bench::codec::{self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified};
 use codec_bench::json::{SerdeJson, SimdJson, SonicRs};
-use codec_bench::message::{Check, Form, Message};
+use codec_bench::message::{Check, Message, MessageType};
 use codec_bench::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
 use codec_bench::payload::{self, Size};
 use codec_bench::peers::{
@@ -21,20 +21,20 @@ use codec_bench::{limits, ours, reference};
 
 benches::counting_allocator!();
 
-/// Bytes in a buffer that is kept.
+/// Encoding to a reused buffer.
 const REUSED: &str = "encode reused buffer";
-/// Bytes in a new vector.
+/// Encoding to a new vector.
 const FRESH: &str = "encode new vector";
-/// Bytes that only their length is left of.
+/// Encoding to a sink that only adds up lengths.
 const DISCARDED: &str = "encode discarded";
-/// A message that owns its texts, values and keys.
+/// Decoding an owned message.
 const OWNED: &str = "owned";
-/// A message whose texts and keys borrow from the bytes.
+/// Decoding a message whose strings and keys borrow from the bytes.
 const BORROWED: &str = "borrowed";
-/// Bytes that were validated and are read in place.
+/// Validating bytes to read them in place.
 const VIEW: &str = "view";
 
-/// Adds codecs to a row, each as `$kind` takes it.
+/// Adds codecs to a row with the function `$kind`.
 macro_rules! add {
     ($row:expr, $kind:ident, $message:expr, [$($codec:ty),+ $(,)?]) => {{
         let row = $row;
@@ -43,8 +43,8 @@ macro_rules! add {
     }};
 }
 
-/// Adds every codec that can encode and decode the message, and some more.
-macro_rules! everybody {
+/// Adds every codec that can encode and decode the message, and those in `$more`.
+macro_rules! all_codecs {
     ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
         add!(
             $row,
@@ -74,7 +74,7 @@ macro_rules! everybody {
     };
 }
 
-/// Adds the codecs that write to a sink and read from a reader, and some more.
+/// Adds the codecs that write to a sink and read from a reader, and those in `$more`.
 macro_rules! streaming {
     ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
         add!(
@@ -114,7 +114,7 @@ fn main() {
     suite.finish();
 }
 
-/// A message into a buffer that is kept. Codecs with the same bytes as the original come first.
+/// Encoding to a reused buffer. Codecs with the same bytes as the Go library come first.
 fn compile(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
@@ -126,7 +126,7 @@ fn compile(suite: &mut Suite, size: Size, message: &Message) {
         ),
         _ => add!(row, reused, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
-    let row = everybody!(row, reused, message, WincodeVec);
+    let row = all_codecs!(row, reused, message, WincodeVec);
     let payload = reference::parco(message);
     let mut buffer = Vec::new();
     let sum = message.map.keys().map(|key| u64::from(key.as_bytes()[0])).sum();
@@ -137,7 +137,7 @@ fn compile(suite: &mut Suite, size: Size, message: &Message) {
     );
 }
 
-/// A message to a sink that only adds up lengths, by the codecs that can write to one.
+/// Encoding to a sink that only adds up lengths, for codecs that support sinks.
 fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     let row =
         suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
@@ -150,21 +150,21 @@ fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     streaming!(row, discarded, message, Postcard);
 }
 
-/// JSON in a new vector, as the report has it, and in a buffer that is kept.
+/// JSON to a new vector, as in the report, and to a reused buffer.
 fn json(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
     let row = add!(row, fresh, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
-    add!(row, reused_form, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
+    add!(row, reused_variant, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
 }
 
-/// MessagePack in a new vector, as the report has it, and in a buffer that is kept.
+/// MessagePack to a new vector, as in the report, and to a reused buffer.
 fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("msgpack_compile_{}", size.name())).payload(size.msgpack_len()).elements(1);
     let row = add!(row, fresh, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
-    add!(row, reused_form, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
+    add!(row, reused_variant, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
 }
 
-/// A message from bytes, in three forms that share a row and have a class each.
+/// Decoding to owned messages, borrowed messages and views, which share a row and have a class each.
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
@@ -176,7 +176,7 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
         ),
         _ => add!(row, owned, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
-    let row = everybody!(row, owned, message, SimdJson, SonicRs);
+    let row = all_codecs!(row, owned, message, SimdJson, SonicRs);
     let row = match size {
         Size::Large => add!(row, borrowed, message, [ours::DerivedWide]),
         _ => add!(row, borrowed, message, [ours::Derived]),
@@ -207,7 +207,7 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
     };
 }
 
-/// A message from a reader, by the codecs that have one.
+/// Decoding from a reader, for codecs that support readers.
 fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
@@ -217,7 +217,7 @@ fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     streaming!(row, from_reader, message);
 }
 
-/// The length of verified bytes; a failed verification has none, and then no value is right.
+/// Expected length; if verification failed, a value that no length equals.
 fn expected(bytes: &[u8]) -> u64 {
     if bytes.is_empty() { u64::MAX } else { bytes.len() as u64 }
 }
@@ -226,38 +226,40 @@ fn reused<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
     encode::<C>(row, message, "")
 }
 
-/// The same in a row that has new vectors as well.
-fn reused_form<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+/// Encoding to a reused buffer in a row that also contains new vectors.
+fn reused_variant<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
     encode::<C>(row, message, "reused")
 }
 
-fn encode<'a, C: Codec>(row: Row<'a>, message: &Message, form: &str) -> Row<'a> {
-    let (mut codec, message) = (C::default(), C::Message::of(message));
+fn encode<'a, C: Codec>(row: Row<'a>, message: &Message, variant: &str) -> Row<'a> {
+    let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let len = expected(&verified::<C>(&message));
-    row.run(implementation::<C>(form).class(REUSED).payload(len), len, || codec::encode(&mut codec, &message))
+    row.run(implementation::<C>(variant).class(REUSED).payload(len), len, || {
+        codec::encode(&mut codec, &message)
+    })
 }
 
 fn fresh<'a, C: Fresh>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let message = C::Message::of(message);
+    let message = C::Message::from_message(message);
     let len = expected(&verified::<C>(&message));
     row.run(implementation::<C>("").class(FRESH).payload(len), len, || codec::fresh::<C>(&message))
 }
 
 fn discarded<'a, C: Discard>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let message = C::Message::of(message);
+    let message = C::Message::from_message(message);
     let len = expected(&verified::<C>(&message));
     row.run(implementation::<C>("").class(DISCARDED).payload(len), len, || codec::discard::<C>(&message))
 }
 
 fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let (mut codec, message) = (C::default(), C::Message::of(message));
+    let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let bytes = verified::<C>(&message);
     let implementation = implementation::<C>(OWNED).class(OWNED).payload(expected(&bytes));
     row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))
 }
 
 fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let message = C::Message::of(message);
+    let message = C::Message::from_message(message);
     let bytes = verified::<C>(&message);
     let whole = C::from_reader(&mut &bytes[..]).is_some_and(|decoded| decoded == *message);
     let check = if whole { message.check() } else { u64::MAX };
@@ -267,7 +269,7 @@ fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
 
 fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {
     let mut codec = C::default();
-    let bytes = verified::<C>(&C::Message::of(message));
+    let bytes = verified::<C>(&C::Message::from_message(message));
     let whole = codec.borrow(&bytes).is_some_and(|borrowed| borrowed.copied() == *message);
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(BORROWED).class(BORROWED).payload(expected(&bytes));
@@ -275,7 +277,7 @@ fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {
 }
 
 fn view<'a, C: View>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let bytes = verified::<C>(&C::Message::of(message));
+    let bytes = verified::<C>(&C::Message::from_message(message));
     let whole = C::view(&bytes).is_some_and(|view| C::copied(&view).as_ref() == Some(message));
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(VIEW).class(VIEW).payload(expected(&bytes));

@@ -1,13 +1,12 @@
-//! The `json` suite: the rows of the third report, and documents of three kinds and sizes, each beside live peers.
+//! Suite `json`: the rows of the third report, and documents of three kinds and sizes, each compared with other crates.
 //!
-//! The report has most of its rows twice, once per backend of the original. Here the first of a pair has all
-//! implementations, the other only what its name says: ours beside the standard library of each language.
+//! The report has most rows twice, once per backend of the Go library. Here, the first row of a pair has all
+//! implementations, the other only tightwire-json and the standard library of each language.
 
 use std::hint::black_box;
 
 use benches::memory;
 use benches::{Impl, Row, Suite};
-use json::Codec;
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use json_bench::peers::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
@@ -18,29 +17,30 @@ use json_bench::{ours, payload, peers};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tightwire_json::Codec;
 
 benches::counting_allocator!();
 
-/// Whom a row has.
+/// Implementations of a row.
 #[derive(Clone, Copy, PartialEq)]
 enum Set {
-    /// Everybody, and buffers that are kept beside fresh ones.
+    /// All, with new and with reused buffers.
     Full,
-    /// Everybody once.
+    /// All, with new buffers.
     Backends,
-    /// Ours and serde_json.
+    /// tightwire-json and serde_json.
     Standard,
 }
 
-/// A tree of values, where the original has a map of anything.
+/// Tree of values, where the Go library has a map of any values.
 const DYNAMIC: &str = "dynamic";
-/// Structs all the way down.
+/// Structs only.
 const TYPED: &str = "typed";
 /// Structs with owned strings.
 const OWNED: &str = "typed owned";
-/// Structs with strings that borrow where they can.
+/// Structs with strings that borrow if they have no escapes.
 const COW: &str = "typed cow";
-/// Structs with strings that borrow, or fail.
+/// Structs with strings that must borrow.
 const STR: &str = "typed str";
 
 fn main() {
@@ -62,7 +62,7 @@ fn peer(name: &str, version: &str, form: &str) -> Impl {
     Impl::peer(format!("{name} {form}"), version).class(form)
 }
 
-/// The length of a value's document. All encoders agree on it.
+/// Returns the encoded length of a value, which is the same for all encoders.
 fn length<T: Serialize>(value: &T) -> u64 {
     serde_json::to_vec(value).map_or(0, |document| document.len() as u64)
 }
@@ -114,7 +114,7 @@ fn marshal(suite: &mut Suite) {
     }
 }
 
-/// Encodes to a fresh vector, and with [`Set::Full`] also into a buffer that is kept.
+/// Encodes into a new vector, and with [`Set::Full`] also into a reused buffer.
 fn encode<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set) -> Row<'a> {
     let len = length(value);
     let row = encode_peers(row.run(ours(form), len, || ours::to_vec(value)), form, value, set);
@@ -142,7 +142,7 @@ fn encode_peers<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set)
     )
 }
 
-/// A new buffer, a new encoder, a line; the HTTP rows write the buffer away afterwards.
+/// Rows that write a line with a new encoder into a new buffer. The HTTP rows then write the buffer to a sink.
 fn encoders(suite: &mut Suite) {
     let (dynamic, typed) = (payload::api_dynamic(), payload::api_typed());
     for (name, set, http) in [
@@ -196,7 +196,7 @@ fn unmarshal(suite: &mut Suite) {
         if set == Set::Full {
             let row = decode::<ApiCow>(row, COW, &document, API, set);
             let row = decode::<ApiStr>(row, STR, &document, API, set);
-            // The trees that these peers bring along have other properties than ours: a class of their own.
+            // The tree types of these peers have other properties, so that they are a separate class.
             let mut simd_json = SimdJson::default();
             let own = "tree of its own";
             row.run(peer("simd-json", SIMD_JSON, own), API, || simd_json.decode::<ApiSimdJson>(&document))
@@ -228,17 +228,17 @@ fn unmarshal(suite: &mut Suite) {
     }
 }
 
-/// What the machine allows: every decoder of text has to look at every byte, and check that it is UTF-8.
+/// Adds the lower bound: every decoder has to read every byte and validate UTF-8.
 fn bounded<'a>(row: Row<'a>, document: &[u8]) -> Row<'a> {
     let len = document.len();
     row.run(Impl::limit("UTF-8 check"), len as u64, || memory::validate(black_box(document), len.max(1)))
 }
 
-/// The check value of the API response: it has data, the length of its id, its time.
+/// Check value of the API response: 1 for its data, the length of its id, its timestamp.
 const API: u64 = 1 + 40 + 1_703_001_234_567;
-/// The check value of the page: logins and lengths of the names, 200 users in total, 20 to a page.
+/// Check value of the page: logins and lengths of the names, 200 users in total, 20 per page.
 const PAGE: u64 = 20 * 100 + 10 * 190 + 20 * 5 + 200 + 20;
-/// The check value of the test response: the lengths of its message and its five permissions.
+/// Check value of the test response: the lengths of its message and its five permissions.
 const TEST: u64 = 7 + 5 * 11;
 
 fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64, set: Set) -> Row<'a> {
@@ -256,8 +256,8 @@ fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u6
         .run(peer("sonic-rs", SONIC_RS, form), expected, || peers::sonic_rs_slice::<F>(document))
 }
 
-/// A new reader over the document, a new decoder that could go on to a next document. simd-json and sonic-rs have no
-/// such decoder; they read everything first, and stand beside our function that does the same.
+/// Rows with a new reader and a new stream decoder. simd-json and sonic-rs have no stream decoder: they read the whole
+/// input first, and are compared with the functions of tightwire-json and serde_json that do the same.
 fn decoders(suite: &mut Suite) {
     let document = serde_json::to_vec(&payload::api_dynamic()).unwrap_or_default();
     for (name, set) in
@@ -341,7 +341,7 @@ fn round_trip<'a, F: Family, T: Serialize>(
     )
 }
 
-/// Documents of 10 KB, 100 KB and 1 MB.
+/// Rows with documents of 10 KB, 100 KB and 1 MB.
 fn documents(suite: &mut Suite) {
     for kind in Kind::ALL {
         for size in Size::ALL {
@@ -366,8 +366,10 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
     decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
 
-    let (Ok(tree), Ok(typed)) = (json::from_slice::<Value>(document), json::from_slice::<T>(document)) else {
-        unreachable!("generated documents are of their type, which tests show")
+    let (Ok(tree), Ok(typed)) =
+        (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document))
+    else {
+        unreachable!("generated documents have their type, as tests check")
     };
     let row = suite.row(encoding).payload(encoded);
     encode(encode(row, DYNAMIC, &tree, Set::Backends), TYPED, &typed, Set::Backends);

@@ -1,14 +1,13 @@
-//! The `types` suite: the values of the API client there and back, each beside live peers.
+//! Suite `types`: encoding and decoding of the values of the Perplexity client, each compared with other crates.
 //!
-//! Ours are the types of the `perplexity` crate, which keep unknown values and accept what is missing or `null`. The
-//! peers have plain structs with serde's derive, as a program would write them for this API.
+//! tightwire-json uses the types of tightwire-perplexity, which keep unknown values and accept missing or `null`
+//! fields. The peers use plain structs with serde's derive, as a program would define them for this API.
 //!
-//! The types of the crate `async-openai` are no peers: its chunks need the member `object`, which these documents do
-//! not have, its images are objects where they have a text, it knows no steps and no searches, and of the usage it
-//! would pass over the costs.
+//! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not
+//! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
 //!
-//! The backends of `json` that are not its own are measured with the feature `all-backends` alone, which slows the peer
-//! serde_json down.
+//! The other backends of tightwire-json are only measured with the feature `all-backends`, which slows down the peer
+//! serde_json.
 
 use std::hint::black_box;
 
@@ -20,20 +19,20 @@ use json_bench::api::document::Document;
 use json_bench::api::plain;
 use json_bench::peers::SimdJson;
 use json_bench::types::Check;
-use perplexity::types::{chat, search};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_perplexity::types::{chat, search};
 
 benches::counting_allocator!();
 
-/// A document in a new vector.
+/// Encoding into a new vector.
 const TYPED: &str = "typed";
-/// A document in a buffer that is kept.
+/// Encoding into a reused buffer.
 const REUSED: &str = "typed reused";
-/// A value that borrows nothing.
+/// Decoding into an owned value.
 const OWNED: &str = "typed owned";
 
-/// What can be in both directions of a pair of rows.
+/// Type that can be encoded and decoded.
 trait Payload: Serialize + DeserializeOwned + Check {}
 
 impl<T: Serialize + DeserializeOwned + Check> Payload for T {}
@@ -43,49 +42,49 @@ fn main() {
     pair::<chat::Usage, plain::UsageInfo>(
         &mut suite,
         ["usage_info_marshal", "usage_info_unmarshal"],
-        &Document::of("UsageInfo_Unmarshal", "UsageInfo"),
+        &Document::load("UsageInfo_Unmarshal", "UsageInfo"),
     );
     pair::<chat::Completion, plain::StreamChunk>(
         &mut suite,
         ["stream_chunk_marshal", "stream_chunk_unmarshal"],
-        &Document::of("StreamChunk_Unmarshal", "StreamChunk"),
+        &Document::load("StreamChunk_Unmarshal", "StreamChunk"),
     );
     pair::<chat::Message, plain::ChatMessage>(
         &mut suite,
         ["chat_message_marshal_simple_text", "chat_message_unmarshal_simple_text"],
-        &Document::of("ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText"),
+        &Document::load("ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText"),
     );
     pair::<chat::Message, plain::ChatMessage>(
         &mut suite,
         ["chat_message_marshal_structured_content", "chat_message_unmarshal_structured_content"],
-        &Document::of("ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent"),
+        &Document::load("ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent"),
     );
     pair::<chat::ToolCall, plain::ToolCall>(
         &mut suite,
         ["tool_call_marshal", "tool_call_unmarshal"],
-        &Document::of("ToolCall_Unmarshal", "ToolCall"),
+        &Document::load("ToolCall_Unmarshal", "ToolCall"),
     );
     pair::<chat::ReasoningStep, plain::ReasoningStep>(
         &mut suite,
         ["reasoning_step_marshal", "reasoning_step_unmarshal"],
-        &Document::of("ReasoningStep_Unmarshal", "ReasoningStep"),
+        &Document::load("ReasoningStep_Unmarshal", "ReasoningStep"),
     );
     pair::<search::Response, plain::SearchResponse>(
         &mut suite,
         ["search_response_marshal", "search_response_unmarshal"],
-        &Document::of("SearchResponse_Unmarshal", "SearchResponse"),
+        &Document::load("SearchResponse_Unmarshal", "SearchResponse"),
     );
     pair::<chat::Completion, plain::StreamChunk>(
         &mut suite,
         ["complex_response_marshal", "complex_response_unmarshal"],
-        &Document::of("ComplexResponse_Unmarshal", "ComplexResponse"),
+        &Document::load("ComplexResponse_Unmarshal", "ComplexResponse"),
     );
     suite.finish();
 }
 
-/// The two rows of one document: `O` is our type for it, `P` the plain struct.
+/// Runs the two rows of a document: `O` is the type of tightwire-perplexity, `P` the plain struct.
 fn pair<O: Payload, P: Payload>(suite: &mut Suite, [marshal, unmarshal]: [&str; 2], document: &Document) {
-    // Length and check follow from ours; that ours are right is checked against the document.
+    // Expected length and check value; the value itself is compared with the document.
     let value = payload::<O>(document);
     let length = serde_json::to_vec(&value).map_or(0, |encoded| encoded.len() as u64);
     let row = suite.row(marshal).payload(length);
@@ -106,10 +105,10 @@ fn pair<O: Payload, P: Payload>(suite: &mut Suite, [marshal, unmarshal]: [&str; 
     decode::<SonicRs, P>(row, document, check);
 }
 
-/// The value that the marshal row encodes.
+/// Returns the value of the marshal row.
 fn payload<T: Payload>(document: &Document) -> T {
-    let Ok(value) = json::from_slice(&document.output) else {
-        unreachable!("the types are those of the documents, which tests show")
+    let Ok(value) = tightwire_json::from_slice(&document.output) else {
+        unreachable!("the documents have these types, as tests check")
     };
     value
 }
@@ -123,8 +122,8 @@ fn implementation<C: Codec>(class: &str) -> Impl {
     .class(class)
 }
 
-/// Encodes into a new vector, and into a buffer that is kept. The check is the length; a document that is another one
-/// than the row's has none.
+/// Encodes into a new vector, and into a reused buffer. The check value is the length, 0 if the output differs from the
+/// document of the row.
 fn encode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, length: u64) -> Row<'a> {
     let value = payload::<T>(document);
     let is_right = C::to_vec(&value).is_some_and(|encoded| document.is_encoded_in(&encoded));
@@ -139,7 +138,7 @@ fn encode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, length: u
     })
 }
 
-/// Decodes the input. The check is some of the value's content; a value that lacks something of the document has none.
+/// Decodes the input. The check value is computed from the value, 0 if the value lacks a part of the document.
 fn decode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
     let mut codec = C::default();
     let input = document.input.as_slice();

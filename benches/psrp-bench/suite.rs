@@ -1,11 +1,11 @@
-//! The `psrp` suite: the rows of the second report, whose original is the remoting protocol of go-psrpcore, beside live
-//! peers; two rows of a large document; and rows beside PowerShell.
+//! Benchmark suite `psrp`: the rows of the second report, compared with go-psrpcore and live peers; two rows of a large
+//! document; and rows compared with PowerShell.
 //!
-//! Where a row of the original does less than its name says, ours has two variants: one that does the same, called
-//! `as the original`, and one that does what the name says. The two rows of maps have nothing of the protocol in them.
+//! Where a row of go-psrpcore does less than its name says, we have two variants: `as the original` does the same, the
+//! other one does what the name says. The two map rows do not involve the protocol.
 //!
-//! psrp-rs is a program of its own below `peers/rust`: linked in here, it would turn on TLS, HTTP/2 and compression in
-//! the client that the suites `sse` and `client` measure. ironposh is not on the registry.
+//! psrp-rs is a separate program in `peers/rust`: linked into this binary, it would enable TLS, HTTP/2 and compression
+//! in the client measured by the suites `sse` and `client`. ironposh is not in the registry.
 
 use std::hint::black_box;
 
@@ -16,32 +16,32 @@ use psrp::io::Child;
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use psrp::{Error, Value};
-use psrp_bench::maps::{self, Locked, Sharded};
+use psrp_bench::maps::{self, LockedMap, ShardedMap};
 use psrp_bench::payload::{self, IDENTITY, members};
 use psrp_bench::powershell::{self, Session};
-use psrp_bench::round_trip::{self, Kept};
-use psrp_bench::session::{self, Far, Sessions};
-use psrp_bench::transport::{self, Link};
+use psrp_bench::round_trip::{self, RoundTripBuffers};
+use psrp_bench::session::{self, ServerKind, Sessions};
+use psrp_bench::transport::{self, PacketSender};
 use psrp_bench::{document, limits};
 use uuid::Uuid;
 
 benches::counting_allocator!();
 
-/// Bytes in a new vector.
+/// Output in a new vector.
 const FRESH: &str = "new vector";
-/// Bytes in a buffer that is kept.
+/// Output in a reused buffer.
 const REUSED: &str = "reused buffer";
-/// What was decoded borrows nothing.
+/// The decoded value owns its data.
 const OWNED: &str = "owned";
-/// What was decoded borrows from the input or from what decoded it.
+/// The decoded value borrows from the input or the decoder.
 const BORROWED: &str = "borrowed";
-/// Sessions with a server that decodes no document.
+/// Sessions with a server that decodes no documents.
 const PLAIN: &str = "client, plain server";
-/// Sessions with all of a server.
+/// Sessions with a full server.
 const WHOLE: &str = "client and server";
-/// Sessions with a server that is a child process.
+/// Sessions with a child process server.
 const CHILD: &str = "client";
-/// The two rows of maps.
+/// The two map rows.
 const MAP: &str = "map, no protocol";
 
 fn main() {
@@ -87,22 +87,22 @@ fn main() {
     suite.finish();
 }
 
-/// A value as a document.
+/// Encodes a value as a document.
 fn wrapped<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
     writer.write_document([(None, value)])
 }
 
-/// A value as a part of the document before.
+/// Encodes a value as a continuation of the previous document.
 fn continued<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
     writer.continue_document([(None, value)])
 }
 
-/// The length of what was made; 0 where that failed.
+/// Returns the encoded length, 0 on failure.
 fn length<T: AsRef<[u8]>>(bytes: Result<T, Error>) -> u64 {
     bytes.map_or(0, |bytes| black_box(bytes.as_ref()).len() as u64)
 }
 
-/// The length of a document of the value; no length where another value is read from it.
+/// Returns the length of a document of the value, `u64::MAX` if decoding it yields another value.
 fn verified(value: &Value, write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error>) -> u64 {
     let mut writer = Writer::new();
     match write(&mut writer, value) {
@@ -128,7 +128,7 @@ fn serialize(
         .run(Impl::ours("lent").class(REUSED), expected, || length(write(&mut lending, black_box(value))));
 }
 
-/// The two rows whose serializer is not reset: from the second document on, all they write is a reference.
+/// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
 fn serialize_again(suite: &mut Suite) {
     let value = payload::small();
     let whole = verified(&value, wrapped);
@@ -144,7 +144,7 @@ fn serialize_again(suite: &mut Suite) {
             length(wrapped(&mut other, black_box(&value)))
         });
 
-    let value = payload::described();
+    let value = payload::object_with_text();
     let whole = verified(&value, wrapped);
     let (mut writer, mut other, mut lending) = (Writer::new(), Writer::new(), Writer::new());
     length(continued(&mut writer, &value));
@@ -173,19 +173,19 @@ fn deserialize(suite: &mut Suite, name: &str) {
     });
 }
 
-/// Adds how long it takes to copy the finished bytes.
+/// Adds a row limit: copying the encoded bytes.
 fn copies(row: Row<'_>, bytes: &[u8]) {
     let mut buffer = Vec::new();
     let expected = bytes.len() as u64;
     row.run(Impl::limit("memory copy").class(REUSED), expected, || limits::copy(bytes, &mut buffer));
 }
 
-/// The fragment of a message that has only one.
+/// Returns the fragment of a message that fits into one.
 fn fragment(blob: &[u8]) -> Fragment<'_> {
     Fragment { object_id: 1, fragment_id: 0, start: true, end: true, blob: blob.into() }
 }
 
-/// A fragment in a buffer.
+/// Appends an encoded fragment to a buffer.
 fn encoded_fragment(fragment: &Fragment<'_>, mut buffer: Vec<u8>) -> Vec<u8> {
     buffer.clear();
     let _ = black_box(fragment).encode(&mut buffer);
@@ -232,8 +232,7 @@ fn decode_fragment(suite: &mut Suite) {
     copies(row, &encoded);
 }
 
-/// Five fragments, though the name of the row says four. The assembler of the original takes fragments that are decoded
-/// already; ours takes bytes.
+/// Five fragments, though the row's name says four. go-psrpcore's assembler takes decoded fragments, ours takes bytes.
 fn assemble(suite: &mut Suite) {
     let message = [0; 4096];
     let fragments: Vec<_> = Fragmenter::new()
@@ -242,7 +241,7 @@ fn assemble(suite: &mut Suite) {
         .map(|fragment| encoded_fragment(&fragment, Vec::new()))
         .collect();
     let expected = if fragments.len() == 5 { 4096 } else { u64::MAX };
-    let mut kept = Assembler::new();
+    let mut reused = Assembler::new();
     let row = suite
         .row("fragment_assemble_4")
         .payload(4096)
@@ -254,12 +253,12 @@ fn assemble(suite: &mut Suite) {
             assembled(&mut Assembler::new(), &fragments).map_or(0, |message| black_box(message).len() as u64)
         })
         .run(Impl::ours("reused assembler, borrowed").class(BORROWED), expected, || {
-            assembled(&mut kept, &fragments).map_or(0, |message| black_box(message).len() as u64)
+            assembled(&mut reused, &fragments).map_or(0, |message| black_box(message).len() as u64)
         });
     copies(row, &message);
 }
 
-/// The message after the last of the fragments.
+/// Returns the message completed by the last fragment.
 fn assembled<'a>(assembler: &'a mut Assembler, fragments: &'a [Vec<u8>]) -> Option<&'a [u8]> {
     let (last, others) = black_box(fragments).split_last()?;
     for fragment in others {
@@ -319,7 +318,7 @@ fn data_packet(target: Option<Uuid>, data: &[u8]) -> Packet<'_> {
     Packet::Data { target, priority: Priority::Default, data }
 }
 
-/// The line of a packet; empty where another packet is read from it.
+/// Returns the line of a packet, empty if it does not decode to the same packet.
 fn line(packet: &Packet<'_>) -> Vec<u8> {
     let (mut line, mut data) = (Vec::new(), Vec::new());
     let encoded = packet.encode(&mut line);
@@ -327,10 +326,11 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
     if is_right { line } else { Vec::new() }
 }
 
-/// A packet to a buffer that is emptied before, or to a writer that keeps nothing.
+/// Sends a packet to a reused buffer, or to a writer that discards it.
 fn send<'a>(suite: &'a mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) -> Row<'a> {
     let expected = line(packet).len() as u64;
-    let (sink, link, mut buffer) = (Link::new(std::io::sink()), Link::new(Vec::new()), Vec::new());
+    let (sink, link, mut buffer) =
+        (PacketSender::new(std::io::sink()), PacketSender::new(Vec::new()), Vec::new());
     suite
         .row(name)
         .payload(expected)
@@ -355,10 +355,10 @@ fn send_command(suite: &mut Suite) {
     let _ = send(suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
 }
 
-/// A packet from a reader of bytes, with everything made anew as in the original, and from bytes that are there.
+/// Receives a packet from a reader with new buffers, as in go-psrpcore, and decodes it from available bytes.
 fn receive(suite: &mut Suite, name: &str, packet: &Packet<'_>) {
     let (line, expected) = (line(packet), transport::data(packet).len() as u64);
-    let mut kept = PacketReader::new(Role::Client);
+    let mut reused = PacketReader::new(Role::Client);
     suite
         .row(name)
         .payload(line.len() as u64)
@@ -370,7 +370,7 @@ fn receive(suite: &mut Suite, name: &str, packet: &Packet<'_>) {
             received(transport::receive_in_place(&mut reader, black_box(&line)))
         })
         .run(Impl::ours("reused reader, bytes at hand").class(BORROWED), expected, || {
-            received(transport::receive_in_place(&mut kept, black_box(&line)))
+            received(transport::receive_in_place(&mut reused, black_box(&line)))
         });
 }
 
@@ -381,7 +381,7 @@ fn received(packet: Option<Packet<'_>>) -> u64 {
 fn parse_line(suite: &mut Suite) {
     let line = line(&data_packet(Some(IDENTITY), b"some test data payload"));
     let line = line.trim_ascii_end();
-    let mut kept = Vec::new();
+    let mut reused = Vec::new();
     suite
         .row("outofproc_parse_packet")
         .payload(line.len() as u64)
@@ -390,32 +390,32 @@ fn parse_line(suite: &mut Suite) {
             received(Packet::parse(black_box(line), &mut data).ok())
         })
         .run(Impl::ours("reused buffer").class(BORROWED), 22, || {
-            received(Packet::parse(black_box(line), &mut kept).ok())
+            received(Packet::parse(black_box(line), &mut reused).ok())
         });
 }
 
-/// The original decodes what it had before the fragments; ours does so in one variant, and in the others goes on with
-/// what each step made. Identifiers are asked of the system, two for each message, on both sides.
+/// go-psrpcore decodes the data from before the fragmentation. One of our variants does so, too; the others continue
+/// with the result of each step. Both create two random identifiers per message.
 fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
     let arrived = |read: Result<Option<Value>, Error>| match read {
         Ok(Some(read)) => members(black_box(&read)),
         _ => u64::MAX,
     };
     let right = |read: Result<Option<Value>, Error>| read.is_ok_and(|read| read.as_ref() == Some(value));
-    let is_right = right(round_trip::beside(value)) && right(round_trip::through(value));
+    let is_right = right(round_trip::like_go_psrpcore(value)) && right(round_trip::through(value));
     let expected = if is_right { members(value) } else { u64::MAX - 1 };
-    let mut kept = Kept::default();
+    let mut reused = RoundTripBuffers::default();
     suite
         .row(name)
         .payload(verified(value, Writer::write))
         .run(Impl::ours("as the original").class(OWNED), expected, || {
-            arrived(round_trip::beside(black_box(value)))
+            arrived(round_trip::like_go_psrpcore(black_box(value)))
         })
         .run(Impl::ours("through the bytes").class(OWNED), expected, || {
             arrived(round_trip::through(black_box(value)))
         })
         .run(Impl::ours("through the bytes, reused buffers").class(BORROWED), expected, || {
-            arrived(kept.through(black_box(value)))
+            arrived(reused.through(black_box(value)))
         });
 }
 
@@ -438,7 +438,7 @@ fn transport_round_trip(suite: &mut Suite) {
         });
 }
 
-/// Texts with escapes; one that needs none is not copied, on both sides.
+/// Texts with escapes. A text without any is not copied, by both libraries.
 fn texts(suite: &mut Suite) {
     const ESCAPED: &str = "line1_x000D__x000A_line2_x0009_col2_x000D__x000A_line3";
     const LINES: &str = "line1\r\nline2\tcol2\r\nline3";
@@ -467,7 +467,7 @@ fn texts(suite: &mut Suite) {
 
 fn shared_maps(suite: &mut Suite) {
     let keys = maps::keys();
-    let (locked, sharded) = (Locked::new(&keys), Sharded::new(&keys));
+    let (locked, sharded) = (LockedMap::new(&keys), ShardedMap::new(&keys));
     suite.row("runspace_map_rwmutex").run_batches(Impl::ours("RwLock of a map").class(MAP), 1, |times| {
         maps::look_up(&locked, &keys, times)
     });
@@ -476,7 +476,7 @@ fn shared_maps(suite: &mut Suite) {
         .run_batches(Impl::ours("sharded map").class(MAP), 1, |times| maps::look_up(&sharded, &keys, times));
 }
 
-/// Ten million bytes to values and back. The document is indented, as `Export-Clixml` writes it; what we write is not.
+/// Decodes ten million bytes and encodes them. The document is indented as by `Export-Clixml`; our output is not.
 fn large_document(suite: &mut Suite) {
     const LEN: u64 = 10_000_055;
     const ENCODED: u64 = 7_857_800;
@@ -508,11 +508,13 @@ fn large_document(suite: &mut Suite) {
     copies(row, &encoded);
 }
 
-/// Client and server in one thread, over a pipe in memory, which is where the original has its sessions too. It has no
-/// server: that of its rows decodes nothing, and so does the plain one of ours.
+/// Client and server in one thread over an in-memory pipe, as in go-psrpcore. It has no server: that of its rows
+/// decodes nothing, like our plain one.
 fn sessions(suite: &mut Suite) {
     const COUNT: u64 = 10_000;
-    let (Ok(plain), Ok(whole)) = (Sessions::new(Far::Plain), Sessions::new(Far::Server)) else { return };
+    let (Ok(plain), Ok(whole)) = (Sessions::new(ServerKind::Stub), Sessions::new(ServerKind::Full)) else {
+        return;
+    };
     suite
         .row("session_open_invoke_close")
         .run_batches(Impl::ours("client, plain server").class(PLAIN), 1, |times| {
@@ -542,7 +544,7 @@ fn sessions(suite: &mut Suite) {
         });
 }
 
-/// A list of objects as PowerShell writes it. What we write is not indented.
+/// A list of objects as PowerShell writes it. Our output is not indented.
 fn thousand_objects(suite: &mut Suite) {
     let document = powershell::objects();
     let document = document.as_bytes();
@@ -565,8 +567,8 @@ fn thousand_objects(suite: &mut Suite) {
         .run(Impl::ours("lent").class(REUSED), expected, || length(wrapped(&mut lending, black_box(&value))));
 }
 
-/// Our client with PowerShell's server, where PowerShell is installed, and with the example `psrp_server`. One pipeline per
-/// process after a short one, as for PowerShell's client.
+/// Our client with PowerShell's server, if installed, and with the example `psrp_server`. One pipeline per process
+/// after a short one, as for PowerShell's client.
 fn child_sessions(suite: &mut Suite) {
     let ours = Child::new(env!("CARGO_BIN_EXE_psrp_server"));
     for (name, server) in [("powershell", powershell::server()), ("psrp_server", Some(ours))] {
@@ -574,7 +576,7 @@ fn child_sessions(suite: &mut Suite) {
         let out = format!("child_{name}_100000_out");
         let into = format!("child_{name}_10000_in");
         let is_selected = suite.selects(&out) || suite.selects(&into);
-        // A test only shows that the rows work.
+        // A test run only checks that the rows work.
         let scale = if suite.is_testing() { 1000 } else { 1 };
         let session = is_selected.then(|| Session::open(&server));
         let found = |call: &dyn Fn(&Session) -> Result<u64, Error>| match &session {
@@ -596,7 +598,7 @@ fn child_sessions(suite: &mut Suite) {
     }
 }
 
-/// The values of a document.
+/// Decodes all values of a document.
 fn read_all(document: &[u8]) -> Result<Vec<Value>, Error> {
     Reader::new(document).map(|item| item.map(|(_, value)| value)).collect()
 }

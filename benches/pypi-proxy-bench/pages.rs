@@ -1,7 +1,7 @@
-//! The `pypi_proxy` suite: what the proxy does in memory. What it does over sockets is measured by `cargo xtask load`.
+//! The `pypi_proxy` suite: work of the proxy in memory. Work over sockets is measured by `cargo xtask load`.
 //!
-//! The peers read a page into types and write those, as the original does: what they have no member for is lost. Ours
-//! keeps it, and has an index of the files as well.
+//! The peers parse a page into types and serialize those, like groxpi, which loses unknown fields. pypi-proxy preserves
+//! them, and also creates an index of the files.
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ fn main() {
     suite.finish();
 }
 
-/// From what an index sends to what clients get, with a copy of the document, as it comes.
+/// Rewrites a page of an index for clients, including a copy of the received document.
 fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
     let expected = files as u64;
     suite
@@ -53,7 +53,7 @@ fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
         });
 }
 
-/// A page for those who do not read JSON.
+/// Renders a page as HTML.
 fn html(suite: &mut Suite) {
     let page = Page::from_json(documents::page()).unwrap();
     let len = page.to_html().len() as u64;
@@ -95,7 +95,7 @@ fn list(suite: &mut Suite) {
         });
 }
 
-/// What each request is read by.
+/// Parsers that run for each request.
 fn small(suite: &mut Suite) {
     suite.row("negotiate").payload((ACCEPT.len() + ACCEPT_ENCODING.len()) as u64).run(
         Impl::ours("header fields"),

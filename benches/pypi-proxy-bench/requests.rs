@@ -1,6 +1,6 @@
-//! The `pypi_proxy_requests` suite: a request for a page that the proxy has, over a connection that stays open.
+//! The `pypi_proxy_requests` suite: a request for a cached page over a persistent connection.
 //!
-//! Client and server share the process, so that all allocations are the server's: the client has none.
+//! Client and server share the process. The client does not allocate, so all allocations are the server's.
 
 use std::future;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use benches::{Impl, Suite};
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -28,8 +28,8 @@ fn main() {
         let dir = tempfile::tempdir().unwrap();
         let address = start(&runtime, dir.path());
         let mut client = Client::connect(address).unwrap();
-        let length = client.ask().unwrap();
-        row(&mut suite, length, || client.ask().unwrap());
+        let length = client.request().unwrap();
+        row(&mut suite, length, || client.request().unwrap());
     } else {
         row(&mut suite, 0, || 0);
     }
@@ -40,15 +40,15 @@ fn row(suite: &mut Suite, length: u64, ask: impl FnMut() -> u64) {
     suite.row("allocs_per_request").elements(1).run(Impl::ours("page"), length, ask);
 }
 
-/// Starts an index and a proxy of it.
+/// Starts an index, and a proxy of it.
 fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr {
     let index = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/simple", index.local_addr().unwrap());
-    thread::spawn(move || index.incoming().flatten().for_each(|stream| drop(answer(stream))));
+    thread::spawn(move || index.incoming().flatten().for_each(|stream| drop(respond(stream))));
     let _guard = runtime.enter();
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())];
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
     let proxy = Proxy::new(upstreams, pages, store, serve::Config::new());
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let address = listener.local_addr().unwrap();
@@ -56,8 +56,8 @@ fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr
     address
 }
 
-/// Answers one request as the index, whatever it asks for.
-fn answer(stream: TcpStream) -> io::Result<()> {
+/// Responds to one request as the index, for any path.
+fn respond(stream: TcpStream) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     while reader.read_line(&mut line)? > 2 {
@@ -71,7 +71,7 @@ fn answer(stream: TcpStream) -> io::Result<()> {
     )
 }
 
-/// A client that allocates nothing once it is there.
+/// A client that does not allocate after it has connected.
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -84,8 +84,8 @@ impl Client {
         Ok(Self { stream, buffer: vec![0; 16 * 1024] })
     }
 
-    /// Asks for the page, and returns how long its body is.
-    fn ask(&mut self) -> io::Result<u64> {
+    /// Requests the page and returns the length of the body.
+    fn request(&mut self) -> io::Result<u64> {
         self.stream.write_all(REQUEST)?;
         let mut len = 0;
         loop {
@@ -105,7 +105,7 @@ impl Client {
     }
 }
 
-/// The length of the body that a head announces.
+/// Parses the length of the body from a header.
 fn length(head: &[u8]) -> Option<u64> {
     const NAME: &[u8] = b"content-length: ";
     let mut lines = head.split(|byte| *byte == b'\n');

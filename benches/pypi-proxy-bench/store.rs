@@ -1,4 +1,4 @@
-//! The `pypi_proxy_store` suite: finding a stored file, which makes it the one that was wanted last.
+//! The `pypi_proxy_store` suite: looking up a stored file, which marks it as recently used.
 
 use std::fs;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use pypi_proxy::store::{Config, Digest, Store};
 
 benches::counting_allocator!();
 
-/// As many as the original's benchmark of its cache has.
+/// As many as in groxpi's benchmark of its cache.
 const FILES: u16 = 1000;
 const THREADS: u64 = 4;
 
@@ -17,13 +17,13 @@ fn main() {
     let mut suite = Suite::from_args("pypi_proxy_store", env!("CARGO_TARGET_TMPDIR"));
     let dir = tempfile::tempdir().unwrap();
     let digests: Vec<Digest> = (0..FILES).map(|number| format!("{number:064x}").parse().unwrap()).collect();
-    let config = || Config::new(dir.path().join("cache")).max_handles(usize::from(FILES));
+    let config = || Config::new(dir.path().join("cache")).max_open_files(usize::from(FILES));
     drop(Store::open(config()).unwrap());
     for digest in &digests {
         let name = digest.to_string();
         let folder = dir.path().join("cache/files").join(&name[..2]);
         fs::create_dir_all(&folder).unwrap();
-        // Whether it is what its name says is found when it is stored, not here.
+        // Hashes are verified when files are stored, not in this lookup.
         fs::write(folder.join(&name[2..]), name.as_bytes()).unwrap();
     }
     let store = Store::open(config()).unwrap();
@@ -37,7 +37,7 @@ fn main() {
         at += 1;
         find(at)
     });
-    // The time is that of all threads together over all that they have found.
+    // Time of all threads divided by the number of all lookups.
     suite.row("get_concurrent").elements(1).run_batches(Impl::ours("four threads"), 64, |times| {
         thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)

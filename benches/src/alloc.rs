@@ -7,16 +7,16 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Off outside counting passes, so that timed code pays one relaxed load and a predicted branch.
+/// Off except in counting passes, so that timed code pays one relaxed load and a predicted branch.
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// The system allocator, with a switch that makes it count.
+/// The system allocator with optional counting.
 ///
-/// The rules make the figures comparable with Go's `allocs/op` and `B/op`: `alloc`, `alloc_zeroed` and `realloc`
-/// count one each, a `realloc` counts its whole new size (Go grows by allocating anew), frees are not counted, and
-/// the counters belong to the whole process. Sizes are the requested ones, whereas Go rounds up to size classes.
+/// The rules make the figures comparable with Go's `allocs/op` and `B/op`: `alloc`, `alloc_zeroed` and `realloc` count
+/// as one each, a `realloc` counts its whole new size (Go grows by allocating anew), and frees do not count. The
+/// counters cover the whole process. Sizes are as requested, whereas Go rounds up to size classes.
 #[derive(Debug, Default)]
 pub struct CountingAllocator(());
 
@@ -61,10 +61,10 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Runs `operation` with counting on and returns the number of allocations and the bytes they asked for.
+/// Runs `operation` with counting enabled and returns the number of allocations and of requested bytes.
 ///
-/// Counts what every thread of the process allocates meanwhile. Returns zeros where the binary has another global
-/// allocator. Not reentrant: an `operation` that counts as well would reset the counters of the outer call.
+/// Counts the allocations of all threads. Returns zeros if the binary has another global allocator. Not reentrant: a
+/// nested call resets the counters of the outer one.
 pub(crate) fn counted(operation: impl FnOnce()) -> (u64, u64) {
     ALLOCATIONS.store(0, Relaxed);
     BYTES.store(0, Relaxed);
@@ -74,8 +74,8 @@ pub(crate) fn counted(operation: impl FnOnce()) -> (u64, u64) {
     (ALLOCATIONS.load(Relaxed), BYTES.load(Relaxed))
 }
 
-/// Says whether [`CountingAllocator`] is the global allocator of this binary.
+/// Returns whether [`CountingAllocator`] is the global allocator of this binary.
 pub(crate) fn is_installed() -> bool {
-    // `black_box` keeps the optimiser from eliding the pair of allocation and free.
+    // `black_box` keeps the optimiser from removing the allocation.
     counted(|| drop(std::hint::black_box(Box::new(0_u64)))).0 > 0
 }

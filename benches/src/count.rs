@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use crate::alloc::counted;
 
-/// Fills lazy tables and pools, whose one-off cost is no property of the operation.
+/// Initialises lazy tables and pools, whose cost does not belong to the operation.
 const WARM_UP_CALLS: u32 = 100;
 const WARM_UP_TIME: Duration = Duration::from_millis(10);
-/// A batch is as long as this allows, so that operations of many milliseconds stay affordable.
+/// Maximum duration of a batch, for operations of many milliseconds.
 const BATCH_TIME: Duration = Duration::from_millis(10);
 const BATCH_CALLS: u32 = 100;
 
-/// What one operation allocates.
+/// Allocations of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counts {
     /// Operations per counted batch.
@@ -21,14 +21,14 @@ pub struct Counts {
     pub allocs_op: f64,
     /// Requested bytes per operation, of the same batch.
     pub bytes_op: f64,
-    /// Whether both batches agreed. Lazy initialisation, growing pools or other threads make them differ.
+    /// True if both batches agree. Lazy initialisation, growing pools or other threads make them differ.
     pub deterministic: bool,
 }
 
-/// Counts what `operation` allocates, by the rules of [`CountingAllocator`](crate::CountingAllocator).
+/// Counts the allocations of `operation` by the rules of [`CountingAllocator`](crate::CountingAllocator).
 ///
-/// Up to 100 calls or 10 ms warm up, then two equal batches are counted and the smaller is returned. All zeros where
-/// the binary does not install the allocator.
+/// Warms up with at most 100 calls or 10 ms, counts two equal batches, and returns the smaller result. All counts are
+/// zero if the binary does not install the allocator.
 pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
     count_batches(|iterations| {
         for _ in 0..iterations {
@@ -37,7 +37,7 @@ pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
     })
 }
 
-/// [`count`] for an operation that repeats itself as often as it is told.
+/// [`count`] for an operation that repeats itself the given number of times.
 pub(crate) fn count_batches<T>(mut operations: impl FnMut(u64) -> T) -> Counts {
     let start = Instant::now();
     let mut calls = 0;

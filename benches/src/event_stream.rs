@@ -1,4 +1,4 @@
-//! Event streams that more than one suite reads.
+//! Event streams shared by several suites.
 
 use std::fmt::Write as _;
 
@@ -15,12 +15,12 @@ pub enum Stop {
     End,
 }
 
-/// What one decoding row reads, and how.
+/// Input of a decoding row.
 #[derive(Debug, Clone)]
 pub struct Input {
     /// The stream.
     pub bytes: Bytes,
-    /// The length of the chunks it arrives in.
+    /// Bytes per chunk.
     pub chunk: usize,
     /// When the row stops.
     pub stop: Stop,
@@ -44,15 +44,15 @@ impl Input {
         self.bytes.chunks(self.chunk)
     }
 
-    /// The chunks as reference-counted slices, the form in which an HTTP client hands them out.
+    /// Returns the chunks as reference-counted slices, as HTTP clients provide them.
     pub fn chunks(&self) -> impl Iterator<Item = Bytes> + Send + Sync + use<> {
         let (mut rest, chunk) = (self.bytes.clone(), self.chunk);
         std::iter::from_fn(move || (!rest.is_empty()).then(|| rest.split_to(chunk.min(rest.len()))))
     }
 }
 
-/// A stream as a chat model sends it: at least `bytes` bytes of chunks of about 207 bytes that carry one token
-/// each, three of 24 not ASCII, then `[DONE]`.
+/// Returns a chat stream of at least `bytes` bytes: chunks of about 207 bytes with one token each, three of 24 not
+/// ASCII, then `[DONE]`.
 pub fn chat_stream(bytes: usize) -> Vec<u8> {
     const TOKENS: [&str; 24] = [
         " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust",

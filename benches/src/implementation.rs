@@ -1,16 +1,16 @@
-//! Who is measured: ours, a peer, or a limit of the machine.
+//! Implementations: ours, a peer, or a limit of the machine.
 
 use serde::Serialize;
 
-/// The part an implementation plays in a comparison.
+/// The role of an implementation in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// This workspace. A wrong check value ends the run with an error.
     Ours,
-    /// Somebody else's implementation. A wrong check value or a panic is recorded, and the run goes on.
+    /// Another library. A wrong check value or a panic is recorded, and the run continues.
     Peer,
-    /// A bound set by the machine, such as its memory bandwidth: shown beside the others, never a competitor.
+    /// A limit of the machine, such as its memory bandwidth; shown beside the others but not compared as a competitor.
     Limit,
 }
 
@@ -44,47 +44,47 @@ impl Impl {
         }
     }
 
-    /// One of this workspace's own variants, such as `borrowed` or `reader owned`.
+    /// A variant of ours, such as `borrowed` or `reader owned`.
     pub fn ours(name: impl Into<String>) -> Self {
         Self::new(name, Role::Ours)
     }
 
-    /// A competitor, with the version that is linked in.
+    /// A peer, with the version that is linked.
     pub fn peer(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { version: Some(version.into()), ..Self::new(name, Role::Peer) }
     }
 
-    /// A bound of the machine, such as `memory read`.
+    /// A limit of the machine, such as `memory read`.
     pub fn limit(name: impl Into<String>) -> Self {
         Self::new(name, Role::Limit)
     }
 
-    /// What the operation hands out, such as `owned` or `borrowed`.
+    /// Kind of the result, such as `owned` or `borrowed`.
     ///
-    /// Ratios compare implementations of one class, so that like stands beside like. Without a class, or where a
-    /// class has no peer, ours is compared with the best peer of any class and the report says so.
+    /// Ratios compare implementations of the same class. Without a class, or if a class has no peer, ours is compared
+    /// with the best peer of any class, and the report says so.
     pub fn class(mut self, class: impl Into<String>) -> Self {
         self.class = Some(class.into());
         self
     }
 
-    /// Bytes per operation where they differ from the row's: formats differ in size.
+    /// Bytes per operation, if they differ from those of the row because formats differ in size.
     pub fn payload(mut self, bytes: u64) -> Self {
         self.payload = Some(bytes);
         self
     }
 
-    /// Marks an operation of more than about 50 ms: ten flat samples, whatever the settings ask for.
+    /// Marks an operation of more than about 50 ms: criterion takes ten flat samples, whatever the settings say.
     ///
-    /// The harness does the same on its own when the checked call takes that long.
+    /// The harness does the same if the checked call takes that long.
     pub fn slow(mut self) -> Self {
         self.slow = true;
         self
     }
 
-    /// Takes the duration of the checked call as the only figure, for an operation that is too slow to be sampled.
+    /// Uses the duration of the checked call as the only figure, for an operation that is too slow to sample.
     ///
-    /// Nothing is counted then. Set-up and warm-up are left to the suite.
+    /// Allocations are not counted. Setup and warm-up are up to the suite.
     pub fn once(mut self) -> Self {
         self.once = true;
         self

@@ -20,11 +20,10 @@
 //! }
 //! ```
 //!
-//! Every operation returns a check value that is compared before anything is timed. The counting allocator then
-//! counts one separate pass, and criterion times the plain operation. criterion stays behind [`Suite`], so that
-//! another measuring library can take its place without touching a suite.
+//! Every operation returns a check value that is compared before timing. A separate pass counts allocations. criterion
+//! times the operation; only [`Suite`] uses criterion, so that another library can replace it.
 //!
-//! The files a suite leaves behind are described in this package's `README.md`.
+//! The `README.md` of this package describes the files of a suite.
 
 mod alloc;
 mod count;
@@ -41,9 +40,9 @@ pub use crate::count::{Counts, count};
 pub use crate::implementation::{Impl, Role};
 pub use crate::suite::{Row, Suite};
 
-/// Installs [`CountingAllocator`] as the global allocator of the binary that invokes it.
+/// Installs [`CountingAllocator`] as the global allocator of the binary.
 ///
-/// Every suite needs it: [`Suite::from_args`] refuses to measure without it, because all counts would read zero.
+/// Every suite needs it: [`Suite::from_args`] does not measure without it, because all counts would be zero.
 #[macro_export]
 macro_rules! counting_allocator {
     () => {

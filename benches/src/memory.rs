@@ -2,8 +2,7 @@
 
 use std::hint::black_box;
 
-/// Reads every byte once: a 64-bit wrapping sum over the input, chunk by chunk. Streamed from memory it shows the
-/// read bandwidth.
+/// Reads every byte once: a 64-bit wrapping sum, chunk by chunk. Measures the read bandwidth if the input is in memory.
 pub fn sum(input: &[u8], chunk: usize) -> u64 {
     input.chunks(chunk).map(|chunk| black_box(sum_words(chunk))).fold(0, u64::wrapping_add)
 }
@@ -22,8 +21,8 @@ fn sum_words(bytes: &[u8]) -> u64 {
     sums.iter().fold(tail, |sum, &part| sum.wrapping_add(part))
 }
 
-/// Copies the input chunk by chunk into one buffer that stays in cache, as a read from a socket does; gives the
-/// number of bytes copied.
+/// Copies the input chunk by chunk into one buffer that stays in cache, like a read from a socket. Returns the number
+/// of copied bytes.
 pub fn copy(input: &[u8], buffer: &mut [u8]) -> u64 {
     let mut copied = 0;
     for chunk in input.chunks(buffer.len()) {
@@ -33,7 +32,7 @@ pub fn copy(input: &[u8], buffer: &mut [u8]) -> u64 {
     copied
 }
 
-/// Validates every byte as UTF-8, chunk by chunk, and gives the number of valid bytes.
+/// Validates the input as UTF-8, chunk by chunk. Returns the number of valid bytes.
 pub fn validate(input: &[u8], chunk: usize) -> u64 {
     input
         .chunks(chunk)

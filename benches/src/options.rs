@@ -1,15 +1,15 @@
-//! The command line of a suite: what cargo, test runners and `cargo xtask bench` pass.
+//! Command line of a suite, as cargo, test runners and `cargo xtask bench` pass it.
 
 use std::time::Duration;
 
-/// What a suite is asked to do.
+/// The mode of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Check, count and time.
     Bench,
     /// Run every operation once and compare its check value.
     Test,
-    /// Name the benchmarks, in libtest's form.
+    /// List the benchmarks in libtest's format.
     List,
     /// Describe the benchmarks, one JSON object per line.
     ListJson,
@@ -25,14 +25,14 @@ pub(crate) struct Sampling {
 }
 
 impl Default for Sampling {
-    /// A tenth of criterion's own budget. An implementation of a row takes about 0.8 s.
+    /// A tenth of criterion's default duration. An implementation of a row takes about 0.8 s.
     fn default() -> Self {
         Self {
             // Long enough for caches, branch predictors and the clock frequency to settle.
             warm_up: Duration::from_millis(200),
             measurement: Duration::from_millis(500),
             samples: 40,
-            // More resamples narrow only the printed confidence interval, and cost more than the measuring.
+            // More resamples only narrow the printed confidence interval, and take longer than the measurement.
             resamples: 10_000,
         }
     }
@@ -68,9 +68,9 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
 ";
 
 impl Options {
-    /// Reads the arguments after the program's name.
+    /// Parses the arguments after the program's name.
     ///
-    /// Cargo passes `--bench` under `cargo bench` only, so its absence means a test run, as with libtest.
+    /// Cargo passes `--bench` only under `cargo bench`, so its absence means a test run, as with libtest.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             mode: Mode::Test,
@@ -103,7 +103,7 @@ impl Options {
                 "--time-guard" => options.time_guard = Some(seconds(&flag, &value()?)?),
                 "--sample-size" => options.sampling.samples = at_least(10, &flag, &value()?)?,
                 "--nresamples" => options.sampling.resamples = at_least(1, &flag, &value()?)?,
-                // Test runners pass these to every harness; a suite prints the same either way.
+                // Test runners pass these to every harness; they do not change the output of a suite.
                 "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
                 "--color" => drop(value()?),
                 unknown if unknown.starts_with('-') => {
@@ -121,7 +121,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Says whether `name` (system/row/implementation) passes the filters.
+    /// Returns whether `name` (system/row/implementation) passes the filters.
     pub(crate) fn selects(&self, name: &str) -> bool {
         self.filters.is_empty()
             || self
@@ -130,9 +130,9 @@ impl Options {
                 .any(|filter| if self.exact { name == filter } else { name.contains(filter.as_str()) })
     }
 
-    /// Says whether some implementation of the row `key` (system/row) may pass the filters.
+    /// Returns whether an implementation of the row `key` (system/row) may pass the filters.
     ///
-    /// Errs on the side of `true`: what the row's implementations are called is not known here.
+    /// Returns true in case of doubt, because the names of the implementations are not known here.
     pub(crate) fn may_select_row(&self, key: &str) -> bool {
         let whole = |filter: &str| filter.strip_prefix(key).is_some_and(|rest| rest.starts_with('/'));
         let system = key.split_inclusive('/').next().unwrap_or(key);

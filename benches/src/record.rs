@@ -1,4 +1,4 @@
-//! The side file: what criterion's own files cannot hold about one implementation of one row.
+//! Side files, with data about one implementation of one row that criterion's files cannot hold.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -19,17 +19,17 @@ pub(crate) enum Outcome {
     Ok,
     /// The checked call took longer than the row's guard and is the only measurement.
     Guarded {
-        /// Duration of that call.
+        /// Duration of that call in nanoseconds.
         once_ns: f64,
     },
     /// A peer panicked or returned another check value.
     Failed {
-        /// One line for the report.
+        /// The reason, in one line.
         why: String,
     },
 }
 
-/// One side file. `README.md` documents the fields for other readers.
+/// One side file. `README.md` documents the fields.
 #[derive(Debug, Serialize)]
 pub(crate) struct Record<'a> {
     pub(crate) schema: u32,
@@ -94,7 +94,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Replaces what is special in paths and shells; the file's content carries the true names.
+/// Replaces special characters of paths and shells; the file contains the real names.
 fn file_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.chars().map(|c| if plain(c) { c } else { '_' }).collect()

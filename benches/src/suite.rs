@@ -1,4 +1,4 @@
-//! Suites and rows: check first, count apart, then time.
+//! Suites and rows: check first, then count, then time.
 
 use std::collections::HashSet;
 use std::env;
@@ -18,11 +18,11 @@ use crate::options::{HELP, Mode, Options};
 use crate::record::{Outcome, Record};
 use crate::table::{Line, Table, Time};
 
-/// From this duration of one operation on, criterion's linear sampling would take tens of seconds.
+/// Duration of an operation above which criterion's linear sampling would take tens of seconds.
 const SLOW: Duration = Duration::from_millis(50);
-/// criterion's lower bound.
+/// criterion's minimum.
 const SLOW_SAMPLES: usize = 10;
-/// A peer that needs longer than this for one operation is measured once.
+/// Maximum duration of a peer's operation that is sampled; a slower one is measured once.
 const TIME_GUARD: Duration = Duration::from_secs(2);
 
 /// All rows of one system.
@@ -38,17 +38,17 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Reads the command line of a benchmark binary.
+    /// Parses the command line of a benchmark binary.
     ///
-    /// `target_tmpdir` is `env!("CARGO_TARGET_TMPDIR")`: cargo runs benchmarks in the package's directory, so the
-    /// target directory cannot be named relative to it. Figures go to `criterion` and `bench` beside that directory;
-    /// the environment variables `CRITERION_HOME` and `BENCH_HOME` name other places.
+    /// `target_tmpdir` is `env!("CARGO_TARGET_TMPDIR")`, because cargo runs benchmarks in the folder of the package.
+    /// Figures go to `criterion` and `bench` beside that folder, unless the environment variables `CRITERION_HOME` and
+    /// `BENCH_HOME` are set.
     ///
-    /// Prints the reason and exits with code 2 where the arguments are wrong.
+    /// Prints the reason and exits with code 2 if the arguments are invalid.
     ///
     /// # Panics
     ///
-    /// Panics when asked to measure in a binary without [`counting_allocator!`](crate::counting_allocator).
+    /// Panics if it has to measure in a binary without [`counting_allocator!`](crate::counting_allocator).
     pub fn from_args(system: impl Into<String>, target_tmpdir: impl AsRef<Path>) -> Self {
         let mut arguments = env::args().skip(1).peekable();
         if arguments.peek().is_some_and(|first| first == "--help") {
@@ -77,11 +77,11 @@ impl Suite {
         }
     }
 
-    /// Starts a row; its key is `<system>/<name>` and must match the published row's key where there is one.
+    /// Starts a row. Its key `<system>/<name>` must equal the key of the published row, if there is one.
     ///
     /// # Panics
     ///
-    /// Panics when the suite already has a row of this name.
+    /// Panics if the suite already has a row of this name.
     pub fn row(&mut self, name: impl Into<String>) -> Row<'_> {
         let name = name.into();
         assert!(self.rows.insert(name.clone()), "the suite {} has two rows named {name}", self.system);
@@ -96,21 +96,21 @@ impl Suite {
         }
     }
 
-    /// Says whether any implementation of the row may be run by this invocation.
+    /// Returns whether this invocation may run an implementation of the row.
     ///
-    /// Lets a suite skip building a large payload. May answer `true` for a row that is not run in the end, never
-    /// `false` for one that is.
+    /// A suite can use this to avoid building a large payload. May return true for a row that is not run, never false
+    /// for one that is.
     pub fn selects(&self, row: &str) -> bool {
         let key = format!("{}/{row}", self.system);
         !matches!(self.options.mode, Mode::List | Mode::ListJson) && self.options.may_select_row(&key)
     }
 
-    /// Says whether this invocation only checks that every operation works, for which less of it may do.
+    /// Returns whether this invocation only checks that every operation works, so that a smaller input suffices.
     pub fn is_testing(&self) -> bool {
         self.options.mode == Mode::Test
     }
 
-    /// Prints the table of what was measured.
+    /// Prints the table of results.
     pub fn finish(self) {
         if self.options.mode == Mode::Bench && !self.table.0.is_empty() {
             say(format_args!("\n{}\n\n{}", self.system, self.table));
@@ -118,7 +118,7 @@ impl Suite {
     }
 }
 
-/// One row of a suite: an operation that several implementations perform on the same input.
+/// One row of a suite: one operation on one input by several implementations.
 #[derive(Debug)]
 pub struct Row<'a> {
     suite: &'a mut Suite,
@@ -131,22 +131,22 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Input bytes per operation; the base of the throughput in bytes per second.
+    /// Bytes of input per operation, for the throughput in bytes per second.
     pub fn payload(mut self, bytes: u64) -> Self {
         self.payload = Some(bytes);
         self
     }
 
-    /// Elements per operation, such as events; the base of the throughput in elements per second.
+    /// Elements per operation, such as events, for the throughput in elements per second.
     pub fn elements(mut self, elements: u64) -> Self {
         self.elements = Some(elements);
         self
     }
 
-    /// The longest a single operation of a peer may take to be sampled, two seconds unless set.
+    /// Maximum duration of a peer's operation that is sampled (default 2 s; the command line may lower it).
     ///
-    /// A peer beyond it keeps the duration of its checked call as its only figure and is marked in the report.
-    /// The command line may lower the limit. Ours is always sampled, but for [`Impl::once`].
+    /// For a slower peer, the duration of the checked call is the only figure, and the report marks it. Ours is always
+    /// sampled, except with [`Impl::once`].
     pub fn time_guard(mut self, limit: Duration) -> Self {
         self.time_guard = self.suite.options.time_guard.map_or(limit, |lower| limit.min(lower));
         self
@@ -154,12 +154,12 @@ impl Row<'_> {
 
     /// Checks, counts and times one implementation.
     ///
-    /// `operation` returns a value computed from its result, such as a sum of lengths, which must equal `expected`.
+    /// `operation` returns a value computed from its result, such as a sum of lengths. It must equal `expected`.
     ///
     /// # Panics
     ///
-    /// Panics when an implementation of [`Role::Ours`] returns another value, so that the process fails. A peer's
-    /// wrong value or panic is recorded and the run goes on. Panics when the row has two implementations of one name.
+    /// Panics if an implementation with [`Role::Ours`] returns another value, or if the row has two implementations
+    /// with one name. A wrong value or a panic of a peer is recorded, and the run continues.
     pub fn run(self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64) -> Self {
         self.run_batches(implementation, expected, |iterations| {
             let mut value = 0;
@@ -172,12 +172,12 @@ impl Row<'_> {
 
     /// [`run`](Self::run) for an operation that repeats itself.
     ///
-    /// `operations` is told how often, never 0, and returns the value that each repetition gave. This is for
-    /// operations that run elsewhere, such as in tasks of a runtime, so that handing them over is paid for once.
+    /// `operations` gets the number of repetitions, at least 1, and returns the value of each repetition. Use it for
+    /// operations in tasks of a runtime, so that starting the task is paid once per sample.
     ///
     /// # Panics
     ///
-    /// As [`run`](Self::run).
+    /// Same as [`run`](Self::run).
     pub fn run_batches(
         mut self,
         implementation: Impl,
@@ -273,7 +273,7 @@ impl Row<'_> {
 }
 
 impl Suite {
-    /// Lets criterion time `operations` and returns the median of its samples in nanoseconds per operation.
+    /// Times `operations` with criterion and returns the median of its samples in nanoseconds per operation.
     fn time(
         &self,
         row: &str,
@@ -285,7 +285,7 @@ impl Suite {
     ) -> f64 {
         let sampling = &self.options.sampling;
         let mut criterion = Criterion::default()
-            // Plots of single rows are of no use; `cargo xtask bench` draws the joined data.
+            // `cargo xtask bench` draws the joined data instead.
             .without_plots()
             .output_directory(&self.criterion_directory)
             .warm_up_time(sampling.warm_up)
@@ -295,7 +295,7 @@ impl Suite {
         if let Some(baseline) = &self.options.baseline {
             criterion = criterion.save_baseline(baseline.clone());
         }
-        // Owned by this call alone, so criterion's file names depend on nothing that ran before.
+        // A new group per call, so that criterion's file names do not depend on earlier rows.
         let mut group = criterion.benchmark_group(&self.system);
         if slow {
             group.sampling_mode(SamplingMode::Flat);
@@ -312,7 +312,7 @@ impl Suite {
             }
             (None, None) => {}
         }
-        // criterion keeps the samples to itself, so the closure notes them; warm-up calls come first in the list.
+        // criterion does not return the samples, so the closure records them; warm-up calls come first.
         let mut samples = Vec::new();
         group.bench_function(BenchmarkId::new(row, implementation), |bencher| {
             bencher.iter_custom(|iterations| {
@@ -329,7 +329,7 @@ impl Suite {
     }
 }
 
-/// Runs `operations` once and compares its value; returns how long it took, or a peer's failure in one line.
+/// Runs `operations` once and compares its value. Returns the duration, or a peer's failure in one line.
 fn check(
     implementation: &Impl,
     name: &str,
@@ -340,7 +340,7 @@ fn check(
     let result = if implementation.role == Role::Ours {
         Ok(operations(1))
     } else {
-        // A peer that panics may be left half-way through; it is not called again after a failed check.
+        // A peer that panicked may be in an invalid state; it is not called again.
         catch_unwind(AssertUnwindSafe(|| operations(1)))
     };
     let elapsed = start.elapsed();
@@ -369,7 +369,7 @@ fn median(samples: &mut [f64]) -> f64 {
     }
 }
 
-/// Writes to standard output and ends the process quietly when nobody reads on, as with `cargo bench | head`.
+/// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
 fn say(text: impl std::fmt::Display) {
     if write!(io::stdout(), "{text}").is_err() {
         std::process::exit(0);

@@ -1,4 +1,4 @@
-//! The readable table at the end of `cargo bench`.
+//! The table at the end of `cargo bench`.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Time {
     pub(crate) nanoseconds: f64,
-    /// `false` where the time guard left the checked call as the only figure.
+    /// False if the duration of the checked call is the only figure.
     pub(crate) sampled: bool,
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Time {
 pub(crate) struct Line {
     pub(crate) row: String,
     pub(crate) implementation: String,
-    /// The time per operation, or why there is none.
+    /// The time per operation, or the reason why there is none.
     pub(crate) time: Result<Time, String>,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
@@ -56,7 +56,7 @@ impl fmt::Display for Table {
             |column: usize| cells.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
         let widths: [usize; 6] = std::array::from_fn(width);
         for line in &cells {
-            // Names to the left, numbers to the right.
+            // Names are aligned left, numbers right.
             writeln!(
                 f,
                 "{:<w0$}  {:<w1$}  {:>w2$}  {:>w3$}  {:>w4$}  {:>w5$}",
@@ -87,7 +87,7 @@ fn throughput(line: &Line, nanoseconds: f64) -> String {
     }
 }
 
-/// Three significant digits in the largest unit that keeps the number at one or above.
+/// Formats three significant digits in the largest unit with a value of at least one.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let &(size, unit) = units.iter().find(|(size, _)| value >= *size).unwrap_or(&units[units.len() - 1]);
     let value = value / size;

@@ -1,5 +1,5 @@
-//! The `sse` suite: the decoder table of the first report, large and awkward streams, encoding, and streams that
-//! come in asynchronously, each beside live peers.
+//! Suite `sse`: the decoder table of the first report, large and pathological streams, encoding, and asynchronous
+//! streams, each compared with other crates.
 
 use benches::event_stream::{Input, Stop, chat_stream};
 use benches::{Impl, Row, Suite, memory};
@@ -11,13 +11,13 @@ use sse_bench::{ours, peers};
 
 benches::counting_allocator!();
 
-/// Events that the caller keeps.
+/// Owned events.
 const OWNED: &str = "owned";
 /// Events that borrow from the chunk or the decoder.
 const BORROWED: &str = "borrowed";
-/// Events that keep the chunk alive instead of copying from it.
+/// Events that share the memory of the chunk.
 const SHARED: &str = "shared";
-/// Bytes of the wire format.
+/// Encoded bytes.
 const ENCODED: &str = "encoded";
 
 fn main() -> anyhow::Result<()> {
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One decoding row with all variants of ours and all peers.
+/// Runs a decoding row with all entry points of tightwire-sse and all peers.
 fn decode(suite: &mut Suite, row: &str, input: &Input, events: u64, data: u64) {
     let len = input.bytes.len() as u64;
     with_decoders(suite.row(row).payload(len).elements(events), input, Tally::expected(events, data));
@@ -63,7 +63,7 @@ fn with_decoders<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
         })
 }
 
-/// A chat stream of 50 MB in chunks of 8 and 64 KiB: memory bandwidth is the limit.
+/// Chat stream of 50 MB in chunks of 8 and 64 KiB, limited by memory bandwidth.
 fn large(suite: &mut Suite) {
     const LEN: u64 = 50_000_061;
     const EVENTS: u64 = 240_820;
@@ -81,7 +81,7 @@ fn large(suite: &mut Suite) {
     }
 }
 
-/// A chat stream of 2 MB in chunks far smaller than an event: nothing can be borrowed.
+/// Chat stream of 2 MB in chunks much smaller than an event, so that no event can borrow.
 fn tiny(suite: &mut Suite) {
     const EVENTS: u64 = 9634;
     const DATA: u64 = 2_000_066 - EVENTS * 8;
@@ -91,9 +91,9 @@ fn tiny(suite: &mut Suite) {
     }
 }
 
-/// Inputs that cost decoders quadratic time, unbounded copies or a refusal.
+/// Inputs that cause quadratic time, large copies or errors in some decoders.
 fn pathological(suite: &mut Suite) {
-    // A peer takes quadratic time.
+    // Shorter when testing, because a peer takes quadratic time.
     let shorter = if suite.is_testing() { 16 } else { 1 };
     let length = (256 << 10) / shorter;
     let line = Input::whole(one_line(length), Stop::End).in_chunks(16);
@@ -129,7 +129,7 @@ fn encode(suite: &mut Suite) {
     }
 }
 
-/// The adaptors over a stream of reference-counted chunks, polled by hand.
+/// Adaptors for a stream of reference-counted chunks, polled without an executor.
 fn async_stream(suite: &mut Suite) {
     const EVENTS: u64 = 9634;
     const DATA: u64 = 2_000_066 - EVENTS * 8;
@@ -150,12 +150,12 @@ fn async_stream(suite: &mut Suite) {
         });
 }
 
-/// 100,000 events through reqwest from a server in the same process.
+/// 100,000 events received with reqwest from a server in the same process.
 fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
     const ROW: &str = "http_loopback";
     const LEN: u64 = 20_762_303;
     const EVENTS: u64 = 100_000;
-    // 99,999 events of a chat and the end marker.
+    // 99,999 events of a chat and `[DONE]`.
     let stream = if suite.selects(ROW) { chat_stream(LEN as usize - 14) } else { Vec::new() };
     let input = Input::whole(stream, Stop::End).in_chunks(16 << 10);
     let expected = Tally::expected(EVENTS, LEN - EVENTS * 8);

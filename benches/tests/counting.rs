@@ -1,6 +1,6 @@
-//! The counting rules, on operations whose allocations are known.
+//! Tests the counting rules on operations with known allocations.
 //!
-//! One test function only: the counters belong to the process, so tests on parallel threads would see each other.
+//! There is only one test function, because the counters cover the whole process and tests run in parallel.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
-//! The model of the examples `parco_builder`, `parco_compiler` and `parco_parser`: a field of every kind.
+//! The model of the examples `parco_builder`, `parco_compiler` and `parco_parser`: one field of every kind.
 
 use std::collections::HashMap;
 
-use parco::Timestamp;
+use tightwire_parco::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Animal {

@@ -1,6 +1,6 @@
 //! The models of the examples `parco_registry` and `parco_registry_global`, with their ids and schemas.
 
-use parco::{Get, Identified, Put, builder};
+use tightwire_parco::{Get, HasId, Put, builder};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Animal {
@@ -17,13 +17,13 @@ pub(crate) struct Flat {
 pub(crate) const ANIMAL: i64 = 0;
 pub(crate) const FLAT: i64 = 1;
 
-impl Identified<i64> for Animal {
+impl HasId<i64> for Animal {
     fn id(&self) -> i64 {
         ANIMAL
     }
 }
 
-impl Identified<i64> for Flat {
+impl HasId<i64> for Flat {
     fn id(&self) -> i64 {
         FLAT
     }

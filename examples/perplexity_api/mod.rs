@@ -1,9 +1,9 @@
-//! Where the examples of `perplexity` send their requests.
+//! Client setup of the `perplexity_*` examples.
 
-use perplexity::{Client, Connect, Proxy};
-use perplexity_mock::{Mock, Scenario};
+use tightwire_perplexity::{Client, Connect, Proxy};
+use tightwire_perplexity_mock::{Mock, Scenario};
 
-/// A client, and the server that it talks to where that runs in this process.
+/// A client, and the mock server if it uses one.
 #[derive(Debug)]
 pub(crate) struct Api {
     pub(crate) client: Client,
@@ -11,7 +11,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// The real API where `PERPLEXITY_API_KEY` is set, otherwise a server of this process that repeats what it is told.
+    /// Connects to the real API if `PERPLEXITY_API_KEY` is set, otherwise to a mock server in this process.
     pub(crate) async fn connect() -> anyhow::Result<Self> {
         match std::env::var_os("PERPLEXITY_API_KEY") {
             Some(_) => Ok(Self { client: Client::from_env()?, _server: None }),
@@ -19,7 +19,7 @@ impl Api {
         }
     }
 
-    /// The server of this process, whatever the environment says.
+    /// Connects to a mock server in this process, ignoring the environment.
     pub(crate) async fn local() -> anyhow::Result<Self> {
         let server = Mock::start(Scenario::api()).await?;
         let builder = Client::builder().without_environment().api_key("any").base_url(server.url());

@@ -1,5 +1,6 @@
-//! Any bytes with any limits: reading neither panics nor hangs, what was read survives writing, and the filter of console
-//! output loses nothing and finds the same in any pieces. The first bytes of the input choose the limits and the pieces.
+//! Decodes arbitrary bytes with arbitrary limits. The reader must not panic or hang, decoded values must survive a
+//! round trip, and the console filter must lose nothing and give the same result for every chunking. The first bytes of
+//! the input choose the limits and the chunks.
 #![no_main]
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, Stream, WriteOptions, Writer};
@@ -29,7 +30,7 @@ fn filtered(options: &ReadOptions, input: &[u8], piece: usize) -> Vec<Seen> {
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Some((&[size, decoded, depth, nodes, piece], input)) = input.split_first_chunk() else { return };
-    // Small limits, and no limit for the largest number.
+    // Small limits; the largest number means no limit.
     let limit = |number: u8, unit: usize| if number == u8::MAX { usize::MAX } else { usize::from(number) * unit };
     let limits = Limits::new()
         .max_size(limit(size, 4))
@@ -41,7 +42,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     for item in Reader::with_options(input, options.clone()) {
         match item {
             Ok((_, value)) => {
-                // Only references can make a value that is too deep to be written, or refer to what is gone.
+                // References can make a value too deep to write, or refer to an enclosing object that no longer exists.
                 let Ok(written) = writer.write(&value) else { continue };
                 let all = ReadOptions::new().limits(
                     Limits::new()

@@ -1,13 +1,13 @@
-//! Any bytes in any chunks with any limit: both assemblers keep the rules of reassembly, and nothing panics. The first bytes
-//! of the input choose the chunks and the limit.
+//! Reassembles arbitrary bytes in arbitrary chunks with an arbitrary limit. The assemblers must follow the rules of
+//! reassembly. The first bytes of the input choose the chunks and the limit.
 #![no_main]
 
-#[path = "../../crates/psrp/tests/support/fragment_twin.rs"]
-mod fragment_twin;
+#[path = "../../crates/psrp/tests/support/fragment_reference.rs"]
+mod fragment_reference;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     if let Some((&[max, ref cuts @ ..], bytes)) = input.split_first_chunk::<4>() {
         let sizes: Vec<_> = cuts.iter().map(|&cut| usize::from(cut)).collect();
-        fragment_twin::check(bytes, &sizes, usize::from(max) * 4);
+        fragment_reference::check(bytes, &sizes, usize::from(max) * 4);
     }
 });

@@ -1,16 +1,16 @@
-//! Decodes arbitrary bytes with arbitrary limits. Decoding must not panic or hang, decoded values must survive a round
-//! trip, and streams must give the same values for every chunk size. The first bytes of the input choose the mode, the
-//! limits and the chunk size.
+//! Decodes arbitrary bytes with arbitrary limits. Decoding must not panic or hang, decoded values must round-trip, and
+//! NDJSON must decode to the same values for every chunk size. The first bytes of the input set the mode, the limits
+//! and the chunk size.
 #![no_main]
 
-use json::{Codec, Limits, LineDecoder, Mode, Value};
+use tightwire_json::{Codec, Limits, LineDecoder, Mode, Value};
 
-/// `number * unit`, or no limit if `number` is the largest.
+/// Returns `number * unit`, or no limit if `number` is 255.
 fn limit(number: u8, unit: usize) -> usize {
     if number == u8::MAX { usize::MAX } else { usize::from(number) * unit }
 }
 
-/// Decodes newline-delimited JSON: the value of each line, or its error message.
+/// Decodes NDJSON and returns the value or the error message of each line.
 fn lines<'a>(chunks: impl Iterator<Item = &'a [u8]>, codec: Codec, max_line: usize) -> Vec<Result<Value, String>> {
     let mut decoder = LineDecoder::with_codec(codec).max_line(max_line);
     let mut results = Vec::new();
@@ -33,20 +33,20 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     assert_eq!(lines(document.chunks(chunk_size), codec, limit(size, 4)), whole);
 
     let Ok(value) = codec.from_slice::<Value>(document) else {
-        // The walk over the same bytes as a stream of documents must end as well.
-        let mut documents = json::Decoder::with_codec(document, codec);
+        // Decoding the same bytes as a stream of documents must terminate, too.
+        let mut documents = tightwire_json::Decoder::with_codec(document, codec);
         while let Ok(Some(_)) = documents.decode::<Value>() {}
         return;
     };
     assert!(codec.is_valid(document));
-    let again = codec.to_vec(&value).expect("what was decoded can be encoded");
-    // Escapes may have made it longer.
-    let value_again: Value = unlimited.from_slice(&again).expect("what was encoded can be decoded");
-    // Go's form of 1.0 is 1, which is an integer when it comes back.
+    let again = codec.to_vec(&value).expect("a decoded value can be encoded");
+    // Without limits: escapes may make the document longer.
+    let value_again: Value = unlimited.from_slice(&again).expect("an encoded document can be decoded");
+    // Go encodes 1.0 as 1, which is decoded as an integer.
     if codec.mode() != Mode::Compat {
         assert_eq!(value_again, value);
     }
     assert_eq!(codec.to_vec(&value_again).expect("it was encoded before"), again);
-    let pretty = codec.to_vec_pretty(&value, "  ").expect("what was decoded can be encoded");
-    assert_eq!(unlimited.from_slice::<Value>(&pretty).expect("what was encoded can be decoded"), value_again);
+    let pretty = codec.to_vec_pretty(&value, "  ").expect("a decoded value can be encoded");
+    assert_eq!(unlimited.from_slice::<Value>(&pretty).expect("an encoded document can be decoded"), value_again);
 });

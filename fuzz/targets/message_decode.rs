@@ -27,7 +27,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let options = ReadOptions::new().limits(limits);
     let Ok(payload) = Payload::decode_with(message_type, message.data, options) else { return };
     assert_eq!(payload.message_type(), message_type);
-    // Values that only references make too deep, and those that refer to what is gone, can't be written.
+    // References can make a value too deep to write, or refer to an enclosing object that no longer exists.
     let mut writer = Writer::with_options(WriteOptions::new().max_depth(Limits::MAX_DEPTH));
     let Ok(written) = payload.encode(&mut writer) else { return };
     let again = Payload::decode(message_type, written).expect("what was written can be read");

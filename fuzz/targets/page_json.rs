@@ -1,8 +1,8 @@
-//! Any bytes as the JSON page of an index: what is accepted is passed on as JSON, and nothing panics.
+//! Parses arbitrary bytes as the JSON page of an index. An accepted page must be written as valid JSON.
 #![no_main]
 #![allow(dead_code, reason = "each target takes one of the checks")]
 
-#[path = "../../crates/pypi-proxy/tests/support/page_twin.rs"]
-mod page_twin;
+#[path = "../../crates/pypi-proxy/tests/support/page_model.rs"]
+mod page_model;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| page_twin::json(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| page_model::json(input));

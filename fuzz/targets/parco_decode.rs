@@ -1,8 +1,8 @@
-//! Any bytes in any chunks: nothing panics, memory follows the input, and all ways of decoding agree. The first bytes
-//! of the input choose the chunks and the limits.
+//! Decodes arbitrary bytes in arbitrary chunks. Memory must be proportional to the input, and all ways of decoding must
+//! agree. The first bytes of the input choose the chunks and the limits.
 #![no_main]
 
-#[path = "../../crates/parco/tests/support/mod.rs"]
+#[path = "../../crates/tightwire-parco/tests/support/mod.rs"]
 mod support;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

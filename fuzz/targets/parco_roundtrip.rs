@@ -1,7 +1,7 @@
-//! Every value survives encoding and decoding in all ways. The input is what values and chunks are made of.
+//! Values generated from the input must survive every way of encoding and decoding.
 #![no_main]
 
-#[path = "../../crates/parco/tests/support/mod.rs"]
+#[path = "../../crates/tightwire-parco/tests/support/mod.rs"]
 mod support;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

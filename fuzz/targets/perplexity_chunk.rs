@@ -1,9 +1,9 @@
-//! Lines of any text as the parts of a stream: a part that is understood is written so that it reads the same again,
-//! its deltas read alone say the same, and parts add up without a panic, to no more text than there was input.
+//! Decodes lines of arbitrary text as chunks of a stream. A decoded chunk must survive a round trip, its deltas must
+//! have the same content, and the accumulated text must not be longer than the input.
 #![no_main]
 
-use perplexity::types::chat::{Accumulator, Completion, DeltaChunk};
-use perplexity::types::responses;
+use tightwire_perplexity::types::chat::{Accumulator, Completion, DeltaChunk};
+use tightwire_perplexity::types::responses;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,22 +17,22 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     events.finish();
 });
 
-/// Reads a part. What is understood has to come out of its own text as it was.
+/// Decodes a chunk, which must survive a round trip.
 fn decoded<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<T> {
-    let part: T = json::from_slice(line).ok()?;
-    let text = json::to_string(&part).expect("a part that was read can be written");
-    let again: T = json::from_str(&text).expect("a part that was written can be read");
+    let part: T = tightwire_json::from_slice(line).ok()?;
+    let text = tightwire_json::to_string(&part).expect("a part that was read can be written");
+    let again: T = tightwire_json::from_str(&text).expect("a part that was written can be read");
     assert_eq!(part, again);
     Some(part)
 }
 
-/// The parts of a completion, as they are and as their deltas alone.
+/// Accumulates the chunks of a completion, as they are and with deltas only.
 fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
     let (mut whole, mut length) = (Accumulator::new(), 0);
     for line in lines {
         let Some(part) = decoded::<Completion>(line) else { continue };
         length += line.len();
-        let deltas: DeltaChunk = json::from_slice(line).expect("a part is a part of deltas as well");
+        let deltas: DeltaChunk = tightwire_json::from_slice(line).expect("a part is a part of deltas as well");
         assert_eq!(deltas.text(), part.delta());
         assert_eq!(deltas.is_last(), part.is_last());
         whole.push(&part);
@@ -40,7 +40,7 @@ fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
     }
     let text = whole.text().to_owned();
     let answer = whole.finish();
-    // A message in pieces has no one text.
+    // A message with several parts has no single text.
     if let Some(found) = answer.message().and_then(|message| message.text()) {
         assert_eq!(found, text);
     }

@@ -1,4 +1,4 @@
-//! What clients say of who they are, and files of who may ask: whatever they hold, they are read or refused.
+//! Parses arbitrary credentials of clients, and arbitrary files of logins and tokens.
 #![no_main]
 
 use pypi_proxy::guard::{parse_authorization, parse_files};

@@ -1,4 +1,4 @@
-//! Settings of the proxy: whatever is in variables and files, it is settings or an error.
+//! Parses arbitrary environment variables and configuration files as settings of the proxy.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use pypi_proxy::config::{Settings, Sources};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // A file, and behind a zero the variables.
+    // The file, and after a zero byte the variables.
     let (file, env) = text.split_once('\0').unwrap_or((text, ""));
     let env = env.lines().filter_map(|line| line.split_once('='));
     match Settings::read(&Sources::new().env(env).file("f", file)) {

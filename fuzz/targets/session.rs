@@ -1,7 +1,8 @@
-//! Any program of actions, losses, repetitions and garbage: both ends of a session keep their invariants, and nothing panics.
+//! Runs arbitrary programs of actions, losses, repetitions and malformed messages. Both roles of a session must keep
+//! their invariants.
 #![no_main]
 
-#[path = "../../crates/psrp/tests/support/session_twin.rs"]
-mod session_twin;
+#[path = "../../crates/psrp/tests/support/session_fuzz.rs"]
+mod session_fuzz;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| session_twin::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| session_fuzz::check(input));

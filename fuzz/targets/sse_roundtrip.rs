@@ -1,11 +1,11 @@
-//! Every event that comes out of any bytes survives encoding and decoding again.
+//! Every event decoded from any bytes must round-trip.
 #![no_main]
 
-#[path = "../../crates/sse/tests/support/twin.rs"]
-mod twin;
+#[path = "../../crates/tightwire-sse/tests/support/reference.rs"]
+mod reference;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    if let Some((cuts, stream)) = input.split_at_checked(3) {
-        twin::check_round_trip(stream, cuts);
+    if let Some((sizes, stream)) = input.split_at_checked(3) {
+        reference::check_round_trip(stream, sizes);
     }
 });

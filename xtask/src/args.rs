@@ -1,8 +1,8 @@
-//! A small reader of command lines: options may come in any order, `--name value` or `--name=value`.
+//! Command line parser. Options may come in any order, as `--name value` or `--name=value`.
 
 use anyhow::{Context, Result, bail};
 
-/// The arguments of one command. Each question takes its answer out; what is left at the end is a mistake.
+/// The arguments of one command. Each method removes what it returns; [`Args::finish`] rejects the rest.
 #[derive(Debug)]
 pub(crate) struct Args {
     arguments: Vec<String>,
@@ -13,14 +13,14 @@ impl Args {
         Self { arguments: arguments.into_iter().collect() }
     }
 
-    /// Takes `--name`.
+    /// Removes `--name` and returns whether it was present.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         let before = self.arguments.len();
         self.arguments.retain(|argument| argument != name);
         self.arguments.len() < before
     }
 
-    /// Takes every `--name value`.
+    /// Removes every `--name value` and returns the values.
     pub(crate) fn values(&mut self, name: &str) -> Result<Vec<String>> {
         let mut values = Vec::new();
         while let Some(at) = self.arguments.iter().position(|argument| {
@@ -38,7 +38,7 @@ impl Args {
         Ok(values)
     }
 
-    /// Takes `--name value`, which may be there once.
+    /// Removes `--name value`, which may be given once.
     pub(crate) fn value(&mut self, name: &str) -> Result<Option<String>> {
         let mut values = self.values(name)?;
         if values.len() > 1 {
@@ -47,14 +47,14 @@ impl Args {
         Ok(values.pop())
     }
 
-    /// Takes `--name N`.
+    /// Removes `--name N`.
     pub(crate) fn number(&mut self, name: &str) -> Result<Option<usize>> {
         self.value(name)?
             .map(|text| text.parse().with_context(|| format!("{name}: {text:?} is no whole number")))
             .transpose()
     }
 
-    /// Takes the next argument that is no option. Ask for options first: their values look the same.
+    /// Removes the next argument that is not an option. Read the options first: their values look the same.
     pub(crate) fn positional(&mut self) -> Result<Option<String>> {
         match self.arguments.first() {
             Some(first) if first.starts_with("--") => bail!("unknown option {first}"),
@@ -63,17 +63,17 @@ impl Args {
         }
     }
 
-    /// Takes all arguments that are no options.
+    /// Removes all arguments that are not options.
     pub(crate) fn positionals(&mut self) -> Result<Vec<String>> {
         std::iter::from_fn(|| self.positional().transpose()).collect()
     }
 
-    /// Everything that was not taken, options included.
+    /// Returns the remaining arguments, including options.
     pub(crate) fn rest(self) -> Vec<String> {
         self.arguments
     }
 
-    /// Refuses what nobody asked for.
+    /// Fails if arguments remain.
     pub(crate) fn finish(self) -> Result<()> {
         match self.arguments.first() {
             Some(first) => bail!("unexpected argument {first}"),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds everything, measures in alternating rounds, and writes the report.
+//! `cargo xtask bench`: builds the suites and peers, measures in alternating rounds, and writes the report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,29 +25,32 @@ use crate::{compare, machine, say};
 pub(crate) const HELP: &str = "\
 cargo xtask bench [SYSTEM...] [OPTIONS]
 
-Measures every suite, or those named, and writes target/report/{report.json, report.md, index.html}.
+Measures the suites beside their peers and writes target/report/{report.json, report.md, index.html}.
 
-  --row ROW           only rows whose key (system/row) contains ROW
-  --table ID          only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N          alternating rounds, default 3
-  --quick             two rounds of short slices unless --rounds says otherwise: a first look
-  --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
-  --peers LANGUAGES   only peers in these, of rust,go,python,node,powershell; default: all found here
-  --import FILE       output of `go test -bench` of an original; may be repeated
-  --compare OLD.json  what has changed since an earlier report.json, noise considered
-  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
+  SYSTEM                suite to measure; may be repeated [default: all]
+  --row ROW             only rows whose key (system/row) contains ROW
+  --table ID            only rows of this published table, such as perplexity.raw_sse; may be repeated
+  --rounds N            number of alternating rounds [default: 3; with --quick 2]
+  --quick               short slices, for a first result
+  --resume              continue the stopped run whose slices are in target/bench/slices.jsonl
+  --peers LANGUAGES     languages of peers, of rust,go,python,node,powershell [default: all that are installed]
+  --import FILE         output of `go test -bench` of a Go project; may be repeated
+  --compare OLD.json    compare with an earlier report.json, taking noise into account
+  --fail-on-regression  with --compare: fail if a row became slower or allocates more
 
 cargo xtask bench --instructions [SYSTEM...] [--save]
 
-Counts the instructions of hot paths under valgrind and fails where one differs by more than 3 % from
-benches/data/instructions.toml; --save writes that file.
+Counts the instructions of hot paths under valgrind and fails if a count differs by more than 3 % from
+benches/data/instructions.toml.
+
+  --save                write that file
 ";
 
 const ROUNDS: usize = 3;
 const QUICK_ROUNDS: usize = 2;
-/// A busy machine makes wall times meaningless.
+/// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
-/// What the measuring itself adds: one process at a time, some with a thread for collecting garbage.
+/// Load that the measurement itself adds: one process at a time, some with a garbage collector thread.
 const OWN_LOAD: f64 = 1.5;
 
 #[derive(Debug)]
@@ -93,7 +96,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The keys of the tables named; all where none is.
+    /// Returns the row patterns of the named tables; `None` if no table is named.
     fn keys(&self, sources: &Sources) -> Result<Option<Vec<String>>> {
         let mut keys = Vec::new();
         for table in &self.tables {
@@ -124,10 +127,10 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let mut sources = Sources::load(&workspace)?;
     sources.imported = import(&options.imports, &sources.seed)?;
     let keys = options.keys(&sources)?;
-    // Before the hour of measuring: a file that cannot be read would be noticed at its end.
+    // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let before = options.compare.as_deref().map(report::read).transpose()?;
 
-    // Before anything is built: the build's own load says nothing about what else runs here, and the tree may move on.
+    // Before the build, which adds load and may run while files change.
     let begun = Begun {
         date: machine::date(),
         commit: machine::commit(&workspace.root),
@@ -150,7 +153,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             peers::Cargo::Build,
         )
     };
-    // Downloads for the peers pass while the suites are compiled.
+    // The peers are downloaded while the suites compile.
     let (suites, prepared) = thread::scope(|scope| {
         let prepared = scope.spawn(prepare);
         (suites::build(&workspace, &systems), prepared.join())
@@ -198,7 +201,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     conclude(&sides, &report, &options)
 }
 
-/// What makes the command fail, after everything is written.
+/// Returns an error for each condition that fails the command, after the report is written.
 fn conclude(sides: &[Vec<Side>], report: &Report, options: &Options) -> Result<()> {
     let failed: Vec<String> = sides
         .iter()
@@ -247,12 +250,12 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: 
     }
 }
 
-/// Directories of one machine are of no use in a report.
+/// Returns the file name alone: reports contain no directories of the machine.
 fn file_name(path: &str) -> String {
     Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Reads imported files; lines without a row are named and left out.
+/// Reads imported files. Lines without a row are reported and ignored.
 fn import(files: &[String], seed: &Seed) -> Result<BTreeMap<String, Vec<BenchLine>>> {
     let mut imported: BTreeMap<String, Vec<BenchLine>> = BTreeMap::new();
     for file in files {

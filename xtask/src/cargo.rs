@@ -1,4 +1,4 @@
-//! Calls of cargo.
+//! Runs cargo.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// Selects all packages with all features. Cargo compiles a dependency again for every set of features that the selected
-/// packages ask of it, so all steps of the full gate use this selection.
+/// Selects all packages with all features. All steps of the full gate use this selection, because cargo compiles a
+/// dependency once for each set of features.
 pub(crate) const WHOLE: [&str; 2] = ["--workspace", "--all-features"];
 
-/// `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
+/// Returns the command `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
@@ -24,11 +24,11 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     command
 }
 
-/// Builds a program with the features that the tests are built with, and returns its path.
+/// Builds a program with the features of the test build, and returns its path.
 ///
 /// # Errors
 ///
-/// Fails where it does not build.
+/// Fails if the build fails.
 pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let mut command = command(workspace, &["build"]);
     // Building an example selects the features of development dependencies, as building tests does.
@@ -37,7 +37,7 @@ pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBu
     Ok(workspace.program("debug", name))
 }
 
-/// Messages of a call of cargo with `--message-format=json`.
+/// The messages of a cargo command with `--message-format=json`.
 pub(crate) struct Messages {
     pub(crate) is_success: bool,
     messages: Vec<Value>,
@@ -56,7 +56,7 @@ impl Messages {
         Self { is_success, messages }
     }
 
-    /// Name and path of every benchmark binary.
+    /// Returns the name and path of each benchmark binary.
     pub(crate) fn benches(&self) -> Vec<(String, PathBuf)> {
         let artifacts = self.messages.iter().filter(|message| {
             message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "bench"
@@ -69,7 +69,7 @@ impl Messages {
             .collect()
     }
 
-    /// Errors and warnings of the compiler, which the JSON format hides from the terminal.
+    /// Returns the compiler's errors and warnings, which cargo does not print in JSON mode.
     pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["message"]["rendered"].as_str())
     }

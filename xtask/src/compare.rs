@@ -1,37 +1,37 @@
-//! Two reports side by side: what has become slower, noise considered.
+//! Compares two reports and finds rows that became slower, taking noise into account.
 //!
-//! Two runs are two states of a machine. What all peers of a suite have in common between them is the machine's, so ours
-//! is judged by what it changed beside its peers, and only beyond what the rounds of either run differ by.
+//! The machine may differ between the runs. The median change of all peers of a suite is attributed to the machine
+//! and removed. A change counts only if it exceeds the differences between the rounds of either run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Report, Role, Row, Time};
 use crate::stats::median;
 
-/// A change has to exceed this, however quiet both runs were.
+/// Minimum ratio that counts as a change, even if both runs had little noise.
 const LEAST: f64 = 1.05;
 
-/// Ours against an earlier report.
+/// The comparison of our rows with an earlier report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// The earlier report's date and commit.
+    /// Date and commit of the earlier report.
     pub(crate) date: String,
     pub(crate) commit: Option<String>,
     pub(crate) changes: Vec<Change>,
 }
 
-/// One row of ours in both reports.
+/// One of our rows in both reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Change {
     pub(crate) key: String,
     pub(crate) implementation: String,
     pub(crate) before_ns: f64,
     pub(crate) after_ns: f64,
-    /// How many times as long the suite's peers take now; one without peers.
+    /// Factor by which the peers of the suite became slower; 1 without peers.
     pub(crate) drift: f64,
-    /// How many times as long ours takes, the drift taken out.
+    /// Factor by which our row became slower, divided by `drift`.
     pub(crate) change: f64,
-    /// By how much the rounds of the noisier run differ.
+    /// Ratio between the rounds of the noisier run.
     pub(crate) noise: f64,
     pub(crate) allocs: Option<(f64, f64)>,
     pub(crate) verdict: Verdict,
@@ -43,7 +43,7 @@ pub(crate) enum Verdict {
     Faster,
     Unchanged,
     Slower,
-    /// Counts have no noise, so that any more is one too many.
+    /// Counts have no noise: any increase is reported.
     AllocatesMore,
 }
 
@@ -68,7 +68,7 @@ impl Comparison {
     }
 }
 
-/// Compares what is in both.
+/// Compares the rows that are in both reports.
 pub(crate) fn compare(before: &Report, after: &Report) -> Comparison {
     let pairs: Vec<(&Row, &Row)> = after
         .rows
@@ -92,7 +92,7 @@ pub(crate) fn compare(before: &Report, after: &Report) -> Comparison {
     }
 }
 
-/// What has become of the peers of a row's suite.
+/// Returns the median change of the peers of a row's suite.
 fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
     let peers = pairs.iter().filter(|(_, peer)| peer.role != Role::Ours && peer.system == row.system);
     let ratios: Vec<f64> = peers
@@ -103,7 +103,7 @@ fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
 
 fn change(before: &Row, after: &Row, drift: f64) -> Option<Change> {
     let (old, new) = (before.time_ns.as_ref()?, after.time_ns.as_ref()?);
-    // The middle round, not the best: the best of five is better than the best of two.
+    // The median round, because the minimum of five rounds is lower than that of two.
     let spread = |time: &Time| time.median / time.min;
     let noise = spread(old).max(spread(new));
     let change = new.min / old.min / drift;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::report::fixture;
 
-    /// A report with ours and a peer that take so long, and so much more in the middle round.
+    /// A report with one row of ours and one peer, with these times and this noise.
     fn report(ours: f64, peer: f64, noise: f64) -> Report {
         let mut report = fixture::report();
         for (row, time) in report.rows.iter_mut().zip([ours, peer]) {

@@ -1,4 +1,4 @@
-//! Whether everything that the originals' reports publish has its place in the harness, and the other way round.
+//! Checks that every published row has a row in the harness or a reason, and vice versa.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::join::Sources;
 use crate::workspace::Workspace;
 use crate::{load, suites};
 
-/// Asks the suites what they hold, and compares.
+/// Lists the rows of the suites and compares them with the committed files.
 ///
 /// # Errors
 ///
-/// Fails where the suites do not build, or something has no place.
+/// Fails if the suites do not build or an entry has no counterpart.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = Sources::load(workspace)?;
     let suites = suites::tested(workspace)?;
@@ -32,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What has no place, in words; `keys` are the rows of the harness.
+/// Returns a message for each entry without a counterpart. `keys` are the rows of the harness.
 fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
     let seed = &sources.seed;
     let mut gaps = Vec::new();
@@ -112,7 +112,7 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The rows that the committed files ask for, as if the harness had exactly them.
+    /// Returns exactly the rows that the committed files require.
     fn wanted(sources: &Sources) -> BTreeSet<String> {
         let benches = sources.seed.benches.iter().map(|bench| &bench.key);
         let measured = benches.filter(|key| sources.unmeasured.bench(key).is_none());

@@ -1,7 +1,6 @@
 //! `cargo xtask conformance SYSTEM PATH...`: runs files of test vectors through a crate.
 //!
-//! The cases run in the program of the package `conformance`. This command builds it for one system and passes the
-//! files on.
+//! The cases run in the program `conformance`. This command builds it for one system and passes the files on.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -16,9 +15,12 @@ use crate::workspace::Workspace;
 pub(crate) const HELP: &str = "\
 usage: cargo xtask conformance SYSTEM [--peers] PATH...
 
-Runs test vectors through a crate: json, parco, perplexity, psrp or sse. Prints the ids of the cases that fail and ends
-with `N passed, N failed`; the exit code is 0 if none failed. With --peers (json and sse) the same cases run through the
-peers as well; their counts do not change the exit code.
+Runs test vectors through a crate and prints the ids of failed cases, then `N passed, N failed`. Exits with 0 if none
+failed.
+
+  SYSTEM   json, parco, perplexity, psrp or sse
+  PATH     file of vectors; for json, a folder of cases
+  --peers  run the cases through other libraries as well, without effect on the exit code (json and sse)
 ";
 
 const SYSTEMS: [&str; 5] = ["json", "parco", "perplexity", "psrp", "sse"];
@@ -39,11 +41,11 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     run(&workspace.program("debug", "conformance"), system, files)
 }
 
-/// Runs files through a program that is built.
+/// Runs files through a program that is already built.
 ///
 /// # Errors
 ///
-/// Fails where a case does.
+/// Fails if a case fails.
 pub(crate) fn run(program: &Path, system: &str, files: &[impl AsRef<OsStr>]) -> Result<()> {
     let status =
         Command::new(program).arg(system).args(files).status().context("cannot start the program")?;

@@ -1,4 +1,4 @@
-//! The committed figures and mappings below `benches/data`.
+//! Reads the committed figures and mappings in `benches/data`.
 
 pub(crate) mod claims;
 pub(crate) mod peers;
@@ -17,7 +17,7 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<T> {
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
-/// Compares a name with a pattern, where `*` at the end stands for any rest.
+/// Returns whether a name matches a pattern; `*` at the end matches any rest.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
@@ -25,7 +25,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Where the committed files are: they are data, and what they say must hold.
+/// The folder of the committed files, which tests check as well.
 #[cfg(test)]
 pub(crate) fn committed() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")

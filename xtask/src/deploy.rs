@@ -1,7 +1,7 @@
-//! The step `deploy` of the gate: the files of `docs/deploy` are read by the programs that they are for, or by linters.
+//! The step `deploy` of the gate: programs and linters check the files in `docs/deploy`.
 //!
-//! Linters that come as Python packages are installed below the target directory, in pinned versions. systemd, nginx,
-//! `promtool` and `kubectl` are those of the machine. What cannot be had is told, and the rest is checked.
+//! Python linters are installed in pinned versions below the target directory. systemd, nginx, `promtool` and
+//! `kubectl` must be installed on the machine; without them their checks are skipped with a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,30 +16,29 @@ use crate::process::{self, Finished, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-/// A program that takes longer is taken for one that never ends.
+/// Time limit for each program.
 const LIMIT: Duration = Duration::from_secs(120);
-/// What `systemd-analyze security` may give at most, in tenths: 0 is confined, 100 is not at all.
+/// Maximum exposure in `systemd-analyze security`, in tenths: 0 is confined, 100 is unconfined.
 const EXPOSURE: &str = "--threshold=20";
-/// Versions of Kubernetes that the manifests are for: the first that knows all that is in them, and the newest.
+/// Versions of Kubernetes to check the manifests with: the oldest that supports every field, and the newest.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
-/// Who the program is in the image.
+/// User ID of the program in the image.
 const USER: u32 = 65532;
-/// How often the program in the image is asked whether it answers.
+/// Maximum attempts of the health check in the image.
 const ASKED: usize = 100;
 
-/// What the checks work with.
+/// Paths and programs of the checks.
 struct Scene {
     /// `docs/deploy`.
     files: PathBuf,
-    /// For files of the check that runs.
+    /// Folder for temporary files.
     scratch: PathBuf,
-    /// Where the linters are, or why there are none.
+    /// Folder of the linters, or the reason why they are missing.
     linters: Result<PathBuf>,
-    /// Our program.
     program: PathBuf,
 }
 
-/// What a check could not look at, and why.
+/// What a check skipped, with the reason.
 type Missing = Option<String>;
 
 type Check = fn(&Scene) -> Result<Missing>;
@@ -54,11 +53,11 @@ const CHECKS: [(&str, Check); 7] = [
     ("nginx", nginx),
 ];
 
-/// Runs all checks. Gives what they could not look at, with the reasons.
+/// Runs all checks. Returns what they skipped, with the reasons.
 ///
 /// # Errors
 ///
-/// Fails if a file is not as it should be.
+/// Fails if a check fails.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let place = workspace.target.join("deploy");
     let pins = workspace.root.join("xtask/src/deploy/requirements.txt");
@@ -83,7 +82,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 impl Scene {
-    /// A linter that comes as a Python package.
+    /// Returns a Python linter.
     fn linter(&self, name: &str) -> Result<Command, String> {
         match &self.linters {
             Ok(python) => Ok(Command::new(python.with_file_name(name))),
@@ -103,7 +102,7 @@ impl Scene {
         fs::read_to_string(self.files.join(name)).with_context(|| name.to_owned())
     }
 
-    /// Writes a file for a program, and gives its path.
+    /// Writes a temporary file and returns its path.
     fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.scratch.join(name);
         fs::write(&path, text)?;
@@ -111,7 +110,7 @@ impl Scene {
     }
 }
 
-/// Whether a program is not here, as what a check could not look at.
+/// Returns a message if a program is not installed.
 fn lacks(program: &str) -> Missing {
     (!is_installed(program)).then(|| format!("there is no {program}"))
 }
@@ -127,7 +126,7 @@ fn docker(scene: &Scene) -> Result<Missing> {
     Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
 }
 
-/// Makes the image's root folder as the Dockerfile does, and has the program serve in it.
+/// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
 #[cfg(unix)]
 fn image(scene: &Scene) -> Result<Missing> {
     if process::first_line("id", &["-u"]).as_deref() != Some("0") {
@@ -137,7 +136,7 @@ fn image(scene: &Scene) -> Result<Missing> {
     scene
         .finish(Command::new("sh").arg(scene.files.join("docker/image.sh")).arg(&scene.program).arg(&root))?;
     std::os::unix::fs::chown(root.join("cache"), Some(USER), Some(USER))?;
-    // Free until somebody else takes it: then the check fails, and says so.
+    // The port is free until another program takes it; the check then fails.
     let address = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.to_string();
     let inside = |command: &str| {
         let mut chroot = Command::new("chroot");
@@ -168,7 +167,7 @@ fn compose(scene: &Scene) -> Result<Missing> {
         Ok(command) => command,
         Err(reason) => return Ok(Some(reason)),
     };
-    // All variables that have no default, as `example.env` has them to be filled in.
+    // `example.env` lists the variables without a default.
     for line in scene.read("docker/example.env")?.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.split_once('=').context("a variable has a value")?;
         command.env(name, if value.is_empty() { "filled in" } else { value });
@@ -183,7 +182,7 @@ fn kubernetes(scene: &Scene) -> Result<Missing> {
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        // That one is no object of a cluster.
+        // Kustomize reads this file; it is not an object of the cluster.
         if path.extension().is_some_and(|end| end == "yaml") && !path.ends_with("kustomization.yaml") {
             files.push(path);
         }
@@ -214,7 +213,7 @@ fn prometheus(scene: &Scene) -> Result<Missing> {
     };
     promtool(&["check", "config"], Path::new("prometheus.yml"))?;
     promtool(&["test", "rules"], Path::new("rules.test.yml"))?;
-    // What the dashboard asks is put as rules, for there is no check of expressions alone.
+    // There is no checker for expressions alone, so the queries of the dashboard are checked as recording rules.
     let dashboard: Value = serde_json::from_str(&scene.read("grafana/pypi-proxy.json")?)?;
     let panels = dashboard["panels"].as_array().context("a dashboard has panels")?;
     let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
@@ -245,11 +244,11 @@ fn systemd(scene: &Scene) -> Result<Missing> {
     };
     let verified =
         scene.finish(analyze(&["verify", "--man=no", "--recursive-errors=no"]).arg(&service).arg(socket))?;
-    // What it does not know it only warns of.
+    // It only warns about unknown settings.
     ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
     let judged = scene.finish(analyze(&["security", "--offline=yes", EXPOSURE]).arg(service))?;
     note(judged.stdout.lines().last().unwrap_or_default());
-    // It would be a service of this machine.
+    // Starting it would add a service to this machine.
     Ok(Some("the service is verified and not started".to_owned()))
 }
 
@@ -257,7 +256,7 @@ fn nginx(scene: &Scene) -> Result<Missing> {
     if let Some(missing) = lacks("nginx") {
         return Ok(Some(missing));
     }
-    // Names are looked up when it is read.
+    // nginx resolves host names when it reads the file.
     let text =
         scene.read("nginx/nginx.conf")?.replace("proxy-1:", "127.0.0.1:").replace("proxy-2:", "127.0.0.2:");
     let text = text.replace("/tmp/", &format!("{}/", scene.scratch.display()));

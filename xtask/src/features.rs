@@ -1,4 +1,4 @@
-//! The sets of features that the gate checks a library with.
+//! The feature combinations that the gate checks a library with.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,17 +9,17 @@ use anyhow::Result;
 use crate::tidy::Package;
 use crate::workspace::Workspace;
 
-/// No feature, each feature alone, and the features that one `cfg` of the sources names together.
+/// Returns the empty set, each feature alone, and the features that one `cfg` names together.
 ///
-/// Code and programs depend on a feature through a `cfg` or `required-features`. A feature that neither names (one that only
-/// passes a choice on to a dependency) selects no code, so of the sets that select the same code only the first is checked.
+/// A feature that no `cfg` and no `required-features` names selects no code (it only enables a feature of a
+/// dependency). Of the sets that select the same code, only the first is checked.
 pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTreeSet<String>>> {
     let known: BTreeSet<String> = package.features().into_iter().collect();
     let mut named_together = Vec::new();
     add_named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut named_together)?;
     let mut named: BTreeSet<String> = named_together.iter().flatten().cloned().collect();
     named.extend(package.required_features());
-    // Fewest first: of the sets that select the same code, the one with the fewest dependencies is kept.
+    // Fewest features first, so that the set with the fewest dependencies is checked.
     let mut alone: Vec<_> = known.iter().map(|feature| BTreeSet::from([feature.clone()])).collect();
     alone.sort_by_key(|set| package.enabled_by(set).len());
     let candidates = std::iter::once(BTreeSet::new()).chain(alone).chain(named_together);
@@ -43,7 +43,7 @@ fn add_named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result
     Ok(())
 }
 
-/// The features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` of a text.
+/// Returns the features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` in a text.
 fn of_text(text: &str) -> impl Iterator<Item = BTreeSet<String>> {
     text.split("cfg").skip(1).map(|rest| {
         let condition = rest.split([']', '{', ';']).next().unwrap_or_default();
@@ -78,15 +78,15 @@ mod tests {
     fn sets_that_enable_the_same_are_checked_once() {
         let sets = sets_of("psrp");
         assert!(sets.contains(&set(&[])) && sets.contains(&set(&["tokio"])));
-        // `ssh` turns on `tokio`.
+        // `ssh` enables `tokio`.
         assert!(!sets.contains(&set(&["ssh", "tokio"])));
     }
 
     #[test]
     fn features_that_select_no_code_are_not_checked() {
-        let sets = sets_of("perplexity");
+        let sets = sets_of("tightwire-perplexity");
         assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
-        // It only turns on a feature of reqwest.
+        // It only enables a feature of reqwest.
         assert!(!sets.contains(&set(&["gzip"])));
     }
 }

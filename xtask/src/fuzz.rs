@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz [TARGET...]`: runs the fuzz targets.
 //!
-//! libFuzzer and the sanitizer need flags that are unstable, so the pinned compiler is told to accept them.
+//! libFuzzer and the sanitizer need unstable flags, which `RUSTC_BOOTSTRAP` enables for the pinned compiler.
 
 use anyhow::{Context, Result, ensure};
 
@@ -11,12 +11,15 @@ use crate::{cargo, note};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask fuzz [TARGET...] [--seconds N] [--features LIST]
 
-Builds the fuzz package with the address sanitizer and runs the named targets, or all, for N seconds each (60).
-The one feature of the package is `extra`, that of `perplexity`.
-What libFuzzer finds lies in fuzz/artifacts; inputs worth keeping grow in fuzz/corpus.
+Builds the fuzz targets with the address sanitizer and runs them. Failing inputs are written to fuzz/artifacts, new
+inputs to fuzz/corpus.
+
+  TARGET           target to run; may be repeated [default: all]
+  --seconds N      time for each target [default: 60]
+  --features LIST  features of the fuzz package: extra (that of tightwire-perplexity)
 ";
 
-/// Coverage as libFuzzer reads it, and the address sanitizer.
+/// Coverage for libFuzzer, and the address sanitizer.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Zsanitizer=address -Ccodegen-units=1";
@@ -37,12 +40,12 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let host = host_triple()?;
     let out = workspace.target.join("fuzz");
     let mut build = cargo::command(&workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
-    // Named, so that build scripts are not instrumented.
+    // An explicit target, so that build scripts are not instrumented.
     build.args(["--target", &host, "--target-dir"]).arg(&out);
     if let Some(features) = &features {
         build.args(["--features", features]);
     }
-    // Those of other crates take long to link.
+    // The targets of other crates take long to link.
     build.args(wanted.iter().flat_map(|name| ["--bin", name]));
     build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS);
     ensure!(build.status()?.success(), "the fuzz targets do not build");
@@ -68,7 +71,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The platform that the compiler builds for.
+/// Returns the target triple of the machine.
 fn host_triple() -> Result<String> {
     let output = std::process::Command::new("rustc").arg("-vV").output().context("rustc cannot be run")?;
     let text = String::from_utf8(output.stdout)?;

@@ -1,8 +1,9 @@
-//! `cargo xtask bench --instructions`: how many instructions hot paths take, compared with a file of the repository.
+//! `cargo xtask bench --instructions`: counts the instructions of hot paths and compares them with a committed
+//! file.
 //!
-//! Callgrind counts what a program executes, on a processor that it emulates: no other program disturbs it. The counts
-//! depend on compiler, C library and instruction set alone, which the file therefore names; where they are others,
-//! nothing is compared.
+//! Callgrind counts the instructions of a program on an emulated processor, unaffected by other programs. The
+//! counts depend only on compiler, C library and instruction set, which the file names. If they differ, nothing is
+//! compared.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,18 +20,18 @@ use crate::process::{self, first_line};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
-/// How far a count may be from the file, in both directions: one that fell unnoticed would hide what is lost next.
+/// Maximum deviation from the file, in both directions: an unnoticed improvement would hide a later regression.
 const TOLERANCE: f64 = 0.03;
-/// How often an operation is performed in the runs that are compared. The first ones fill buffers.
+/// Operations per compared run. The first ones fill buffers.
 const FEW: u64 = 2;
 const MANY: u64 = 12;
-/// The smaller size of input where growth is measured, and the limit of the growth for four times that size.
+/// The smaller input of the growth check; the larger one is four times as large.
 const GROWTH_SIZE: u64 = 256;
 const MAX_GROWTH: f64 = 4.4;
-/// A run takes a second or two.
+/// Time limit of a run, which normally takes one or two seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What counts depend on beside the code.
+/// What the counts depend on besides the code.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Origin {
     rustc: String,
@@ -40,9 +41,9 @@ struct Origin {
 }
 
 impl Origin {
-    /// The installed tools, with an instruction set.
+    /// Returns the versions of the installed tools.
     fn of_machine(machine: String) -> Self {
-        // A tool that does not print its version differs from all that do.
+        // A tool that prints no version differs from all that do.
         let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
         Self {
             rustc: version("rustc", "-V"),
@@ -53,19 +54,19 @@ impl Origin {
     }
 }
 
-/// The file.
+/// The committed file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Baseline {
     origin: Origin,
-    /// Instructions of one operation, by row.
+    /// Instructions per operation, by row.
     instructions: BTreeMap<String, u64>,
 }
 
-/// What a comparison leads to.
+/// Result of a comparison.
 pub(crate) enum Verdict {
-    /// All counts are as in the file.
+    /// All counts match the file.
     Same,
-    /// They cannot be compared, for this reason.
+    /// The counts cannot be compared, for this reason.
     Incomparable(String),
 }
 
@@ -88,11 +89,11 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Counts the rows of the systems named, all where none is, prints them and compares them.
+/// Counts the rows of the named systems (all by default), prints the counts and compares them.
 ///
 /// # Errors
 ///
-/// Fails where a count is not as in the file.
+/// Fails if a count deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdict> {
     if first_line("valgrind", &["--version"]).is_none() {
         return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
@@ -103,7 +104,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
     let incomparable = |here: Origin| {
         Ok(Verdict::Incomparable(format!("counted with {:?}, here is {here:?}", baseline.origin)))
     };
-    // The build takes minutes and is needed only to find out the instruction set.
+    // Checked before the build, which takes minutes and is needed only for the instruction set.
     let here = Origin::of_machine(baseline.origin.machine.clone());
     if here != baseline.origin {
         return incomparable(here);
@@ -136,11 +137,11 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
     Ok(Verdict::Same)
 }
 
-/// Checks that work whose input is four times as large takes at most [`MAX_GROWTH`] times as many instructions.
+/// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions.
 ///
 /// # Errors
 ///
-/// Fails where some work takes more.
+/// Fails if a row takes more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
     if first_line("valgrind", &["--version"]).is_none() {
         return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
@@ -150,7 +151,7 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
     let (list, _) = counter.run(&[])?;
     let growths = by_all_processors(list.lines(), |work| {
         let count = |size: u64| anyhow::Ok(counter.run(&[work, &size.to_string()])?.1 as f64);
-        // The start of the program, and what does not depend on the size.
+        // The start of the program and other fixed work.
         let fixed = count(1)?;
         let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
         Ok((work, growth))
@@ -175,7 +176,7 @@ fn selects(systems: &[String], row: &str) -> bool {
         || row.split_once('/').is_some_and(|(system, _)| systems.iter().any(|one| one == system))
 }
 
-/// The program with the rows.
+/// The program that runs the rows.
 struct Counter {
     program: PathBuf,
     scratch: PathBuf,
@@ -192,15 +193,15 @@ impl Counter {
         })
     }
 
-    /// What the program prints, and how many instructions it executed.
+    /// Returns the output of the program and the number of instructions.
     fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
         let mut command = Command::new("valgrind");
-        // Only the total is used, which callgrind prints; the file would have the counts of each function.
+        // Callgrind prints the total; the output file with the counts of each function is not needed.
         command
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .arg(&self.program)
             .args(arguments);
-        // The allocator of the C library grows with the number of processors otherwise.
+        // The allocator of the C library otherwise depends on the number of processors.
         command.env("MALLOC_ARENA_MAX", "1");
         let finished = process::run(&mut command, &self.scratch.join(arguments.join("/")), LIMIT)?;
         ensure!(finished.status.success(), "{}: {}", arguments.join(" "), finished.complaint());
@@ -212,7 +213,7 @@ impl Counter {
         Ok(Origin::of_machine(self.run(&["--machine"])?.0.trim().to_owned()))
     }
 
-    /// Instructions of one operation, by row.
+    /// Returns the instructions per operation, by row.
     fn count(&self, systems: &[String]) -> Result<BTreeMap<String, u64>> {
         let (list, _) = self.run(&["--list"])?;
         let rows = list.lines().filter(|row| selects(systems, row));
@@ -227,7 +228,7 @@ impl Counter {
     }
 }
 
-/// Does a part of the work on each processor. Gives the results by name.
+/// Splits the work among all processors and returns the results by key.
 fn by_all_processors<'a, K: Ord + Send, V: Send>(
     names: impl Iterator<Item = &'a str>,
     work: impl Fn(&'a str) -> Result<(K, V)> + Sync,
@@ -244,7 +245,7 @@ fn by_all_processors<'a, K: Ord + Send, V: Send>(
     })
 }
 
-/// The number in the line `==1== Collected : 1234`.
+/// Parses a line such as `==1== Collected : 1234`.
 fn collected(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
 }

@@ -1,7 +1,7 @@
-//! Programs in other languages that tests run beside, the official SDKs among them.
+//! Programs in other languages that the tests use, such as the official SDKs.
 //!
-//! They are installed once, below the target directory, in the versions that the tests pin. Tests find them through
-//! environment variables and skip without them.
+//! They are installed once, below the target directory, in pinned versions. Tests find them through environment
+//! variables, and are skipped without them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,45 +13,45 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 use crate::{note, process};
 
-/// An installation that takes longer is taken for one that never ends. Some are compiled.
+/// Time limit of an installation. Some compile their dependencies.
 const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
-/// The tests of one package with what they run beside.
+/// The programs that the tests of one package use.
 pub(crate) struct Suite {
-    /// The folder of what is installed.
+    /// Folder of the installation.
     name: &'static str,
-    /// The package that pins what the tests run beside.
+    /// The package that pins the versions.
     package: &'static str,
     peers: &'static [Peer],
 }
 
-/// What is installed of one language for a suite.
+/// The programs of one language for a suite.
 struct Peer {
     language: Language,
-    /// The pinned versions, below the package's tests.
+    /// File with the pinned versions, below the package's tests.
     pins: &'static str,
-    /// Where the tests look for what is installed.
+    /// Environment variable with the path of the installation.
     variable: &'static str,
 }
 
-/// A language that peers are written in.
+/// Language or package manager of a peer.
 #[derive(Clone, Copy)]
 pub(crate) enum Language {
     Python,
     Node,
-    /// Programs, each a line with its package and version.
+    /// Go programs, one line each with package and version.
     Go,
-    /// Jars, each a line with its coordinates.
+    /// Maven coordinates, one line each.
     Maven,
 }
 
-/// What fetches jars.
+/// Maven plugin that downloads jars.
 const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 const SUITES: [Suite; 4] = [
     Suite {
         name: "perplexity-mock",
-        package: "perplexity-mock",
+        package: "tightwire-perplexity-mock",
         peers: &[
             Peer {
                 language: Language::Python,
@@ -86,7 +86,7 @@ const SUITES: [Suite; 4] = [
     FLEET,
 ];
 
-/// The proxy with S3 servers and bad networks.
+/// The proxy with S3 servers and network faults.
 pub(crate) const FLEET: Suite = Suite {
     name: "fleet",
     package: "pypi-proxy",
@@ -97,7 +97,7 @@ pub(crate) const FLEET: Suite = Suite {
     ],
 };
 
-/// An S3 server that takes long to build: for those who ask for it.
+/// An S3 server that takes long to build; installed only on request.
 pub(crate) const VERSITYGW: Suite = Suite {
     name: "versitygw",
     package: "pypi-proxy",
@@ -114,7 +114,7 @@ impl Language {
         }
     }
 
-    /// The programs without which nothing can be installed, and what they are asked to see whether they are here.
+    /// Returns the required programs, each with an argument that checks whether it works.
     fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Python => &[("python3", "--version")],
@@ -124,7 +124,7 @@ impl Language {
         }
     }
 
-    /// What the tests are told, in the directory of the installation.
+    /// Returns the path that the environment variable gets, relative to the installation.
     fn product(self) -> &'static str {
         match self {
             Self::Python if cfg!(windows) => "venv/Scripts/python.exe",
@@ -183,14 +183,14 @@ impl Language {
     }
 }
 
-/// Environment variables that name the installed programs to the tests, and why others are missing.
+/// Environment variables of the installed programs, and the reasons for missing ones.
 #[derive(Debug, Default)]
 pub(crate) struct Installed {
     pub(crate) variables: Vec<(&'static str, PathBuf)>,
     pub(crate) missing: Vec<String>,
 }
 
-/// Installs everything that tests run beside.
+/// Installs the programs of all suites.
 pub(crate) fn install_all(workspace: &Workspace) -> Installed {
     let mut installed = Installed::default();
     for suite in &SUITES {
@@ -203,7 +203,7 @@ pub(crate) fn install_all(workspace: &Workspace) -> Installed {
 }
 
 impl Suite {
-    /// What the tests are told by variables: the places of what is installed. What is not has its reason told.
+    /// Installs the programs of some suites. Returns their environment variables, and the reasons for missing ones.
     pub(crate) fn install(
         &self,
         workspace: &Workspace,
@@ -223,7 +223,7 @@ impl Suite {
     }
 }
 
-/// Installs what a file pins, in a folder, unless these versions are installed. Gives the interpreter of Python, or the
+/// Installs what a file pins, unless these versions are installed already. Returns the Python interpreter, or the
 /// folder of modules, programs or jars.
 pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
     for &(program, version) in language.programs() {
@@ -231,7 +231,7 @@ pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Resu
     }
     let text = fs::read_to_string(pins).with_context(|| format!("cannot read {}", pins.display()))?;
     let product = directory.join(language.product());
-    // Written last, so that an installation that was broken off begins again.
+    // Written last, so that an interrupted installation is repeated.
     let done = directory.join("installed");
     if product.exists() && fs::read_to_string(&done).is_ok_and(|installed| installed == text) {
         return Ok(product);

@@ -1,4 +1,4 @@
-//! What a report says about the machine and the moment.
+//! Machine, date and commit of a report.
 
 use std::fs;
 use std::path::Path;
@@ -25,17 +25,17 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// The load average over one minute, where the system tells.
+/// Returns the load average over one minute, if the system reports it.
 pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// Now, in UTC.
+/// Returns the time in UTC.
 pub(crate) fn date() -> String {
     first_line("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The checked-out commit, marked where files differ from it.
+/// Returns the checked-out commit, with a mark if files differ from it.
 pub(crate) fn commit(root: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;

@@ -1,4 +1,4 @@
-//! Everything beyond cargo: `cargo xtask COMMAND`. One file per command.
+//! Task runner of the workspace: `cargo xtask COMMAND`. One file per command.
 
 mod args;
 mod bench;
@@ -38,7 +38,7 @@ use anyhow::Result;
 
 use crate::args::Args;
 
-/// One command of this task runner.
+/// One command of the task runner.
 struct Command {
     name: &'static str,
     summary: &'static str,
@@ -46,47 +46,31 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    Command {
-        name: "bench",
-        summary: "measure the suites beside their peers and write target/report",
-        run: bench::command,
-    },
+    Command { name: "bench", summary: "measure the suites beside their peers", run: bench::command },
     Command {
         name: "load",
-        summary: "measure our proxy beside nginx and its peers under load: [--quick] [--row R] [--peer NAME=PLACE]",
+        summary: "measure the proxy under load beside nginx and other proxies",
         run: load::command,
     },
-    Command {
-        name: "fleet",
-        summary: "test and measure instances that share a bucket: [--quick] [--soak MINUTES] [--server NAME]",
-        run: fleet::command,
-    },
-    Command {
-        name: "report",
-        summary: "draw the latest report again: [--out] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]",
-        run: report::command,
-    },
-    Command {
-        name: "conformance",
-        summary: "SYSTEM [--peers] FILE...: run files of test vectors",
-        run: conformance::command,
-    },
+    Command { name: "fleet", summary: "test and measure proxies that share a bucket", run: fleet::command },
+    Command { name: "report", summary: "write the latest report again", run: report::command },
+    Command { name: "conformance", summary: "run test vectors through a crate", run: conformance::command },
     Command {
         name: "test",
-        summary: "[--full] [STEP...]: the checks before a change, or all that there are",
+        summary: "run the checks before a change; with --full, all of CI",
         run: test::command,
     },
     Command {
         name: unchanged::COMMAND,
-        summary: "PROGRAM: run a test program unless it passed and has not changed (for `test`)",
+        summary: "run a test program unless it is unchanged (used by `test`)",
         run: unchanged::command,
     },
     Command { name: "setup", summary: "install the tools of `test --full`", run: setup::command },
-    Command { name: "fuzz", summary: "[TARGET...] [--seconds N]: run the fuzz targets", run: fuzz::command },
-    Command { name: "tidy", summary: "check the rules of this repository", run: tidy::command },
+    Command { name: "fuzz", summary: "run the fuzz targets", run: fuzz::command },
+    Command { name: "tidy", summary: "check the rules of the repository", run: tidy::command },
     Command {
         name: "peers",
-        summary: "check: build the peers in other languages and name the missing ones",
+        summary: "`peers check` builds the peers in other languages",
         run: peers::command,
     },
 ];
@@ -132,18 +116,18 @@ fn help() -> String {
     for command in COMMANDS {
         text += &format!("  {:<12} {}\n", command.name, command.summary);
     }
-    text + "\n`cargo xtask COMMAND --help` tells more where there is more.\n"
+    text + "\n`cargo xtask COMMAND --help` describes a command.\n"
 }
 
-/// Writes data to standard output, and ends the process quietly when nobody reads on.
+/// Writes to standard output. Ends the process quietly if the reader has closed it.
 pub(crate) fn say(text: &str) {
     if io::stdout().write_all(text.as_bytes()).is_err() {
         std::process::exit(0);
     }
 }
 
-/// Writes a line for people to standard error.
+/// Writes a message to standard error.
 pub(crate) fn note(text: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // There is no other place to report a closed standard error.
     let _ = writeln!(io::stderr(), "{text}");
 }

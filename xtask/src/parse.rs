@@ -1,4 +1,4 @@
-//! Readers of what measuring tools write, one module per format. None of them runs anything.
+//! Parsers for the output of measurement tools, one module per format.
 
 pub(crate) mod benchfmt;
 pub(crate) mod criterion_data;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats;
 
-/// What one run of one implementation reported about its time per operation.
+/// Time per operation that one run of one implementation reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timing {
     /// Median of the samples; Go reports none.
@@ -25,7 +25,7 @@ impl Timing {
         Some(Self { median_ns: stats::median(samples), mean_ns })
     }
 
-    /// The median where there is one, else the mean.
+    /// Returns the median, or else the mean.
     pub(crate) fn typical_ns(&self) -> f64 {
         self.median_ns.unwrap_or(self.mean_ns)
     }

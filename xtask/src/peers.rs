@@ -1,4 +1,4 @@
-//! Peers in other languages: making them ready, running them, and `cargo xtask peers check`.
+//! Peers in other languages: preparing and running them, and `cargo xtask peers check`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::process::{self, Finished};
 use crate::report::Missing;
 use crate::workspace::Workspace;
 
-/// Downloads and compilers are slow on a busy machine; a peer that needs longer is reported as missing.
+/// Time limit for downloads and builds. A peer that takes longer is reported as missing.
 const BUILD_LIMIT: Duration = Duration::from_secs(900);
 
 /// A peer that is ready to run.
@@ -30,7 +30,7 @@ pub(crate) struct Program {
     out: PathBuf,
 }
 
-/// What making the peers ready led to.
+/// The result of preparing the peers.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     pub(crate) programs: Vec<Program>,
@@ -50,10 +50,10 @@ pub(crate) struct Sample {
     pub(crate) check: Option<u64>,
 }
 
-/// What cargo does with the peers in Rust.
+/// How cargo prepares the peers in Rust.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cargo {
-    /// For peers that are not measured, in half of the time.
+    /// `cargo check`, for peers that are not measured; takes half the time.
     Check,
     Build,
 }
@@ -91,8 +91,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Builds the peers of the wanted languages and systems (all where `None`). A peer that fails to build is reported as
-/// missing; that is not an error.
+/// Builds the peers of the given languages and systems (`None`: all). A peer that fails to build is reported as
+/// missing, which is not an error.
 pub(crate) fn prepare(
     file: &PeersFile,
     workspace: &Workspace,
@@ -145,7 +145,7 @@ pub(crate) fn prepare(
     prepared
 }
 
-/// Where the programs of one language are built and run.
+/// Folders of one language's programs.
 #[derive(Debug)]
 struct Place {
     directory: PathBuf,
@@ -200,7 +200,7 @@ fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Resul
     Ok(())
 }
 
-/// Copies files and directories; what tools installed into `to` stays.
+/// Copies files and directories. Other files in `to`, such as installed packages, remain.
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))? {
@@ -231,11 +231,11 @@ fn expanded(command: &[String], directory: &Path, values: &HashMap<&str, &str>) 
 }
 
 impl Program {
-    /// Measures one implementation of one row; `None` where the program has no such row.
+    /// Measures one implementation of one row; `None` if the program has no such row.
     ///
     /// # Errors
     ///
-    /// Fails where the program does, takes longer than `limit`, or prints what its format does not allow.
+    /// Fails if the program fails, takes longer than `limit`, or prints invalid output.
     pub(crate) fn run(
         &self,
         row: &str,
@@ -272,7 +272,7 @@ impl Program {
     }
 }
 
-/// Go prints the failed benchmark first and the reason on the next line.
+/// Returns the failed benchmark and the reason, which Go prints on the next line.
 fn failure(finished: &Finished) -> String {
     let mut lines = finished.stdout.lines();
     match lines.by_ref().find(|line| line.starts_with("--- FAIL")).and_then(|_| lines.next()) {
@@ -281,7 +281,7 @@ fn failure(finished: &Finished) -> String {
     }
 }
 
-/// The value for `-test.bench`: each part of the name is matched on its own, as a regular expression.
+/// Returns the value for `-test.bench`: a regular expression for each part of the name.
 fn go_pattern(row: &str, implementation: &str) -> String {
     let name = go_name(row, implementation);
     let parts = name.split('/').map(|part| {
@@ -297,20 +297,20 @@ fn go_pattern(row: &str, implementation: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// `testing` replaces spaces in the names of subtests.
+/// Returns the name with spaces replaced as the package `testing` does.
 fn go_name(row: &str, implementation: &str) -> String {
     format!("BenchmarkRow/{row}/{implementation}").replace(' ', "_")
 }
 
 fn go_sample(text: &str, row: &str, implementation: &str) -> Option<Sample> {
     let name = go_name(row, implementation);
-    // The suffix that is stripped may be part of the name when GOMAXPROCS is one.
+    // If GOMAXPROCS is 1, a number at the end belongs to the name.
     let lines: Vec<_> = benchfmt::parse(text)
         .into_iter()
         .filter(|line| line.name == name || line.full_name == name)
         .collect();
     let times: Vec<f64> = lines.iter().filter_map(|line| line.value("ns/op")).collect();
-    // A single result is a mean over all iterations, which is no median.
+    // A single result is a mean over all iterations, not a median.
     let mean_ns = Timing::of_samples(&times)?.mean_ns;
     let line = lines.first()?;
     Some(Sample {

@@ -1,4 +1,4 @@
-//! Starting other programs: captured, with a time limit.
+//! Runs other programs with captured output and a time limit.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How often a running program is looked at. Its end is noticed this late at most.
+/// Interval at which a running program is polled.
 const POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// The line that most likely tells what went wrong.
+    /// Returns the output line that most likely names the error.
     pub(crate) fn complaint(&self) -> String {
         let telling = |line: &&str| {
             let lower = line.to_lowercase();
@@ -36,11 +36,11 @@ impl Finished {
     }
 }
 
-/// Runs `command` and captures what it prints in files below `scratch`, so that no pipe can fill up.
+/// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up.
 ///
 /// # Errors
 ///
-/// Fails when the program cannot be started, or is still running after `limit`, in which case it is killed.
+/// Fails if the program cannot be started, or is killed because it still runs after `limit`.
 pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
     fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
     let (out_path, err_path) = (scratch.join("stdout.txt"), scratch.join("stderr.txt"));
@@ -64,7 +64,7 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Res
         }
         pause(POLL);
     };
-    // Programs may print anything; what is no UTF-8 is of no use to a parser either.
+    // The parsers need UTF-8 only.
     let read = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
 }
@@ -74,14 +74,14 @@ fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// The first line a program prints, such as its version; `None` where it cannot be run.
+/// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
 pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// Returns whether the search path has a program of this name, or this path is one.
+/// Returns whether a program with this name is in the search path, or this path exists.
 pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())

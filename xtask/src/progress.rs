@@ -1,11 +1,11 @@
-//! The progress line on standard error: a bar on a terminal, a plain line now and then elsewhere.
+//! Progress on standard error: a bar on a terminal, otherwise a line from time to time.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const BAR: usize = 24;
-/// Logs get a line this often.
+/// Interval between lines if standard error is not a terminal.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
@@ -13,14 +13,14 @@ pub(crate) struct Progress {
     total: usize,
     done: usize,
     start: Instant,
-    /// Duration of each side's latest run: rounds repeat the same sides.
+    /// Duration of each side's latest run, because rounds repeat the same sides.
     durations: HashMap<String, Duration>,
     terminal: bool,
     printed: Option<Instant>,
 }
 
 impl Progress {
-    /// `total` counts steps over all rounds.
+    /// Creates a progress display; `total` counts the steps of all rounds.
     pub(crate) fn new(total: usize) -> Self {
         Self {
             total,
@@ -32,7 +32,7 @@ impl Progress {
         }
     }
 
-    /// Shows the step that begins; `rest` names the steps after it, whose known durations make the estimate.
+    /// Shows the step that begins. `rest` are the names of the following steps, for the estimate.
     pub(crate) fn begin<'a>(&mut self, label: &'a str, rest: impl Iterator<Item = &'a str>) {
         let left = self.left(label, rest);
         let due = self.printed.is_none_or(|at| at.elapsed() >= PLAIN_INTERVAL);
@@ -42,16 +42,16 @@ impl Progress {
         self.printed = Some(Instant::now());
         let text = format!("{} {label}", bar(self.done, self.total, left));
         let mut stderr = io::stderr();
-        // Without a reader the figures still matter, so a failed write is of no interest.
+        // Measuring continues even if standard error is closed.
         let _ = if self.terminal {
-            // Back to the start, and clear to the end of the line.
+            // Return to the start and clear the line.
             write!(stderr, "\r{}\x1b[K", shortened(&text)).and_then(|()| stderr.flush())
         } else {
             writeln!(stderr, "{text}")
         };
     }
 
-    /// Passes over a step that is not run.
+    /// Counts a step that is not run.
     pub(crate) fn skip(&mut self) {
         self.done += 1;
     }
@@ -61,7 +61,7 @@ impl Progress {
         self.durations.insert(label.to_owned(), took);
     }
 
-    /// Ends the bar, so that what follows starts on a line of its own.
+    /// Ends the bar with a line break.
     pub(crate) fn finish(&self) {
         let newline = if self.terminal { "\r\x1b[K" } else { "" };
         let _ = writeln!(
@@ -72,7 +72,7 @@ impl Progress {
         );
     }
 
-    /// The known durations of what is left, and the mean of the known ones for the others.
+    /// Estimates the remaining time from the known durations; the mean of these stands in for unknown ones.
     fn left<'a>(&self, label: &'a str, rest: impl Iterator<Item = &'a str>) -> Option<Duration> {
         let known = u32::try_from(self.durations.len()).ok().filter(|&known| known > 0)?;
         let mean = self.durations.values().sum::<Duration>() / known;

@@ -1,4 +1,4 @@
-//! Steps of the gate about packages: what they depend on, what is in them, and what a new version breaks.
+//! Steps of the gate about packages: their dependencies, their contents, and breaking changes.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ pub(crate) fn machete(workspace: &Workspace) -> Result<Outcome> {
     finish(command)
 }
 
-/// Makes all packages of a release. What is in them is not built: that takes minutes.
+/// Creates the packages of a release without building their contents, which takes minutes.
 pub(crate) fn package(workspace: &Workspace) -> Result<Outcome> {
     // Changes that are not committed are judged as well.
     let mut arguments = vec!["package", "--quiet", "--no-verify", "--allow-dirty"];

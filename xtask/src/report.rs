@@ -1,4 +1,4 @@
-//! The report: its data, its drawings, and `cargo xtask report`.
+//! The report: data model, rendering, and `cargo xtask report`.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -28,24 +28,24 @@ use crate::compare::{self, Comparison};
 use crate::join::{self, Sources};
 use crate::workspace::Workspace;
 
-/// Name of the data file, from which the other two follow.
+/// Name of the data file. The other two file names are derived from it.
 const JSON: &str = "report.json";
 
 pub(crate) const HELP: &str = "\
-cargo xtask report [OPTIONS]
+usage: cargo xtask report [--out] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]
 
-Draws the latest report again, from target/report/report.json, load.json and the files of benches/data.
+Renders the latest report again from target/report/report.json, load.json, fleet.json and the files of benches/data.
 
-  --out               write BENCHMARKS.md and docs/overview.svg as well, to be committed
-  --allow-noisy       do so although the run is not fit to publish
-  --compare OLD.json  what has changed since an earlier report.json, noise considered
-  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
+  --out                 Also write BENCHMARKS.md and docs/overview.svg, to be committed
+  --allow-noisy         Write them even if the run is not fit to publish
+  --compare OLD.json    List the changes since an earlier report.json, taking noise into account
+  --fail-on-regression  With --compare: fail if a row became slower or allocates more
 ";
 
-/// Where the overview is committed, seen from `BENCHMARKS.md`.
+/// Path of the committed overview, relative to `BENCHMARKS.md`.
 const OVERVIEW: &str = "docs/overview.svg";
 
-/// `cargo xtask report`.
+/// Runs `cargo xtask report`.
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let is_out = args.flag("--out");
     let allow_noisy = args.flag("--allow-noisy");
@@ -80,7 +80,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     fail_on_regression(&report, fails)
 }
 
-/// Writes what is committed.
+/// Writes the files that are committed.
 fn publish(report: &Report, root: &Path) -> Result<[PathBuf; 2]> {
     let overview = overview::draw_alone(report).context("no row has a peer: there is nothing to publish")?;
     let files = [("BENCHMARKS.md", markdown::benchmarks(report, OVERVIEW)), (OVERVIEW, overview)];
@@ -91,14 +91,14 @@ fn publish(report: &Report, root: &Path) -> Result<[PathBuf; 2]> {
     Ok(files.map(|(name, _)| root.join(name)))
 }
 
-/// Makes a command fail, where that was asked for, if ours has become worse.
+/// Fails if there are regressions and `fails` is set.
 pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
     let regressions = report.comparison.as_ref().map_or(0, Comparison::regressions);
     ensure!(!fails || regressions == 0, "{regressions} regressions");
     Ok(())
 }
 
-/// Puts something into the latest report, if there is one, and draws it again.
+/// Adds data to the latest report, if there is one, and renders it again.
 ///
 /// # Errors
 ///
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_files_can_be_read() {
         let directory = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
         let [json, markdown, html] = write(&report(), &directory).unwrap();
         let again = read(&json).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_tables_keep_their_columns() {
+    fn markdown_tables_have_aligned_columns() {
         let text = markdown::render(&report());
         assert!(text.contains("| push \\| owned  |"), "{text}");
         assert!(text.contains("2.00x (1.90 to 2.10)"), "{text}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_committed_has_the_tables_and_the_drawing() {
+    fn committed_files_contain_tables_and_drawing() {
         let root = std::env::temp_dir().join(format!("xtask-publish-{}", std::process::id()));
         fs::create_dir_all(root.join("docs")).unwrap();
         let [text, drawing] =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_stands_alone() {
+    fn page_has_no_external_references() {
         let page = html::render(&report());
         for reference in ["http:", "https:", " src=", "<script", "@import", "url("] {
             let allowed = page.replace("http://www.w3.org/2000/svg", "");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_has_its_place_and_every_place_one_name() {
+    fn links_have_unique_targets() {
         let mut report = report();
         report.systems.push(System {
             id: "psrp".into(),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regression_fails_where_that_is_asked_for() {
+    fn regressions_fail_if_requested() {
         let mut slower = report();
         slower.rows[0].allocs_op = Some(9.0);
         slower.comparison = Some(compare::compare(&report(), &slower));

@@ -13,15 +13,15 @@ use crate::{cargo, note};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask setup
 
-Installs the tools that `cargo xtask test --full` uses: packages of Debian, as root, and cargo-deny and cargo-machete.
-What cannot be installed is named, and the steps that need it are skipped. Go, Node.js, Python, Java and Maven are used
-where they are, and not installed.
+Installs the tools of `cargo xtask test --full`: Debian packages (as root), cargo-deny and cargo-machete. Lists the tools
+that it cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are
+installed.
 ";
 
-/// A package of Debian.
+/// A Debian package.
 struct SystemPackage {
     name: &'static str,
-    /// One of these programs shows that it is installed.
+    /// Programs of the package; if one of them is found, the package is installed.
     programs: &'static [&'static str],
     purpose: &'static str,
 }
@@ -45,7 +45,7 @@ const SYSTEM_PACKAGES: [SystemPackage; 8] = [
     SystemPackage { name: "zstd", programs: &["zstd"], purpose: "the check of the load run" },
 ];
 
-/// Plugins of cargo, in tested versions.
+/// Cargo plugins in tested versions.
 const PLUGINS: [(&str, &str, &str); 2] = [
     ("cargo-deny", "0.20.2", "the checks of licences and bans"),
     ("cargo-machete", "0.9.2", "the check for unused dependencies"),
@@ -59,7 +59,7 @@ fn missing_plugins() -> impl Iterator<Item = &'static (&'static str, &'static st
     PLUGINS.iter().filter(|(name, ..)| process::first_line(name, &["--version"]).is_none())
 }
 
-/// The tools of the full gate that are not installed.
+/// Returns the tools of the full gate that are not installed.
 pub(crate) fn missing() -> Vec<String> {
     let packages = missing_packages().map(|package| format!("no {} for {}", package.name, package.purpose));
     packages.chain(missing_plugins().map(|(name, _, purpose)| format!("no {name} for {purpose}"))).collect()
@@ -75,8 +75,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
         note(&format!("{} cannot be installed: {error:#}", packages.join(", ")));
     }
     for (name, version, _) in missing_plugins() {
-        // Without optimisation they build in a third of the time, and still run in seconds. With this exception,
-        // cargo-machete saves on its first run what it takes longer to build.
+        // Without optimisation the plugins build in a third of the time and still run in seconds. The exception
+        // saves more time on the first run of cargo-machete than it costs.
         let mut install =
             cargo::command(&workspace, &["install", "--debug", "--locked", "--quiet", "--version"]);
         install.args([version, name]).env("CARGO_PROFILE_DEV_DEBUG", "0");

@@ -1,6 +1,6 @@
-//! The few statistics the reports use.
+//! Statistics of the reports.
 
-/// The middle of the sorted values; `None` without values.
+/// Returns the median; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -24,7 +24,7 @@ pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
-/// The mean that suits ratios: twice as fast and half as fast cancel out.
+/// Returns the geometric mean, in which ratios of 2 and 1/2 cancel out.
 pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     mean(&logarithms).map(f64::exp)

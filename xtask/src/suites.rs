@@ -1,4 +1,4 @@
-//! The Rust suites: building them and asking what they hold.
+//! Builds the Rust suites and lists their rows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) struct Suite {
     pub(crate) listed: Vec<Listed>,
 }
 
-/// The named suites, or all if `systems` is empty.
+/// Returns the packages of the named suites, or of all if `systems` is empty.
 ///
 /// # Errors
 ///
@@ -35,8 +35,8 @@ pub(crate) fn select(workspace: &Workspace, systems: &[String]) -> Result<Vec<St
 
 /// Builds suites and lists their rows.
 ///
-/// Each package of suites is built by a call of cargo of its own: in one call, the features that one package asks of a
-/// peer would change what the others measure.
+/// Each package is built by its own cargo command, because a common build would combine the features that the
+/// packages enable in a peer and so change the measurement.
 pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
     let mut executables = Vec::new();
     for package in tidy::packages(workspace)? {
@@ -49,8 +49,8 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
     listed(executables)
 }
 
-/// The suites that may have rows with these keys. A suite may be named after its system and a part of it, as
-/// `pypi_proxy_requests`.
+/// Returns the suites that may have rows with these keys. The name of a suite is a system, or a system and a part,
+/// such as `pypi_proxy_requests`.
 pub(crate) fn of_keys(workspace: &Workspace, keys: &[String]) -> Result<Vec<String>> {
     let systems: BTreeSet<&str> = keys.iter().filter_map(|key| key.split('/').next()).collect();
     let packages = tidy::packages(workspace)?;
@@ -58,14 +58,14 @@ pub(crate) fn of_keys(workspace: &Workspace, keys: &[String]) -> Result<Vec<Stri
     Ok(benches.filter(|bench| systems.iter().any(|system| bench.starts_with(system))).collect())
 }
 
-/// All suites as the gate builds them for its tests, so that asking for their rows compiles nothing anew.
+/// Returns all suites as built for the tests of the gate, so that listing their rows compiles nothing.
 pub(crate) fn tested(workspace: &Workspace) -> Result<Vec<Suite>> {
     let arguments =
         ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
     listed(executables_of(cargo::command(workspace, &arguments))?)
 }
 
-/// Name and path of suites of one package.
+/// Builds suites of one package and returns their names and paths.
 fn compile(workspace: &Workspace, package: &str, benches: &[String]) -> Result<Vec<(String, PathBuf)>> {
     let arguments = ["bench", "--no-run", "--message-format=json", "--package", package];
     let mut command = cargo::command(workspace, &arguments);
@@ -73,7 +73,7 @@ fn compile(workspace: &Workspace, package: &str, benches: &[String]) -> Result<V
     executables_of(command)
 }
 
-/// Builds, and finds the suites in the messages of cargo.
+/// Runs a build and finds the suites in its messages.
 fn executables_of(command: Command) -> Result<Vec<(String, PathBuf)>> {
     let messages = Messages::of(command)?;
     if !messages.is_success {

@@ -1,7 +1,7 @@
-//! `cargo xtask test`: the checks of a contributor, and with `--full` all that a change has to pass.
+//! `cargo xtask test`: the checks before a change; with `--full`, everything that CI runs.
 //!
-//! A step that cannot run on this machine is skipped, and the reason is printed; a step that fails does not keep the
-//! others from running.
+//! A step that cannot run on this machine is skipped, and the reason is printed. After a failed step the others
+//! still run.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,14 +22,14 @@ use crate::{cargo, completeness, features, note, process, release, say, setup, t
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [--full] [STEP...]
 
-Runs what a contributor needs before a change: toolchain, fmt, tidy, clippy, tests (with those of the documentation)
-and docs, without the benchmark suites.
+Runs the checks before a change: toolchain, fmt, tidy, clippy, tests (including documentation tests) and docs, without
+the benchmark suites.
 
-With --full runs everything, with the suites and the programs in other languages: also tools, features, interop, deploy,
-benches, rows, load, conformance, peers, instructions, linear, deny, machete, package and semver. `cargo xtask setup` installs
-what it uses; a step that cannot run here says why it is skipped.
+  --full  run everything that CI runs, including the suites and the programs in other languages: also tools, features,
+          interop, deploy, benches, rows, load, conformance, peers, instructions, linear, deny, machete, package, semver
+  STEP    run only this step; may be repeated. A step of --full runs with the suites.
 
-A STEP runs alone, with the libraries and programs of --full unless it is a step of both.
+A step that cannot run on this machine is skipped with the reason. `cargo xtask setup` installs the tools of --full.
 ";
 
 pub(crate) enum Outcome {
@@ -38,7 +38,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Skipped, if there is a reason, or else passed.
+    /// Returns `Skipped` if there are reasons, otherwise `Passed`.
     fn skipped_if_any(reasons: &[String]) -> Self {
         if reasons.is_empty() { Self::Passed } else { Self::Skipped(reasons.join("; ")) }
     }
@@ -63,9 +63,10 @@ struct Gate {
 
 struct Step {
     name: &'static str,
-    /// Not a step of the contributor's check.
+    /// True for steps that only `--full` runs.
     is_full_only: bool,
-    /// Runs beside the steps before it: it needs nothing of theirs, and leaves time of the processors to them.
+    /// True if the step runs in parallel with the steps before it, because it needs none of their results and
+    /// little CPU.
     is_beside: bool,
     run: fn(&Gate) -> Result<Outcome>,
 }
@@ -93,7 +94,7 @@ const STEPS: &[Step] = &[
     step("tests", tests),
     full("deploy", |gate| Ok(Outcome::skipped_if_any(&crate::deploy::test(&gate.workspace)?))),
     step("docs", docs),
-    // A suite that is not told to measure runs every operation once and compares its result.
+    // Without `--bench`, a suite runs every operation once and checks its result.
     full("benches", |gate| gate.cargo("test", &["--benches"])),
     full("rows", |gate| completeness::check(&gate.workspace).map(|()| Outcome::Passed)),
     full("load", load),
@@ -141,7 +142,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     })
 }
 
-/// Runs the steps, and prints what they lead to.
+/// Runs the steps and prints the results.
 fn report(
     steps: &[&'static Step],
     mut run: impl FnMut(&'static Step) -> (Result<Outcome>, Duration),
@@ -173,7 +174,7 @@ fn report(
 }
 
 impl Gate {
-    /// `cargo SUBCOMMAND` for the packages of this gate, with all features.
+    /// Returns `cargo SUBCOMMAND` for the packages of this gate, with all features.
     fn selected(&self, subcommand: &str) -> Result<Command> {
         let mut command = cargo::command(&self.workspace, &[subcommand]);
         command.args(cargo::WHOLE);
@@ -208,7 +209,7 @@ pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome
     finish(cargo::command(workspace, arguments))
 }
 
-/// Rejects another compiler than the pinned one: its lints and its code differ.
+/// Fails if the compiler is not the pinned one, because other versions have other lints.
 fn toolchain(gate: &Gate) -> Result<Outcome> {
     let file = fs::read_to_string(gate.workspace.root.join("rust-toolchain.toml"))?;
     let file: toml::Table = file.parse()?;
@@ -219,7 +220,7 @@ fn toolchain(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Checks every library with the feature sets of [`features::sets`]. Clippy lints them with all features.
+/// Checks every library with each feature set of [`features::sets`]. Clippy checks them with all features.
 fn features(gate: &Gate) -> Result<Outcome> {
     for package in tidy::packages(&gate.workspace)?.iter().filter(|package| package.is_library()) {
         for set in features::sets(&gate.workspace, package)? {
@@ -236,11 +237,11 @@ fn features(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs the tests: in the full gate all, beside the programs of other languages that could be installed; else those that
-/// may have changed.
+/// Runs the tests. The full gate runs all of them, with the installed programs in other languages; otherwise only
+/// those that may have changed.
 fn tests(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("test")?;
-    // Tests of servers and timeouts mostly wait.
+    // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
@@ -254,7 +255,7 @@ fn tests(gate: &Gate) -> Result<Outcome> {
 
 fn docs(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("doc")?;
-    // With an example, cargo selects the features of development dependencies, and so what the tests were built from.
+    // An example, so that cargo selects the features of development dependencies, with which the tests were built.
     // Programs named like a library start with "p" and are left out: two runs of rustdoc would write the same pages.
     command
         .args(["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"])
@@ -262,7 +263,7 @@ fn docs(gate: &Gate) -> Result<Outcome> {
     finish(command)
 }
 
-/// Requests everything from the proxy that is measured under load, and times nothing.
+/// Sends every request of the load run once and checks the responses.
 fn load(gate: &Gate) -> Result<Outcome> {
     for program in ["gzip", "zstd", "sha256sum"] {
         if !process::is_installed(program) {
@@ -280,9 +281,9 @@ fn load(gate: &Gate) -> Result<Outcome> {
 fn conformance(gate: &Gate) -> Result<Outcome> {
     let program = cargo::tested_program(&gate.workspace, "conformance")?;
     for (system, files) in [
-        ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
-        ("parco", "crates/parco/tests/data/parco-vectors.json"),
-        ("perplexity", "crates/perplexity/tests/data/perplexity-wire.jsonl"),
+        ("json", "crates/tightwire-json/tests/data/json-test-suite/test_parsing"),
+        ("parco", "crates/tightwire-parco/tests/data/parco-vectors.json"),
+        ("perplexity", "crates/tightwire-perplexity/tests/data/perplexity-wire.jsonl"),
         ("psrp", "crates/psrp/tests/data/clixml-values.json"),
         ("psrp", "crates/psrp/tests/data/clixml-decode.json"),
         ("psrp", "crates/psrp/tests/data/messages.json"),
@@ -290,14 +291,14 @@ fn conformance(gate: &Gate) -> Result<Outcome> {
         ("psrp", "crates/psrp/tests/data/outofproc.json"),
         ("psrp", "crates/psrp/tests/data/crypto.json"),
         ("psrp", "crates/psrp/tests/data/conversation.json"),
-        ("sse", "crates/sse/tests/data/sse-cases.json"),
+        ("sse", "crates/tightwire-sse/tests/data/sse-cases.json"),
     ] {
         crate::conformance::run(&program, system, &[gate.workspace.root.join(files)])?;
     }
     Ok(Outcome::Passed)
 }
 
-/// Builds the peers in other languages that are available, and runs the tests that they have of their own.
+/// Builds the available peers in other languages, and runs their own tests.
 fn peers(gate: &Gate) -> Result<Outcome> {
     crate::peers::command(Args::new(["check".to_owned()]))?;
     if process::first_line("go", &["version"]).is_none() {

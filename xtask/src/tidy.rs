@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of this repository that no other tool knows.
+//! `cargo xtask tidy`: rules of this repository that no other tool checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,24 +10,24 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::workspace::Workspace;
 
-/// Files that may contain `unsafe`. Each has its safe twin and a test that compares them, or measures only.
+/// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
 const UNSAFE_FILES: &[&str] = &[
     "benches/src/alloc.rs",
-    "crates/json/src/scan/copy.rs",
-    "crates/json/src/scan/mod.rs",
-    "crates/json/src/scan/x86.rs",
-    "crates/parco/src/text.rs",
-    "crates/parco/src/write.rs",
+    "crates/tightwire-json/src/scan/copy.rs",
+    "crates/tightwire-json/src/scan/mod.rs",
+    "crates/tightwire-json/src/scan/x86.rs",
+    "crates/tightwire-parco/src/text.rs",
+    "crates/tightwire-parco/src/write.rs",
     "crates/test-support/src/counting.rs",
-    "crates/sse/src/bytes/text.rs",
-    "crates/sse/src/scan.rs",
-    "crates/sse/src/scan/x86.rs",
+    "crates/tightwire-sse/src/bytes/utf8.rs",
+    "crates/tightwire-sse/src/scan.rs",
+    "crates/tightwire-sse/src/scan/x86.rs",
 ];
 
-/// The head of the table of ARCHITECTURE.md that says what each member depends on.
+/// Header of the dependency table in ARCHITECTURE.md.
 const MAP: &str = "| crate | depends on |";
 
-/// Lines of a module past which it has to be split, or the reason told here.
+/// Maximum lines of a module.
 const LONGEST_MODULE: usize = 800;
 
 /// One file of the repository.
@@ -69,7 +69,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n")) }
 }
 
-/// The files that git knows or would add.
+/// Returns the files that git tracks or would add.
 fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -79,7 +79,7 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     let list = String::from_utf8(output.stdout)?;
     let mut sources = Vec::new();
     for path in list.split('\0').filter(|path| !path.is_empty()) {
-        // What is not text has no lines to check.
+        // Binary files have no lines to check.
         if let Ok(text) = fs::read_to_string(workspace.root.join(path)) {
             sources.push(Source { path: path.to_owned(), text });
         }
@@ -87,7 +87,7 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Test vectors and licence texts are kept as they came, lock files as their tools write them.
+/// Returns whether a file is copied or generated: test vectors, licence texts and lock files.
 fn is_foreign(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/samples/")
@@ -122,7 +122,7 @@ fn text(source: &Source, problems: &mut Vec<String>) {
     }
 }
 
-/// Put together here, so that this file does not violate its own rule.
+/// Returns the forbidden host names, spelled so that this file does not violate its own rule.
 fn registry_hosts() -> [String; 6] {
     [
         ("crates", "io"),
@@ -169,30 +169,30 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Whether releases contain the package.
+    /// Returns whether releases contain the package.
     pub(crate) fn is_published(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
             && self.manifest["package"].get("publish").is_none()
     }
 
-    /// Whether releases contain the package as a library, with features and an interface to check.
+    /// Returns whether releases contain the package as a library.
     pub(crate) fn is_library(&self) -> bool {
         self.is_published() && self.directory.join("src/lib.rs").is_file()
     }
 
-    /// The names of the benchmark binaries.
+    /// Returns the names of the benchmark binaries.
     pub(crate) fn benches(&self) -> Vec<String> {
         let benches = self.manifest.get("bench").and_then(toml::Value::as_array);
         let names = benches.into_iter().flatten().filter_map(|bench| bench["name"].as_str());
         names.map(str::to_owned).collect()
     }
 
-    /// Whether the package is a suite or the conformance runner, which depend on competing libraries.
+    /// Returns whether the package is a suite or the conformance runner, which depend on competing libraries.
     pub(crate) fn has_peers(&self) -> bool {
         self.name == "conformance" || !self.benches().is_empty()
     }
 
-    /// The features that a set of features turns on, itself and optional dependencies included.
+    /// Returns the features that a set of features enables, including itself and optional dependencies.
     pub(crate) fn enabled_by(&self, set: &BTreeSet<String>) -> BTreeSet<String> {
         let features = self.manifest.get("features").and_then(toml::Value::as_table);
         let (mut enabled, mut open) = (BTreeSet::new(), Vec::from_iter(set.clone()));
@@ -204,7 +204,7 @@ impl Package {
         enabled
     }
 
-    /// The features that programs of the package require.
+    /// Returns the features that programs of the package require.
     pub(crate) fn required_features(&self) -> impl Iterator<Item = String> {
         let programs = self.manifest.get("bin").and_then(toml::Value::as_array);
         let required =
@@ -223,7 +223,7 @@ impl Package {
     }
 }
 
-/// All members, with their manifests.
+/// Returns all members with their manifests.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
     let mut directories: Vec<PathBuf> =
         ["benches", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
@@ -254,9 +254,13 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     if !directory.ends_with(name) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    let mut shared = vec!["version", "edition", "rust-version", "license"];
-    if !package.is_published() {
-        shared.push("publish");
+    let mut shared = vec!["version", "edition", "license"];
+    if package.is_published() {
+        if manifest["package"].get("rust-version").and_then(toml::Value::as_str).is_none() {
+            problems.push(format!("{at}: package.rust-version is not the minimum version of this package"));
+        }
+    } else {
+        shared.extend(["rust-version", "publish"]);
     }
     for key in shared {
         if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
@@ -266,7 +270,7 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     if manifest.get("lints").and_then(|lints| lints.get("workspace")).is_none() {
         problems.push(format!("{at}: lints are not taken from the workspace"));
     }
-    // libtest refuses criterion's flags, which `cargo bench -- FLAG` hands to every target that has benches.
+    // libtest rejects criterion's flags, which `cargo bench -- FLAG` passes to every target with `bench = true`.
     let is_off = |target: &toml::Value| target.get("bench").and_then(toml::Value::as_bool) == Some(false);
     if directory.join("src/lib.rs").is_file() && !manifest.get("lib").is_some_and(is_off) {
         problems.push(format!("{at}: [lib] needs bench = false"));
@@ -279,12 +283,12 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     }
 }
 
-/// The members that each member depends on, by the table of ARCHITECTURE.md.
+/// Parses the dependency table in ARCHITECTURE.md.
 fn map(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     fn names(cell: &str) -> impl Iterator<Item = &str> {
         cell.split(',').map(|name| name.trim_matches([' ', '`'])).filter(|name| !name.is_empty())
     }
-    // The line after the head separates it from the rows.
+    // The line after the header separates it from the rows.
     let lines = text.lines().skip_while(|line| *line != MAP).skip(2).take_while(|line| line.starts_with('|'));
     let mut map = BTreeMap::new();
     for line in lines {
@@ -295,7 +299,7 @@ fn map(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     map
 }
 
-/// Compares the table with the manifests. What tests alone depend on is left out, but for the examples.
+/// Compares the table with the manifests. Dependencies of tests are ignored, except those of the examples.
 fn directions(text: &str, packages: &[Package], problems: &mut Vec<String>) {
     let map = map(text);
     let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
@@ -383,7 +387,7 @@ mod tests {
     #[test]
     fn this_repository_names_its_members() {
         let packages = packages(&Workspace::find().unwrap()).unwrap();
-        let sse = packages.iter().find(|package| package.name == "sse").unwrap();
+        let sse = packages.iter().find(|package| package.name == "tightwire-sse").unwrap();
         assert!(sse.is_library());
         assert!(sse.features().contains(&"reqwest".to_owned()));
         let program = packages.iter().find(|package| package.name == "psrp-cli").unwrap();

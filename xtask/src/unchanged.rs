@@ -1,7 +1,7 @@
-//! Runs a test program, unless it passed before and nothing that it reads has changed.
+//! Runs a test program unless it has passed before and none of its inputs has changed.
 //!
-//! Cargo runs every test program with this in the contributor's check, so that a small change is checked in the time that
-//! its own tests take. The full gate runs all of them.
+//! In the contributor's check, cargo starts every test program through this command, so that a small change runs
+//! only its own tests. The full gate runs all tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,12 @@ use crate::args::Args;
 use crate::note;
 use crate::workspace::Workspace;
 
-/// The name of the command. Cargo starts each test program through it.
+/// The command through which cargo starts each test program.
 pub(crate) const COMMAND: &str = "run-test";
 
 /// Folders whose files are read by tests of other packages: documentation, programs in Go and Python, and event streams.
-const SHARED: [&str; 4] = ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/sse/tests/data"];
+const SHARED: [&str; 4] =
+    ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let arguments = args.rest();
@@ -53,7 +54,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The file whose time tells when a program passed; none for the programs of documentation tests, which are temporary.
+/// Returns the file whose modification time tells when a program passed; `None` for documentation tests, which are
+/// temporary.
 fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
     let name = program.file_name().filter(|_| program.starts_with(&workspace.target))?;
     Some(workspace.target.join("passed").join(name))
@@ -62,7 +64,7 @@ fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
 /// Returns whether a file, or any file in a folder, was modified at or after `time`. An unreadable path counts as modified.
 fn changed_since(path: &Path, time: SystemTime) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return true };
-    // The time of a folder tells of files that were removed.
+    // The time of a folder changes when files are removed.
     if metadata.modified().is_ok_and(|modified| modified < time) {
         return metadata.is_dir()
             && fs::read_dir(path)

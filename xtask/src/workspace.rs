@@ -1,4 +1,4 @@
-//! Where things are in the workspace.
+//! Paths in the workspace.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
-    /// Whether cargo keeps what the next build of a changed crate can use. A build that happens once is faster without.
+    /// Whether cargo writes incremental data. A single build is faster without.
     pub(crate) is_incremental: bool,
 }
 
@@ -25,22 +25,22 @@ impl Workspace {
         Ok(Self { root, target, is_incremental: true })
     }
 
-    /// Committed figures and mappings of the benchmarks.
+    /// Folder of the committed figures and mappings of the benchmarks.
     pub(crate) fn data(&self) -> PathBuf {
         self.root.join("benches/data")
     }
 
-    /// Where a report is written.
+    /// Folder of the report.
     pub(crate) fn report(&self) -> PathBuf {
         self.target.join("report")
     }
 
-    /// Where cargo puts a program, in the folder of a profile.
+    /// Path of a program in the folder of a profile.
     pub(crate) fn program(&self, folder: &str, name: &str) -> PathBuf {
         self.target.join(folder).join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// Files that only live during a command.
+    /// Folder of temporary files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target.join("xtask")
     }

@@ -1,7 +1,7 @@
 //! Server, workloads and implementations of the `client` suite.
 
-pub mod bare;
 pub mod ours;
+pub mod peers;
 pub mod repeat;
 pub mod server;
 pub mod stream;

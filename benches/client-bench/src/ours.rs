@@ -1,25 +1,27 @@
-//! This workspace's client.
+//! The client of this workspace.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use json::Value;
-use perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_json::Value;
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
 
 use crate::repeat::Operation;
 use crate::server::Server;
 use crate::workload::{AGENT, KEY, Workload};
 
-/// A client and what it asks for.
+/// A client and its workload.
 #[derive(Debug, Clone)]
 pub struct Ours {
     client: Client,
     workload: Arc<Workload>,
     body: Option<Arc<Value>>,
+    /// Use the random retry delay of the Go client.
+    random_delay: bool,
 }
 
-/// A client with the settings of the published rows.
+/// Returns a builder with the settings of the published rows.
 pub(crate) fn builder(server: &Server) -> ClientBuilder {
     Client::builder()
         .without_environment()
@@ -35,30 +37,20 @@ pub(crate) fn builder(server: &Server) -> ClientBuilder {
 }
 
 impl Ours {
-    /// A client of this server that waits before a retry as the original does: half a second, up to half of it more
-    /// or less.
+    /// Creates a client with the retry delay of the Go client: 250 to 750 ms, evenly distributed.
     pub fn new(workload: &Workload, server: &Server) -> Self {
-        let policy = RetryPolicy::new()
-            .initial_delay(Duration::from_millis(750))
-            .jitter(Jitter::Full)
-            // Two thirds of the range, so that the wait is between 250 and 750 ms.
-            .random(|| fastrand::u32(..u32::MAX / 3 * 2));
-        Self::with_policy(workload, server, policy)
+        Self { random_delay: true, ..Self::without_sleep(workload, server) }
     }
 
-    /// A client of this server that sends again at once.
+    /// Creates a client that retries without delay.
     pub fn without_sleep(workload: &Workload, server: &Server) -> Self {
-        Self::with_policy(workload, server, RetryPolicy::new().initial_delay(Duration::ZERO))
-    }
-
-    fn with_policy(workload: &Workload, server: &Server, policy: RetryPolicy) -> Self {
-        let policy = policy.max_retries(workload.retries);
+        let policy = RetryPolicy::new().initial_delay(Duration::ZERO).max_retries(workload.retries);
         let client = builder(server).retry_policy(policy).build().expect("the settings are valid");
         let body = workload.posts.then(|| {
             let body = r#"{"messages":[{"content":"Hello","role":"user"}],"model":"sonar"}"#;
-            Arc::new(json::from_str(body).expect("the body is JSON"))
+            Arc::new(tightwire_json::from_str(body).expect("the body is JSON"))
         });
-        Self { client, workload: Arc::new(workload.clone()), body }
+        Self { client, workload: Arc::new(workload.clone()), body, random_delay: false }
     }
 }
 
@@ -70,6 +62,11 @@ impl Operation for Ours {
         }
         if let Some(body) = &self.body {
             call = call.json_body(&**body);
+        }
+        if self.random_delay && self.workload.retries > 0 {
+            let delay = Duration::from_millis(fastrand::u64(250..=750));
+            let policy = RetryPolicy::new().initial_delay(delay).jitter(Jitter::None);
+            call = call.retry_policy(policy.max_retries(self.workload.retries));
         }
         let response = call.undecoded().await.expect("the server answers");
         black_box(response.head().request_id());

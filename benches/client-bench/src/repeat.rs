@@ -1,7 +1,7 @@
-//! Runs an operation again and again beside its server.
+//! Repeats an operation against a server in the same process.
 //!
-//! On several threads the repetitions run in a task. Awaited from outside of the runtime, every answer would wake up
-//! another thread, which costs more than the request.
+//! With several threads, the repetitions run in a task. If they were awaited outside the runtime, every
+//! response would wake another thread, which costs more than the request.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
@@ -12,29 +12,29 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use crate::server::{Answer, Server};
+use crate::server::{Server, ServerResponse};
 
-/// How many tasks share a client in the concurrent row: as many as the original's machine has threads.
+/// Number of tasks that share a client in the concurrent row: the thread count of the Go benchmark's machine.
 pub const WORKERS: usize = 32;
 
-/// How many connections that may take, however many requests are sent: a connection is used again.
+/// Maximum number of connections of the concurrent row, which checks that connections are reused.
 ///
-/// Some more than there are tasks, because a task may be faster with its next request than the pool is with taking
-/// back the connection of the latest one.
-const MOST: u64 = 2 * WORKERS as u64;
+/// Greater than the number of tasks, because a task may send its next request before the pool has taken back
+/// its connection.
+const MAX_CONNECTIONS: u64 = 2 * WORKERS as u64;
 
-/// What is repeated.
+/// The operation to repeat.
 pub trait Operation: Clone + Send + Sync + 'static {
-    /// Does it once and gives its value, after the result was checked.
+    /// Runs the operation once, checks the result, and returns its value.
     fn once(&self) -> impl Future<Output = u64> + Send;
 }
 
-/// Where client and server run.
+/// Runtime of client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// On the calling thread, both.
+    /// Both on the calling thread.
     One,
-    /// On as many threads as there are processors, as in the original.
+    /// A thread per processor, as in the Go benchmark.
     PerProcessor,
 }
 
@@ -48,10 +48,10 @@ impl Threads {
     }
 }
 
-/// The repetitions of one implementation, one after the other. Server and client are set up by the first call.
+/// Returns a function that repeats an operation sequentially. The first call sets up server and client.
 pub fn sequential<O: Operation>(
     threads: Threads,
-    answer: Answer,
+    answer: ServerResponse,
     make: impl Fn(&Server) -> O,
 ) -> impl FnMut(u64) -> u64 {
     let mut ready = None;
@@ -77,43 +77,43 @@ pub fn sequential<O: Operation>(
     }
 }
 
-/// The repetitions of one implementation, shared out among [`WORKERS`] tasks that use one client.
+/// Returns a function that distributes the repetitions among [`WORKERS`] tasks, which share one client.
 ///
-/// Before the first of them every task has sent some, on a connection of its own: the server answers only when it has
-/// as many.
+/// Before the first measurement, every task sends some requests on its own connection: the server responds
+/// only when it has as many connections as tasks.
 ///
 /// # Panics
 ///
-/// The repetitions panic when connections are not used again.
+/// The returned function panics if connections are not reused.
 pub fn concurrent<O: Operation>(
     threads: Threads,
-    answer: Answer,
+    answer: ServerResponse,
     make: impl Fn(&Server) -> O,
 ) -> impl FnMut(u64) -> u64 {
-    /// Enough for each task to have had its turn while all others had theirs.
+    /// Enough for each task to run while all others run.
     const WARM_UP: u64 = 100 * WORKERS as u64;
     let mut ready = None;
     move |iterations| {
-        let crowd = ready.get_or_insert_with(|| {
+        let pool = ready.get_or_insert_with(|| {
             let runtime = threads.runtime();
             let server = runtime.block_on(Server::start(answer.clone(), WORKERS)).expect("a port is free");
-            let mut crowd = Crowd::new(runtime, make(&server), server);
-            crowd.run(WARM_UP);
-            crowd
+            let mut pool = WorkerPool::new(runtime, make(&server), server);
+            pool.run(WARM_UP);
+            pool
         });
-        crowd.run(iterations)
+        pool.run(iterations)
     }
 }
 
-/// Tasks that wait for work. They are kept between calls, for making them costs more than a request.
-struct Crowd {
+/// Idle worker tasks. They are reused, because spawning them costs more than a request.
+struct WorkerPool {
     runtime: Runtime,
     server: Server,
     tasks: Vec<mpsc::UnboundedSender<Arc<AtomicU64>>>,
     values: mpsc::UnboundedReceiver<Option<u64>>,
 }
 
-impl Crowd {
+impl WorkerPool {
     fn new<O: Operation>(runtime: Runtime, operation: O, server: Server) -> Self {
         let (done, values) = mpsc::unbounded_channel();
         let spawn = |_| {
@@ -125,7 +125,7 @@ impl Crowd {
                     while take(&left) {
                         value = Some(black_box(operation.once().await));
                     }
-                    // Nobody waits any more when the measuring is over.
+                    // The receiver is dropped after the last measurement.
                     let _ = done.send(value);
                 }
             });
@@ -135,7 +135,7 @@ impl Crowd {
         Self { runtime, server, tasks, values }
     }
 
-    /// Has `iterations` operations done and gives their value.
+    /// Runs `iterations` operations and returns the value of one.
     fn run(&mut self, iterations: u64) -> u64 {
         let left = Arc::new(AtomicU64::new(iterations));
         for task in &self.tasks {
@@ -144,23 +144,23 @@ impl Crowd {
         let value = self.runtime.block_on(async {
             let mut value = 0;
             for _ in 0..WORKERS {
-                let of_task = self.values.recv().await.expect("no task has failed");
-                value = of_task.unwrap_or(value);
+                let task_value = self.values.recv().await.expect("no task has failed");
+                value = task_value.unwrap_or(value);
             }
             value
         });
         let connections = self.server.accepted();
-        assert!(connections <= MOST, "{WORKERS} tasks made {connections} connections");
+        assert!(connections <= MAX_CONNECTIONS, "{WORKERS} tasks made {connections} connections");
         value
     }
 }
 
-/// Takes one of the operations that are left.
+/// Takes one of the remaining operations.
 fn take(left: &AtomicU64) -> bool {
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
 }
 
-/// Passes on the panic of a task.
+/// Propagates the panic of a task.
 fn joined(result: Result<u64, JoinError>) -> u64 {
     result.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

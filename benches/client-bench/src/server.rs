@@ -1,4 +1,4 @@
-//! The server of the rows: HTTP/1.1 on the loopback interface, on the runtime of the client that it answers.
+//! Server of the rows: HTTP/1.1 on the loopback interface, on the same runtime as the client.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,34 +20,34 @@ use tokio::net::{TcpListener, TcpStream};
 
 use benches::event_stream::{Input, Stop};
 
-/// The body of most answers.
+/// Body of most responses.
 pub const STATUS: &str = r#"{"status": "ok"}"#;
-/// The answer to a request with a body.
+/// Response to a request with a body.
 pub const POSTED: &str = r#"{"id": "test-123", "status": "completed"}"#;
-/// What the large answer repeats.
+/// Repeated part of the large response.
 pub const CHUNK: &str = r#"{"chunk": "data"}"#;
-/// How often it does.
+/// Number of repetitions.
 pub const CHUNKS: usize = 1000;
 
-/// How a server answers all requests.
+/// Response of the server to all requests.
 #[derive(Debug, Clone)]
-pub enum Answer {
-    /// With [`STATUS`].
+pub enum ServerResponse {
+    /// [`STATUS`].
     Status,
-    /// With [`POSTED`], after it has read the body of the request.
+    /// [`POSTED`], after reading the request body.
     Posted,
-    /// With 17,000 bytes whose length is not announced, so that they come in chunked transfer coding.
+    /// 17,000 bytes without `Content-Length`, so chunked.
     Large,
-    /// As [`Status`](Self::Status), if the request has the row's header.
-    Demanding,
-    /// As [`Status`](Self::Status) for every other request, beginning with the second; 429 for the others.
+    /// Same as [`Status`](Self::Status) if the request has the row's header, else 400.
+    RequiresHeader,
+    /// 429 and [`STATUS`] in turn.
     EverySecond(Arc<AtomicU64>),
-    /// With a stream of events, one frame per chunk of the input.
+    /// An event stream, one frame per chunk of the input.
     Events(Input),
 }
 
-impl Answer {
-    /// See [`EverySecond`](Self::EverySecond).
+impl ServerResponse {
+    /// Creates an [`EverySecond`](Self::EverySecond) response.
     pub fn every_second() -> Self {
         Self::EverySecond(Arc::default())
     }
@@ -61,34 +61,34 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds a port and answers requests as soon as there are `crowd` connections.
+    /// Binds a port. The server responds after `connections` connections were accepted.
     ///
     /// # Errors
     ///
-    /// When there is no port.
-    pub async fn start(answer: Answer, crowd: usize) -> io::Result<Self> {
+    /// If no port is available.
+    pub async fn start(answer: ServerResponse, connections: usize) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let server = Self { address: listener.local_addr()?, accepted: Arc::default() };
-        tokio::spawn(accept(listener, answer, crowd, Arc::clone(&server.accepted)));
+        tokio::spawn(accept(listener, answer, connections, Arc::clone(&server.accepted)));
         Ok(server)
     }
 
-    /// The URL of a path.
+    /// Returns the URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// How many connections were made so far.
+    /// Returns the number of connections accepted so far.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 }
 
-async fn accept(listener: TcpListener, answer: Answer, crowd: usize, accepted: Arc<AtomicU64>) {
-    let mut waiting = Vec::with_capacity(crowd);
+async fn accept(listener: TcpListener, answer: ServerResponse, connections: usize, accepted: Arc<AtomicU64>) {
+    let mut waiting = Vec::with_capacity(connections);
     while let Ok((socket, _)) = listener.accept().await {
         waiting.push(socket);
-        if accepted.fetch_add(1, Ordering::Relaxed) + 1 >= crowd as u64 {
+        if accepted.fetch_add(1, Ordering::Relaxed) + 1 >= connections as u64 {
             for socket in waiting.drain(..) {
                 tokio::spawn(serve(socket, answer.clone()));
             }
@@ -96,38 +96,42 @@ async fn accept(listener: TcpListener, answer: Answer, crowd: usize, accepted: A
     }
 }
 
-async fn serve(socket: TcpStream, answer: Answer) {
-    // Go's server does the same by default. Where it fails, the row is slow and tells.
+async fn serve(socket: TcpStream, answer: ServerResponse) {
+    // Go's server sets it by default. If it fails, the row is visibly slow.
     let _ = socket.set_nodelay(true);
     let respond = service_fn(|request| respond(request, &answer));
-    // A client that goes away is the normal end of a connection here.
+    // Clients end their connections by disconnecting.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), respond).await;
 }
 
 async fn respond(
     request: Request<Incoming>,
-    answer: &Answer,
+    answer: &ServerResponse,
 ) -> Result<Response<impl Body<Data = Bytes, Error: Into<BoxError>> + use<>>, hyper::Error> {
     let (status, text) = match answer {
-        Answer::Status => (StatusCode::OK, STATUS),
-        Answer::Posted => {
+        ServerResponse::Status => (StatusCode::OK, STATUS),
+        ServerResponse::Posted => {
             let mut body = request.into_body();
             while let Some(frame) = body.frame().await {
                 drop(frame?);
             }
             (StatusCode::OK, POSTED)
         }
-        Answer::Demanding if request.headers().contains_key("x-custom-header") => (StatusCode::OK, STATUS),
-        Answer::Demanding => (StatusCode::BAD_REQUEST, ""),
-        Answer::EverySecond(requests) if requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => {
+        ServerResponse::RequiresHeader if request.headers().contains_key("x-custom-header") => {
+            (StatusCode::OK, STATUS)
+        }
+        ServerResponse::RequiresHeader => (StatusCode::BAD_REQUEST, ""),
+        ServerResponse::EverySecond(requests)
+            if requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) =>
+        {
             (StatusCode::TOO_MANY_REQUESTS, "")
         }
-        Answer::EverySecond(_) => (StatusCode::OK, STATUS),
-        Answer::Large => {
+        ServerResponse::EverySecond(_) => (StatusCode::OK, STATUS),
+        ServerResponse::Large => {
             let input = Input::whole(CHUNK.repeat(CHUNKS), Stop::End);
             return Ok(frames("application/json", &input));
         }
-        Answer::Events(input) => return Ok(frames("text/event-stream", input)),
+        ServerResponse::Events(input) => return Ok(frames("text/event-stream", input)),
     };
     let mut response = Response::new(Either::Left(Full::from(text)));
     *response.status_mut() = status;
@@ -137,7 +141,7 @@ async fn respond(
     Ok(response)
 }
 
-/// An answer whose length is not announced.
+/// Creates a response without `Content-Length`.
 fn frames(
     content_type: &'static str,
     input: &Input,

@@ -1,4 +1,4 @@
-//! A chat answer of 10,000 parts, from the request to the last part.
+//! A streamed chat completion of 10,000 chunks, from the request to the last chunk.
 
 use std::hint::black_box;
 
@@ -6,122 +6,123 @@ use async_openai::config::OpenAIConfig;
 use async_openai::types::chat::{ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs};
 use futures_util::StreamExt as _;
 use http::Method;
-use perplexity::Client;
-use perplexity::types::chat::Request;
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::Request;
 
 use crate::ours::builder;
 use crate::repeat::Operation;
-use crate::server::{Answer, Server};
+use crate::server::{Server, ServerResponse};
 use benches::event_stream::{Input, Stop, chat_stream};
 
-/// How many parts the answer has, `[DONE]` besides.
-pub const PARTS: u64 = 10_000;
-/// The length of the whole stream in bytes.
+/// Number of chunks, without `[DONE]`.
+pub const CHUNKS: u64 = 10_000;
+/// Size of the stream, in bytes.
 pub const LEN: u64 = 2_076_261;
-/// The length of the text of all parts in bytes.
+/// Total size of the text, in bytes.
 pub const TEXT: u64 = 45_415;
 
-/// The length of `[DONE]` and of what frames it.
+/// Size of the framed `[DONE]` event.
 const END: usize = "data: [DONE]\n\n".len();
-/// The length of a frame: the server has written a good deal before the client reads it.
+/// Frame size, in bytes: the server writes many events before the client reads them.
 const FRAME: usize = 16 << 10;
 
 const QUESTION: &str = "What does the fox do?";
 
-/// The answer. The row is about the client, so the server sends it as fast as it is read.
-pub fn answer() -> Answer {
-    Answer::Events(Input::whole(chat_stream(LEN as usize - END), Stop::End).in_chunks(FRAME))
+/// Returns the streamed response. The server sends it as fast as the client reads, because the row measures
+/// the client.
+pub fn answer() -> ServerResponse {
+    ServerResponse::Events(Input::whole(chat_stream(LEN as usize - END), Stop::End).in_chunks(FRAME))
 }
 
-/// What an operation has seen.
+/// Totals of a stream.
 #[derive(Debug, Default)]
-struct Seen {
-    parts: u64,
+struct StreamTotals {
+    chunks: u64,
     text: u64,
 }
 
-impl Seen {
+impl StreamTotals {
     fn add(&mut self, text: Option<&str>) {
-        self.parts += 1;
+        self.chunks += 1;
         self.text += text.map_or(0, |text| text.len() as u64);
     }
 
     fn value(&self) -> u64 {
-        value(self.parts, self.text)
+        value(self.chunks, self.text)
     }
 }
 
-/// The value of an operation that has seen so many parts with so much text.
-pub fn value(parts: u64, text: u64) -> u64 {
-    parts << 32 | text
+/// Returns the value of an operation that received so many chunks with so much text.
+pub fn value(chunks: u64, text: u64) -> u64 {
+    chunks << 32 | text
 }
 
-/// What is asked of this workspace's client.
+/// API of this workspace's client to measure.
 #[derive(Debug, Clone, Copy)]
-pub enum Form {
-    /// Each part as a value.
-    Parts,
-    /// Each part as a value without the message that it may repeat.
+pub enum StreamApi {
+    /// Chunks with all fields.
+    Chunks,
+    /// Chunks without the repeated message.
     DeltasOnly,
-    /// The pieces of the text.
+    /// Pieces of the text.
     Text,
-    /// The events, with data that is not looked at.
+    /// Server-sent events without decoding their data.
     Events,
 }
 
-/// This workspace's client.
+/// The client of this workspace.
 #[derive(Debug, Clone)]
 pub struct Ours {
     client: Client,
     request: Request,
-    form: Form,
+    form: StreamApi,
 }
 
 impl Ours {
-    /// A client of this server.
-    pub fn new(form: Form, server: &Server) -> Self {
+    /// Creates a client of this server.
+    pub fn new(form: StreamApi, server: &Server) -> Self {
         let client = builder(server).build().expect("the settings are valid");
         Self { client, request: Request::new("sonar", QUESTION), form }
     }
 
-    async fn read(&self) -> perplexity::Result<Seen> {
-        let mut seen = Seen::default();
-        if matches!(self.form, Form::Events) {
+    async fn read(&self) -> tightwire_perplexity::Result<StreamTotals> {
+        let mut totals = StreamTotals::default();
+        if matches!(self.form, StreamApi::Events) {
             let call = self.client.request(Method::POST, "/chat/completions").json_body(&self.request);
             let mut body = call.download().await?;
-            let mut decoder = sse::BytesDecoder::new();
+            let mut decoder = tightwire_sse::BytesDecoder::new();
             while let Some(chunk) = body.next().await {
                 decoder.push(chunk?);
                 while let Some(event) = decoder.next().expect("the stream is well formed") {
                     if black_box(&event).is_done() {
                         continue;
                     }
-                    seen.add(None);
+                    totals.add(None);
                 }
             }
-            return Ok(seen);
+            return Ok(totals);
         }
-        let mut parts = self.client.chat().stream(&self.request).await?;
+        let mut chunks = self.client.chat().stream(&self.request).await?;
         match self.form {
-            Form::Parts | Form::Events => {
-                while let Some(part) = parts.next().await {
-                    seen.add(black_box(part?).delta());
+            StreamApi::Chunks | StreamApi::Events => {
+                while let Some(chunk) = chunks.next().await {
+                    totals.add(black_box(chunk?).delta());
                 }
             }
-            Form::DeltasOnly => {
-                let mut parts = parts.deltas_only();
-                while let Some(part) = parts.next().await {
-                    seen.add(black_box(part?).text());
+            StreamApi::DeltasOnly => {
+                let mut chunks = chunks.deltas_only();
+                while let Some(chunk) = chunks.next().await {
+                    totals.add(black_box(chunk?).text());
                 }
             }
-            Form::Text => {
-                let mut pieces = parts.text();
+            StreamApi::Text => {
+                let mut pieces = chunks.text();
                 while let Some(piece) = pieces.next().await {
-                    seen.add(Some(&black_box(piece?)));
+                    totals.add(Some(&black_box(piece?)));
                 }
             }
         }
-        Ok(seen)
+        Ok(totals)
     }
 }
 
@@ -131,14 +132,14 @@ impl Operation for Ours {
     }
 }
 
-/// async-openai, pointed at the same server.
+/// async-openai with this server's base URL.
 #[derive(Debug, Clone)]
 pub struct AsyncOpenai {
     client: async_openai::Client<OpenAIConfig>,
 }
 
 impl AsyncOpenai {
-    /// A client of this server.
+    /// Creates a client of this server.
     pub fn new(server: &Server) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().expect("the settings are valid");
         let config = OpenAIConfig::new().with_api_base(server.url("")).with_api_key("test-key");
@@ -153,13 +154,13 @@ impl Operation for AsyncOpenai {
             .messages([ChatCompletionRequestUserMessage::from(QUESTION).into()])
             .build()
             .expect("the request is complete");
-        let mut parts = self.client.chat().create_stream(request).await.expect("the server answers");
-        let mut seen = Seen::default();
-        while let Some(part) = parts.next().await {
-            let part = black_box(part.expect("the stream is well formed"));
-            seen.add(part.choices.first().and_then(|choice| choice.delta.content.as_deref()));
+        let mut chunks = self.client.chat().create_stream(request).await.expect("the server answers");
+        let mut totals = StreamTotals::default();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = black_box(chunk.expect("the stream is well formed"));
+            totals.add(chunk.choices.first().and_then(|choice| choice.delta.content.as_deref()));
         }
-        seen.value()
+        totals.value()
     }
 }
 
@@ -170,17 +171,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stream_is_what_its_numbers_say() {
+    fn stream_matches_its_constants() {
         let stream = chat_stream(LEN as usize - END);
         assert_eq!(stream.len() as u64, LEN);
         let text = String::from_utf8(stream).unwrap();
-        let mut seen = Seen::default();
+        let mut totals = StreamTotals::default();
         for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
             if data != "[DONE]" {
-                let part: Value = serde_json::from_str(data).unwrap();
-                seen.add(part["choices"][0]["delta"]["content"].as_str());
+                let chunk: Value = serde_json::from_str(data).unwrap();
+                totals.add(chunk["choices"][0]["delta"]["content"].as_str());
             }
         }
-        assert_eq!((seen.parts, seen.text), (PARTS, TEXT));
+        assert_eq!((totals.chunks, totals.text), (CHUNKS, TEXT));
     }
 }

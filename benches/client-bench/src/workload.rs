@@ -1,74 +1,74 @@
-//! What one operation of a row asks for, and what it must get.
+//! Request of a row, and the expected response.
 
 use http::Method;
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, USER_AGENT};
 use http::header::{HeaderValue, InvalidHeaderValue};
 
-use crate::server::{Answer, CHUNK, CHUNKS, POSTED, STATUS};
+use crate::server::{CHUNK, CHUNKS, POSTED, STATUS, ServerResponse};
 
-/// The key of the published rows.
+/// API key of the published rows.
 pub const KEY: &str = "test-key";
-/// Their name of the client.
+/// `User-Agent` of the published rows.
 pub const AGENT: &str = "test-agent";
 
-/// The request of one row, and the server's answer.
+/// Request of a row, and the server's response.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// The row, as in the seed rows' keys.
+    /// Name of the row.
     pub row: &'static str,
-    /// The method.
+    /// HTTP method.
     pub method: Method,
-    /// The path.
+    /// Path.
     pub path: &'static str,
-    /// Headers of the row besides those that every request has; they are set for each operation anew.
+    /// Additional headers of the row, set for each operation.
     pub headers: &'static [(&'static str, &'static str)],
     /// Whether a chat request is encoded and sent.
     pub posts: bool,
-    /// How the server answers.
-    pub answer: Answer,
-    /// How often a request is sent again.
+    /// Response of the server.
+    pub answer: ServerResponse,
+    /// Number of retries.
     pub retries: u32,
 }
 
 impl Workload {
-    fn get(row: &'static str, answer: Answer) -> Self {
+    fn get(row: &'static str, answer: ServerResponse) -> Self {
         Self { row, method: Method::GET, path: "/test", headers: &[], posts: false, answer, retries: 0 }
     }
 
-    /// A small answer to a request without a body.
+    /// A request without a body, and a small response.
     pub fn simple(row: &'static str) -> Self {
-        Self::get(row, Answer::Status)
+        Self::get(row, ServerResponse::Status)
     }
 
-    /// A small body out, a small body in.
+    /// Small JSON bodies in both directions.
     pub fn with_json_body() -> Self {
         Self {
             method: Method::POST,
             path: "/chat/completions",
             posts: true,
-            ..Self::get("client_do_with_json_body", Answer::Posted)
+            ..Self::get("client_do_with_json_body", ServerResponse::Posted)
         }
     }
 
-    /// An answer of 17,000 bytes without an announced length.
+    /// A response of 17,000 bytes without `Content-Length`.
     pub fn large_response() -> Self {
-        Self::get("client_do_large_response", Answer::Large)
+        Self::get("client_do_large_response", ServerResponse::Large)
     }
 
-    /// Two more headers, one of which the server insists on.
+    /// Two additional headers, one of which the server requires.
     pub fn with_headers() -> Self {
         Self {
             headers: &[("x-custom-header", "test-value"), ("x-request-id", "req-123")],
-            ..Self::get("client_do_with_headers", Answer::Demanding)
+            ..Self::get("client_do_with_headers", ServerResponse::RequiresHeader)
         }
     }
 
-    /// A refusal before every answer.
+    /// A 429 before every successful response.
     pub fn with_retry(row: &'static str) -> Self {
-        Self { retries: 1, ..Self::get(row, Answer::every_second()) }
+        Self { retries: 1, ..Self::get(row, ServerResponse::every_second()) }
     }
 
-    /// The length of the answer's body; the value of every operation.
+    /// Returns the size of the response body, which is the value of every operation.
     pub fn expected(&self) -> u64 {
         self.body().len() as u64
     }
@@ -76,17 +76,17 @@ impl Workload {
     fn body(&self) -> &'static str {
         static LARGE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| CHUNK.repeat(CHUNKS));
         match self.answer {
-            Answer::Posted => POSTED,
-            Answer::Large => &LARGE,
+            ServerResponse::Posted => POSTED,
+            ServerResponse::Large => &LARGE,
             _ => STATUS,
         }
     }
 
-    /// Checks an answer and gives the value of the operation.
+    /// Checks a response and returns the value of the operation.
     ///
     /// # Panics
     ///
-    /// Panics when it is not the one that the row is about.
+    /// Panics if the response is not the expected one.
     pub fn check(&self, status: u16, body: &[u8]) -> u64 {
         assert_eq!(status, 200, "the row {} has another status", self.row);
         assert!(body == self.body().as_bytes(), "the row {} has a body of {} bytes", self.row, body.len());
@@ -94,11 +94,12 @@ impl Workload {
     }
 }
 
-/// The headers of every request, `Content-Type` on GET and the wish for compression included: so the original does it.
+/// Returns the headers of every request. As in the Go benchmark, GET requests also have `Content-Type` and
+/// `Accept-Encoding`.
 ///
 /// # Errors
 ///
-/// None in practice: the texts are constant.
+/// Never fails: the values are constant.
 pub fn headers() -> Result<HeaderMap, InvalidHeaderValue> {
     let json = HeaderValue::from_static("application/json");
     let pairs: [(HeaderName, HeaderValue); 5] = [

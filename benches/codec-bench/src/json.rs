@@ -1,4 +1,4 @@
-//! JSON, for the rows that the report sets beside the original.
+//! JSON, for the rows that the report shows next to the Go library.
 
 use std::io::Read;
 
@@ -82,7 +82,7 @@ impl Borrow for SonicRs {
     }
 }
 
-/// simd-json, which changes what it decodes: a copy goes into a buffer that is kept.
+/// simd-json. It modifies its input, so the bytes are copied to a reused buffer first.
 #[derive(Default)]
 pub struct SimdJson {
     copy: Vec<u8>,
@@ -91,7 +91,7 @@ pub struct SimdJson {
 
 impl std::fmt::Debug for SimdJson {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimdJson").field("kept", &self.copy.capacity()).finish_non_exhaustive()
+        f.debug_struct("SimdJson").field("capacity", &self.copy.capacity()).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
-//! Messages and implementations of the `codec` suite: the peers of the binary codec `parco`.
+//! Messages and implementations of the `codec` suite: the peers of `tightwire-parco`.
 //!
-//! Everybody implements [`Codec`](codec::Codec), ours included, so that a row is a list of types.
+//! All of them implement [`Codec`](codec::Codec), so that a row is a list of types.
 
 pub mod codec;
 pub mod json;

@@ -1,4 +1,4 @@
-//! MessagePack, for the rows that the report sets beside the original.
+//! MessagePack, for the rows that the report shows next to the Go library.
 
 use std::io::Read;
 
@@ -64,17 +64,17 @@ rmp_serde! {
     RmpSerdeCompact, "rmp-serde compact", write, to_vec
 }
 rmp_serde! {
-    /// rmp-serde, the struct as a map, as the original's peer writes it.
+    /// rmp-serde, the struct as a map, like the Go library's MessagePack peer.
     RmpSerdeNamed, "rmp-serde named", write_named, to_vec_named
 }
 
-/// rmp by hand, with names and with integers as wide as their types: byte for byte as long as what the Go library
-/// writes, which does not look at the values.
+/// rmp by hand, with names and with integers as wide as their types. It has the same length as the output of the Go
+/// library, which does not shorten integers.
 #[derive(Debug, Default)]
 pub struct RmpGoWidths(Vec<u8>);
 
 fn write_go_widths(out: &mut Vec<u8>, message: &Message) -> Option<()> {
-    // The names of the JSON form, so that one type reads both; Go's are as long.
+    // The names of the JSON fields, so that one type decodes both; Go's names have the same lengths.
     write_map_len(out, 8).ok()?;
     write_str(out, "Name").ok()?;
     write_str(out, &message.name).ok()?;
@@ -181,7 +181,7 @@ mod tests {
     use crate::payload::{Size, message};
 
     #[test]
-    fn go_widths_give_the_published_lengths() {
+    fn go_widths_match_the_published_lengths() {
         for size in Size::ALL {
             assert_eq!(verified::<RmpGoWidths>(&message(size)).len() as u64, size.msgpack_len());
         }

@@ -1,16 +1,16 @@
-//! This workspace's crates as the rows call them.
+//! The crates of this workspace.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
-use parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
+use tightwire_parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
+use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
-use super::message::{Form, Message, MessageRef, check};
+use super::message::{Message, MessageRef, MessageType, check};
 
-/// The `json` crate, in the rows of JSON.
+/// `tightwire-json`, in the JSON rows.
 #[derive(Debug, Default)]
 pub struct Json(Vec<u8>);
 
@@ -21,36 +21,36 @@ impl Codec for Json {
 
     fn encode(&mut self, message: &Message) -> Option<&[u8]> {
         self.0.clear();
-        json::to_buf(&mut self.0, message).ok()?;
+        tightwire_json::to_buf(&mut self.0, message).ok()?;
         Some(&self.0)
     }
 
     fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
-        json::from_slice(bytes).ok()
+        tightwire_json::from_slice(bytes).ok()
     }
 }
 
 impl Fresh for Json {
     fn fresh(message: &Message) -> Option<Vec<u8>> {
-        json::to_vec(message).ok()
+        tightwire_json::to_vec(message).ok()
     }
 }
 
 impl Borrow for Json {
     fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
-        json::from_slice_borrowed(bytes).ok()
+        tightwire_json::from_slice_borrowed(bytes).ok()
     }
 }
 
-/// The entries of the published map, in place.
+/// View of the published map.
 type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
 
-/// The message with headers of one width, which depends on its size: what owns, what borrows, and what stays in place.
+/// The message with headers of one width, which depends on its size: owned, borrowed and as a view.
 macro_rules! layout {
-    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $built:ident, $header:ident = $form:ty) => {
-        /// The published message as a service would declare it.
+    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $built:ident, $header:ident = $wire:ty) => {
+        /// The published message, as a service would declare it.
         #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-        #[allow(missing_docs, reason = "the names say it all")]
+        #[allow(missing_docs, reason = "self-explanatory names")]
         pub struct $message {
             pub name: String,
             pub text: String,
@@ -64,7 +64,7 @@ macro_rules! layout {
             pub float64: f64,
         }
 
-        /// The same with texts and keys that borrow from the bytes.
+        /// The same with strings and keys that borrow from the bytes.
         #[derive(Debug, Decode)]
         struct $borrowed<'a> {
             name: &'a str,
@@ -79,9 +79,9 @@ macro_rules! layout {
             float64: f64,
         }
 
-        /// The same, validated and left in place.
+        /// A view of the message.
         #[derive(Debug, Decode)]
-        #[allow(missing_docs, reason = "the names say it all")]
+        #[allow(missing_docs, reason = "self-explanatory names")]
         pub struct $view<'a> {
             pub name: &'a str,
             pub text: &'a str,
@@ -95,8 +95,8 @@ macro_rules! layout {
             pub float64: f64,
         }
 
-        impl Form for $message {
-            fn of(message: &Message) -> Cow<'_, Self> {
+        impl MessageType for $message {
+            fn from_message(message: &Message) -> Cow<'_, Self> {
                 let Message { name, text, number, values, map, flag, float32, float64 } = message.clone();
                 Cow::Owned(Self { name, text, number, values, map, flag, float32, float64 })
             }
@@ -108,7 +108,7 @@ macro_rules! layout {
             message.values.len().checked_sub(1).and_then(|last| message.values.get(last)).unwrap_or_default()
         });
 
-        /// The derived codec, into a buffer that is kept.
+        /// The derived codec, to a reused buffer.
         #[derive(Debug, Default)]
         pub struct $derived(Vec<u8>);
 
@@ -119,24 +119,24 @@ macro_rules! layout {
 
             fn encode(&mut self, message: &$message) -> Option<&[u8]> {
                 self.0.clear();
-                parco::encode(message, &mut self.0).ok()?;
+                tightwire_parco::encode(message, &mut self.0).ok()?;
                 Some(&self.0)
             }
 
             fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                parco::decode_exact(bytes).ok()
+                tightwire_parco::decode_exact(bytes).ok()
             }
         }
 
-        /// The same fields as a schema made by calls. It is made anew for each message, which costs nothing: its
-        /// closures capture nothing.
+        /// The same fields as a builder schema. It is built for each message, which is free because its closures
+        /// capture nothing.
         #[derive(Debug, Default)]
         pub struct $built(Vec<u8>);
 
         impl $built {
             fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
-                const HEADER: $form = <$form>::NEW;
-                parco::builder::<$message>()
+                const HEADER: $wire = <$wire>::NEW;
+                tightwire_parco::builder::<$message>()
                     .varchar(|message| &message.name, |message, name| message.name = name.into())
                     .varchar(|message| &message.text, |message, text| message.text = text.into())
                     .uint16_le(|message| message.number, |message, number| message.number = number)
@@ -177,21 +177,21 @@ macro_rules! layout {
 
         impl Discard for $derived {
             fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
-                counter.0 += parco::encoded_len(message).ok()? as u64;
+                counter.0 += tightwire_parco::encoded_len(message).ok()? as u64;
                 Some(())
             }
         }
 
         impl FromReader for $derived {
             fn from_reader(reader: &mut impl Read) -> Option<$message> {
-                parco::decode_from_reader(reader).ok()
+                tightwire_parco::decode_from_reader(reader).ok()
             }
         }
 
         impl Borrow for $derived {
             fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
                 let $borrowed { name, text, number, values, map, flag, float32, float64 } =
-                    parco::decode_exact(bytes).ok()?;
+                    tightwire_parco::decode_exact(bytes).ok()?;
                 Some(MessageRef { name, text, number, values, map, flag, float32, float64 })
             }
         }
@@ -200,7 +200,7 @@ macro_rules! layout {
             type View<'b> = $view<'b>;
 
             fn view(bytes: &[u8]) -> Option<$view<'_>> {
-                parco::decode_exact(bytes).ok()
+                tightwire_parco::decode_exact(bytes).ok()
             }
 
             fn copied(view: &$view<'_>) -> Option<Message> {

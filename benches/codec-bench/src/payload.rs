@@ -4,7 +4,7 @@ use super::message::Message;
 
 /// The three published sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory names")]
 pub enum Size {
     Small,
     Medium,
@@ -12,10 +12,10 @@ pub enum Size {
 }
 
 impl Size {
-    /// All of them.
+    /// All sizes.
     pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
-    /// The end of a row's name.
+    /// Suffix of the row names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -24,7 +24,7 @@ impl Size {
         }
     }
 
-    /// How many values and how many map entries the message has.
+    /// Number of values and of map entries.
     pub fn entries(self) -> usize {
         match self {
             Self::Small => 10,
@@ -33,7 +33,7 @@ impl Size {
         }
     }
 
-    /// The published length in the format of the original.
+    /// Published length in the format of the Go library.
     pub fn parco_len(self) -> u64 {
         match self {
             Self::Small => 91,
@@ -42,7 +42,7 @@ impl Size {
         }
     }
 
-    /// The published length as JSON.
+    /// Published length as JSON.
     pub fn json_len(self) -> u64 {
         match self {
             Self::Small => 269,
@@ -51,7 +51,7 @@ impl Size {
         }
     }
 
-    /// The published length as MessagePack, with integers as wide as Go's types.
+    /// Published length as MessagePack, with integers as wide as Go's types.
     pub fn msgpack_len(self) -> u64 {
         match self {
             Self::Small => 155,
@@ -60,7 +60,7 @@ impl Size {
         }
     }
 
-    /// The first state of the generator with which the JSON form has the published length.
+    /// Seed for which the JSON encoding has the published length.
     fn seed(self) -> u64 {
         match self {
             Self::Small => 0,
@@ -70,7 +70,7 @@ impl Size {
     }
 }
 
-/// The published message of a size.
+/// Returns the published message of a size.
 pub fn message(size: Size) -> Message {
     let (name, text, number) = match size {
         Size::Small => ("small size", "oh hi Mark".to_owned(), 42),
@@ -78,7 +78,7 @@ pub fn message(size: Size) -> Message {
         Size::Large => ("large size", "oh hi Mark! ".repeat(100), 65_535),
     };
     let mut random = SplitMix(size.seed());
-    // All values are drawn before the first entry of the map.
+    // All values are generated before the first entry of the map.
     let values = (0..size.entries()).map(|_| random.below(65_535) as u16).collect();
     let map = (0..size.entries()).map(|index| (index.to_string(), random.below(255) as u8)).collect();
     Message {
@@ -93,7 +93,7 @@ pub fn message(size: Size) -> Message {
     }
 }
 
-/// SplitMix64: three lines in every language, so that all programs have the same data.
+/// SplitMix64: three lines in every language, so that all programs generate the same data.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -119,9 +119,9 @@ mod tests {
         }
     }
 
-    /// Weighted sums over the data of two messages in the vectors that all programs share.
+    /// Weighted sums over the data of two messages in the shared vectors.
     #[test]
-    fn the_generator_is_the_shared_one() {
+    fn generator_matches_the_shared_vectors() {
         for (size, values, entries) in
             [(Size::Medium, 167_050_330, 630_131), (Size::Large, 16_437_333_851, 64_763_968)]
         {

@@ -1,4 +1,4 @@
-//! Positional codecs in Rust, each in its own layout and in its fastest documented way to a buffer that is kept.
+//! Binary Rust codecs, each with its own layout and its fastest documented way to encode to a reused buffer.
 
 use std::io::Read;
 
@@ -7,13 +7,13 @@ use wincode::io::std_read::ReadAdapter;
 use super::codec::{Borrow, Codec, Counter, Discard, FromReader};
 use super::message::{Message, MessageRef};
 
-/// The version of wincode that is linked in.
+/// Version of the linked wincode.
 pub const WINCODE: &str = "0.6.3";
-/// The version of speedy that is linked in.
+/// Version of the linked speedy.
 pub const SPEEDY: &str = "0.8.7";
 const BINCODE: &str = "2.0.1";
 
-/// More than any of the published messages takes, for encoders that want a slice.
+/// Larger than any of the published messages, for encoders that require a slice.
 pub(super) const ROOM: usize = 64 << 10;
 
 /// wincode to a slice.
@@ -204,11 +204,11 @@ macro_rules! bincode_2 {
 }
 
 bincode_2! {
-    /// bincode 2 with integers of their own width.
+    /// bincode 2 with fixed-width integers.
     Bincode2Fixed, "bincode 2 fixed", bincode::config::legacy()
 }
 bincode_2! {
-    /// bincode 2 with integers of variable length.
+    /// bincode 2 with variable-width integers.
     Bincode2Varint, "bincode 2 varint", bincode::config::standard()
 }
 

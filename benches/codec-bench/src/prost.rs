@@ -1,4 +1,4 @@
-//! prost, with a message derived by hand: no compiler of schemas is needed.
+//! prost, with a derived message: no schema compiler is needed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use prost::Message as _;
 
 use super::codec::Codec;
-use super::message::{Form, Message, check};
+use super::message::{Message, MessageType, check};
 
-/// The message in types that Protocol Buffers have.
+/// The message with the types of Protocol Buffers.
 #[derive(Clone, PartialEq, ::prost::Message)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory names")]
 pub struct ProstMessage {
     #[prost(string, tag = "1")]
     pub name: String,
@@ -30,8 +30,8 @@ pub struct ProstMessage {
     pub float64: f64,
 }
 
-impl Form for ProstMessage {
-    fn of(message: &Message) -> Cow<'_, Self> {
+impl MessageType for ProstMessage {
+    fn from_message(message: &Message) -> Cow<'_, Self> {
         Cow::Owned(Self {
             name: message.name.clone(),
             text: message.text.clone(),

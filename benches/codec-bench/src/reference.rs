@@ -1,10 +1,10 @@
-//! The wire format of the original for the published message, field by field without any care for speed.
+//! Unoptimized encoder of the published message in the format of the Go library.
 //!
-//! It is what the memory copy copies, and what peers that are set up for the same bytes are compared with.
+//! Its output is copied in the memory copy row, and compared with the peers that write the same format.
 
 use super::message::Message;
 
-/// The message in the wire format, its map in the order of iteration.
+/// Encodes the message, with the map in iteration order.
 pub fn parco(message: &Message) -> Vec<u8> {
     let mut bytes = Vec::new();
     for text in [&message.name, &message.text] {
@@ -12,7 +12,7 @@ pub fn parco(message: &Message) -> Vec<u8> {
         bytes.extend(text.as_bytes());
     }
     bytes.extend(message.number.to_le_bytes());
-    // One header serves the slice and the map: a byte where the count fits.
+    // The slice and the map have the same header width: one byte if the count fits.
     let wide = message.values.len() > usize::from(u8::MAX);
     let header = |bytes: &mut Vec<u8>, count: usize| {
         let count = (count as u16).to_le_bytes();
@@ -32,7 +32,7 @@ pub fn parco(message: &Message) -> Vec<u8> {
     bytes
 }
 
-/// The smallest message of the vectors that all programs share, and its bytes. A single entry leaves no choice of order.
+/// Returns the smallest message of the shared vectors and its bytes. With a single map entry, the order is unique.
 #[cfg(test)]
 pub(super) fn vector() -> (Message, Vec<u8>) {
     let message = Message {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_gives_the_bytes_of_the_vector() {
+    fn reference_matches_the_vector() {
         let (message, bytes) = vector();
         assert_eq!(bytes.len(), 50);
         assert_eq!(parco(&message), bytes);

@@ -1,7 +1,6 @@
-//! `conformance SYSTEM PATH...`: runs test vectors through a crate and ends with `N passed, N failed`.
+//! `conformance SYSTEM PATH...`: runs test vectors through a crate and prints `N passed, N failed`.
 //!
-//! Each system is a feature of this package, so that nothing else is built. The features `json-peers` and `sse-peers` run
-//! the vectors through the peers as well.
+//! Each system is a feature, so that nothing else is built. The features `json-peers` and `sse-peers` add the peers.
 
 #[cfg(feature = "json")]
 mod json;

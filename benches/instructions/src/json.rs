@@ -1,9 +1,9 @@
-//! The answer of a service with a page of users, there and back.
+//! Encoding and decoding of an API response with 20 users.
 
 use std::hint::black_box;
 
-use json::envelope::Response;
 use serde::{Deserialize, Serialize};
+use tightwire_json::envelope::Envelope;
 
 #[derive(Serialize, Deserialize)]
 struct User {
@@ -15,7 +15,7 @@ struct User {
     tags: Vec<String>,
 }
 
-fn answer() -> Response<Vec<User>> {
+fn response() -> Envelope<Vec<User>> {
     let users = (0..20).map(|id| User {
         id,
         name: format!("User \"{id}\" of naïve café"),
@@ -24,21 +24,22 @@ fn answer() -> Response<Vec<User>> {
         score: 95.5 + id as f64 / 7.0,
         tags: vec!["admin".to_owned(), "reviewer".to_owned()],
     });
-    Response::success(users.collect()).with_request_id("req-1").with_timestamp(1_703_001_234_567)
+    Envelope::success(users.collect()).with_request_id("req-1").with_timestamp(1_703_001_234_567)
 }
 
 pub(crate) fn envelope_encode() -> impl FnMut() -> u64 {
-    let (answer, mut buffer) = (answer(), Vec::new());
+    let (response, mut buffer) = (response(), Vec::new());
     move || {
         buffer.clear();
-        json::to_buf(&mut buffer, black_box(&answer)).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_json::to_buf(&mut buffer, black_box(&response))
+            .map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 
 pub(crate) fn envelope_decode() -> impl FnMut() -> u64 {
-    let document = json::to_vec(&answer()).unwrap_or_default();
+    let document = tightwire_json::to_vec(&response()).unwrap_or_default();
     move || {
-        json::from_slice::<Response<Vec<User>>>(black_box(&document))
-            .map_or(0, |answer| black_box(answer).data.map_or(0, |users| users.len() as u64))
+        tightwire_json::from_slice::<Envelope<Vec<User>>>(black_box(&document))
+            .map_or(0, |envelope| black_box(envelope).data.map_or(0, |users| users.len() as u64))
     }
 }

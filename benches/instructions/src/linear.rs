@@ -1,21 +1,21 @@
-//! `linear NAME SIZE`: performs work once whose cost must grow with its input and not faster.
+//! `linear NAME SIZE`: performs one operation whose work must be linear in its input.
 //!
-//! `cargo xtask test linear` counts the instructions for a size and for four times that size. A program of its own: what it
-//! calls would change how the compiler inlines the rows of `instructions`.
+//! `cargo xtask test linear` counts the instructions for a size and for four times that size. This is a separate
+//! program because its calls would change how the compiler inlines the rows of `instructions`.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write as _};
 use std::ops::ControlFlow;
 
 use anyhow::{Context as _, Result, ensure};
-use perplexity::types::chat::Accumulator;
 use psrp::fragment::{Assembler, Fragmenter};
 use pypi_proxy::Page;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use sse::Decoder;
+use tightwire_perplexity::types::chat::Accumulator;
+use tightwire_sse::Decoder;
 
-/// Name and work, which returns whether it succeeded.
+/// Name and operation, which returns whether it succeeded.
 type Work = (&'static str, fn(usize) -> bool);
 
 const ALL: &[Work] = &[
@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The size of a chunk that aligns with nothing.
+/// An odd chunk size that aligns with nothing.
 const CHUNK: usize = 7;
 
 struct SmallReads<'a>(&'a [u8]);
@@ -57,11 +57,11 @@ impl Read for SmallReads<'_> {
 
 fn json_small_reads(size: usize) -> bool {
     let document = format!("\"{}\"", "a".repeat(64 * size));
-    let mut decoder = json::Decoder::new(SmallReads(document.as_bytes()));
+    let mut decoder = tightwire_json::Decoder::new(SmallReads(document.as_bytes()));
     matches!(decoder.decode::<String>(), Ok(Some(text)) if text.len() == 64 * size)
 }
 
-/// Maps inside of each other, with keys out of order.
+/// Nested maps with keys out of order.
 struct Nested(usize);
 
 impl Serialize for Nested {
@@ -76,18 +76,18 @@ impl Serialize for Nested {
 }
 
 fn json_unsorted_maps(size: usize) -> bool {
-    json::Codec::compat().to_vec(&Nested(size)).is_ok()
+    tightwire_json::Codec::compat().to_vec(&Nested(size)).is_ok()
 }
 
 fn json_duplicate_keys(size: usize) -> bool {
     let document = format!("{{{}\"a\":1}}", "\"a\":{\"b\":1},".repeat(size));
-    json::Codec::compat().from_str::<json::Value>(&document).is_ok()
+    tightwire_json::Codec::compat().from_str::<tightwire_json::Value>(&document).is_ok()
 }
 
 fn parco_small_reads(size: usize) -> bool {
     let texts = vec!["some text".to_owned(); size];
-    let Ok(message) = parco::to_vec(&texts) else { return false };
-    let mut decoder = parco::Decoder::new(SmallReads(&message));
+    let Ok(message) = tightwire_parco::to_vec(&texts) else { return false };
+    let mut decoder = tightwire_parco::Decoder::new(SmallReads(&message));
     matches!(decoder.decode::<Vec<String>>(), Ok(Some(found)) if found == texts)
 }
 
@@ -96,13 +96,13 @@ fn perplexity_deltas(size: usize) -> bool {
         r#"{"choices":[{"index":0,"delta":{"content":"some text"}}],"citations":["https://example.org/a"]}"#;
     let mut accumulator = Accumulator::new();
     for _ in 0..size {
-        let Ok(part) = json::from_str(part) else { return false };
+        let Ok(part) = tightwire_json::from_str(part) else { return false };
         accumulator.push(&part);
     }
     accumulator.text().len() == "some text".len() * size
 }
 
-/// Lists of objects, in one more list at a time up to a depth that readers accept.
+/// Lists of objects, nested up to a depth that readers accept.
 fn psrp_nested_objects(size: usize) -> bool {
     const DEPTH: usize = 40;
     let objects = "<Obj><MS><S N=\"text\">_x000A_</S></MS></Obj>".repeat(size);

@@ -1,7 +1,7 @@
 //! `instructions NAME TIMES`: prepares one row and performs its operation so many times.
 //!
-//! `cargo xtask bench --instructions` runs it under callgrind, once with more operations than the other time: what the
-//! difference costs is the operations alone. `--list` names the rows, `--machine` tells what the counts depend on.
+//! `cargo xtask bench --instructions` runs it under callgrind twice, with more and with fewer operations; the
+//! difference is the cost of the operations alone. `--list` prints the rows, `--machine` what the counts depend on.
 
 mod json;
 mod parco;
@@ -15,18 +15,18 @@ use std::io::{self, Write as _};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// One operation. Gives the same number each time, 0 where it fails.
+/// One operation. Returns the same number each time, or 0 if it fails.
 type Operation = Box<dyn FnMut() -> u64>;
 
 /// A row.
 struct Row {
     /// `system/row`.
     name: &'static str,
-    /// Makes the input.
+    /// Creates the input.
     prepare: fn() -> Operation,
 }
 
-/// A row for each function: it makes the input and gives the operation.
+/// Defines a row for each function, which creates the input and returns the operation.
 macro_rules! rows {
     ($($system:ident: $($row:ident)+;)+) => {
         &[$($(Row {
@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The processor as programs see it: several crates choose their instructions at run time.
+/// Returns the processor features: several crates choose their instructions at run time.
 fn machine() -> String {
     #[cfg(target_arch = "x86_64")]
     let vectors = match (is_x86_feature_detected!("avx512bw"), is_x86_feature_detected!("avx2")) {

@@ -1,9 +1,9 @@
-//! A message with texts, numbers and a sequence.
+//! A message with strings, numbers and a sequence.
 
 use std::hint::black_box;
 
-use parco::wire::{Le, U16};
-use parco::{Decode, Encode, Seq};
+use tightwire_parco::wire::{Le, U16};
+use tightwire_parco::{Decode, Encode, Seq};
 
 #[derive(Encode, Decode)]
 struct Message {
@@ -15,7 +15,7 @@ struct Message {
     ratio: f64,
 }
 
-/// The same, validated and left in place.
+/// The same message as a view into the input.
 #[derive(Decode)]
 struct View<'a> {
     name: &'a str,
@@ -37,7 +37,7 @@ fn message() -> Message {
     }
 }
 
-/// A number that every field goes into.
+/// Combines all fields in one number.
 fn sum(texts: [&str; 2], number: u16, values: usize, flag: bool, ratio: f64) -> u64 {
     let lengths: usize = texts.iter().map(|text| text.len()).sum();
     (lengths + values) as u64 + u64::from(number) + u64::from(flag) + ratio.to_bits()
@@ -47,14 +47,15 @@ pub(crate) fn encode() -> impl FnMut() -> u64 {
     let (message, mut buffer) = (message(), Vec::new());
     move || {
         buffer.clear();
-        parco::encode(black_box(&message), &mut buffer).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_parco::encode(black_box(&message), &mut buffer)
+            .map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 
 pub(crate) fn decode() -> impl FnMut() -> u64 {
-    let bytes = parco::to_vec(&message()).unwrap_or_default();
+    let bytes = tightwire_parco::to_vec(&message()).unwrap_or_default();
     move || {
-        parco::decode_exact::<Message>(black_box(&bytes)).map_or(0, |message| {
+        tightwire_parco::decode_exact::<Message>(black_box(&bytes)).map_or(0, |message| {
             let Message { name, text, number, values, flag, ratio } = &message;
             sum([name, text], *number, values.len(), *flag, *ratio)
         })
@@ -62,9 +63,9 @@ pub(crate) fn decode() -> impl FnMut() -> u64 {
 }
 
 pub(crate) fn decode_view() -> impl FnMut() -> u64 {
-    let bytes = parco::to_vec(&message()).unwrap_or_default();
+    let bytes = tightwire_parco::to_vec(&message()).unwrap_or_default();
     move || {
-        parco::decode_exact::<View<'_>>(black_box(&bytes)).map_or(0, |message| {
+        tightwire_parco::decode_exact::<View<'_>>(black_box(&bytes)).map_or(0, |message| {
             let View { name, text, number, values, flag, ratio } = &message;
             sum([name, text], *number, values.len(), *flag, *ratio)
         })

@@ -8,7 +8,7 @@ use psrp::outofproc::Packet;
 use psrp::{Object, Value};
 use uuid::Uuid;
 
-/// The length of a message, and that of its fragments.
+/// Bytes of a message, and of its fragments.
 const MESSAGE: usize = 4096;
 const FRAGMENT: usize = 1024;
 
@@ -65,7 +65,7 @@ pub(crate) fn packet_parse() -> impl FnMut() -> u64 {
     let target = Some(Uuid::from_u128(7));
     let packet = Packet::Data { target, priority: Priority::Default, data: &[7; FRAGMENT] };
     let (mut line, mut data) = (Vec::new(), Vec::new());
-    // Writing into a vector does not fail.
+    // Writing to a vector cannot fail.
     let _ = packet.encode(&mut line);
     let line = line.trim_ascii_end().to_vec();
     move || {

@@ -1,4 +1,4 @@
-//! Pages as an index sends them, and fields of requests.
+//! Pages of an index, and headers of requests.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -15,7 +15,7 @@ pub(crate) fn page_scan() -> impl FnMut() -> u64 {
         let comma = if number == 0 { "" } else { "," };
         let name = format!("numpy-1.{number}-cp310-cp310-manylinux_2_17_x86_64.whl");
         let hash = format!("{number:064x}");
-        // Writing into a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(
             document,
             r#"{comma}{{"core-metadata":{{"sha256":"{hash}"}},"filename":"{name}","hashes":{{"sha256":"{hash}"}},"requires-python":">=3.9","size":1{number:03},"upload-time":"2024-01-01T00:00:00.000000Z","url":"https://files.example.org/packages/{hash}/{name}","yanked":false}}"#
@@ -43,7 +43,7 @@ pub(crate) fn list_scan() -> impl FnMut() -> u64 {
     }
 }
 
-/// What pip and uv send.
+/// Headers of pip and uv.
 pub(crate) fn negotiate() -> impl FnMut() -> u64 {
     const ACCEPT: &str =
         "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";

@@ -1,9 +1,9 @@
-//! An answer of a chat service as it streams in.
+//! Decoding and encoding of a streamed chat completion.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use sse::{Block, Decoder};
+use tightwire_sse::{Block, Decoder};
 
 const EVENTS: usize = 200;
 
@@ -16,7 +16,7 @@ fn stream() -> Vec<u8> {
     stream.into_bytes()
 }
 
-/// Lengths of the data of all events.
+/// Returns the total length of the data of all events.
 fn total(stream: &[u8], chunk: usize) -> u64 {
     let (mut decoder, mut total) = (Decoder::new(), 0);
     for chunk in stream.chunks(chunk) {

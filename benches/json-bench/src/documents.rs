@@ -1,12 +1,12 @@
-//! Documents of three kinds and any size, generated: many short strings, some of them with escapes and beyond ASCII
-//! (messages of a social network), many small integers under many keys (a catalogue of events), and long decimals (a
+//! Generated documents of three kinds and any size: many short strings, some with escapes and non-ASCII characters
+//! (messages of a social network), many small integers with many keys (a catalogue of events), and long decimals (a
 //! coastline). The programs in other languages generate the same bytes.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-/// What a document is like.
+/// Kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Messages of a social network.
@@ -21,7 +21,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::Messages, Self::Catalogue, Self::Coastline];
 
-    /// The name in rows, after the document that such measurements usually use.
+    /// Returns the name in rows, that of a similar document in other benchmarks.
     pub fn name(self) -> &'static str {
         match self {
             Self::Messages => "twitter",
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// A document of at least `length` bytes, and not much more.
+    /// Generates a document of at least `length` bytes, and slightly more.
     pub fn generate(self, length: usize) -> Vec<u8> {
         let mut numbers = Numbers(1);
         match self {
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// How large the documents of a row are.
+/// Size of the documents of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub enum Size {
@@ -55,7 +55,7 @@ impl Size {
     /// All sizes.
     pub const ALL: [Self; 3] = [Self::Kb10, Self::Kb100, Self::Mb1];
 
-    /// The name in rows.
+    /// Returns the name in rows.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kb10 => "10k",
@@ -64,7 +64,7 @@ impl Size {
         }
     }
 
-    /// The bytes that a document of this size has at least.
+    /// Returns the minimum number of bytes.
     pub fn least(self) -> usize {
         match self {
             Self::Kb10 => 10 << 10,
@@ -73,8 +73,8 @@ impl Size {
         }
     }
 
-    /// The bytes of the generated document, and of the same value as encoders write it, which leaves out the escapes
-    /// that are not needed. Known without generating, because lists of rows name them.
+    /// Returns the length of the generated document, and of the same value as encoders write it, without unnecessary
+    /// escapes. Constants, because lists of rows contain them.
     pub fn lengths(self, kind: Kind) -> (u64, u64) {
         match (kind, self) {
             (Kind::Messages, Self::Kb10) => (10_654, 10_392),
@@ -90,11 +90,11 @@ impl Size {
     }
 }
 
-/// A linear congruential generator: short in every language.
+/// Linear congruential generator, which is short in every language.
 struct Numbers(u32);
 
 impl Numbers {
-    /// A number below `bound`, which is at most 65,536.
+    /// Returns a number below `bound`, which is at most 65,536.
     fn below(&mut self, bound: u32) -> u32 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.0 >> 16) % bound
@@ -231,7 +231,7 @@ fn coastline(length: usize, numbers: &mut Numbers) -> String {
     out
 }
 
-/// 13 decimals that end in an odd digit, so that the shortest text of the number is this one.
+/// Appends 13 decimals that end with an odd digit, so that this is the shortest text of the number.
 fn decimal(out: &mut String, sign: &str, whole: u32, numbers: &mut Numbers) {
     let (high, middle, low) = (numbers.below(10_000), numbers.below(10_000), numbers.below(10_000));
     let last = numbers.below(5) * 2 + 1;
@@ -263,7 +263,7 @@ pub struct Status {
     pub lang: String,
 }
 
-/// Who wrote a message.
+/// Author of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct User {
@@ -275,14 +275,14 @@ pub struct User {
     pub description: String,
 }
 
-/// What a message mentions.
+/// Entities of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Entities {
     pub hashtags: Vec<Hashtag>,
 }
 
-/// A tag with its place.
+/// Tag with its position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Hashtag {
@@ -290,7 +290,7 @@ pub struct Hashtag {
     pub indices: (u32, u32),
 }
 
-/// What is said about the search.
+/// Metadata of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct SearchMetadata {
@@ -321,7 +321,7 @@ pub struct Performance {
     pub venue_code: String,
 }
 
-/// What a seat costs.
+/// Price of a seat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it all")]
@@ -331,7 +331,7 @@ pub struct Price {
     pub seat_category_id: u64,
 }
 
-/// Where the seats of a category are.
+/// Areas of a seat category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it all")]
@@ -368,14 +368,14 @@ pub struct Feature {
     pub geometry: Geometry,
 }
 
-/// What a shape is called.
+/// Name of a shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Properties {
     pub name: String,
 }
 
-/// Where a shape is.
+/// Geometry of a shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Geometry {
@@ -413,7 +413,7 @@ mod tests {
             (document.len() as u64, encoded(&document) as u64)
         };
         fn encoded<T: DeserializeOwned + Serialize>(document: &[u8]) -> usize {
-            serde_json::to_vec(&json::from_slice::<T>(document).unwrap()).unwrap().len()
+            serde_json::to_vec(&tightwire_json::from_slice::<T>(document).unwrap()).unwrap().len()
         }
         let all = |kind, encoded| Size::ALL.map(|size| lengths(encoded, kind, size));
         let found = [
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(found, Kind::ALL.map(|kind| Size::ALL.map(|size| size.lengths(kind))));
     }
 
-    /// Checksums (FNV-1a, 64 bits) that the programs in other languages hold as well.
+    /// Checksums (FNV-1a, 64 bits), the same as in the programs in other languages.
     #[test]
     fn documents_are_the_same_in_every_language() {
         let sum = |kind: Kind| {

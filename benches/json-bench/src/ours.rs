@@ -1,37 +1,37 @@
-//! The `json` crate as the rows call it. Each function gives the row's check value, 0 where it fails.
+//! Operations of tightwire-json. Each function returns the check value of the row, 0 on failure.
 
 use std::hint::black_box;
 use std::io::{Write, sink};
 
-use json::{Codec, Decoder, Encoder};
 use serde::Serialize;
+use tightwire_json::{Codec, Decoder, Encoder};
 
 use super::peers::Family;
 use super::types::Check;
 
-/// Encodes to a fresh vector and gives its length.
+/// Encodes into a new vector and returns its length.
 pub fn to_vec<T: Serialize>(value: &T) -> u64 {
-    json::to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
+    tightwire_json::to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
 }
 
-/// Encodes with a codec to a fresh vector and gives its length.
+/// Encodes with a codec into a new vector and returns its length.
 pub fn to_vec_with<T: Serialize>(codec: &Codec, value: &T) -> u64 {
     codec.to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
 }
 
-/// Encodes to the start of a buffer that is kept and gives the length.
+/// Encodes into a reused buffer and returns its length.
 pub fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> u64 {
     buffer.clear();
-    json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
+    tightwire_json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
 }
 
-/// Encodes a line to a fresh buffer through a new encoder and gives its length.
+/// Encodes a line with a new encoder into a new buffer and returns its length.
 pub fn encoder<T: Serialize>(value: &T) -> u64 {
     let mut buffer = Vec::new();
     Encoder::new(&mut buffer).encode(black_box(value)).map_or(0, |()| black_box(&buffer).len() as u64)
 }
 
-/// The same, and the buffer is then written away, as an HTTP handler does.
+/// Like [`encoder`], then writes the buffer to a sink, as an HTTP handler does.
 pub fn http<T: Serialize>(value: &T) -> u64 {
     let mut buffer = Vec::new();
     let encoded = Encoder::new(&mut buffer).encode(black_box(value));
@@ -41,12 +41,13 @@ pub fn http<T: Serialize>(value: &T) -> u64 {
     }
 }
 
-/// Decodes a document and gives its check value.
+/// Decodes a document and returns its check value.
 pub fn decode<F: Family>(document: &[u8]) -> u64 {
-    json::from_slice_borrowed::<F::Of<'_>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_slice_borrowed::<F::Of<'_>>(black_box(document))
+        .map_or(0, |value| black_box(&value).check())
 }
 
-/// Decodes the next document of a reader through a new decoder and gives its check value.
+/// Decodes the next document of a reader with a new decoder and returns its check value.
 pub fn decoder<F: Family>(document: &[u8]) -> u64
 where
     F::Of<'static>: serde::de::DeserializeOwned,
@@ -57,15 +58,16 @@ where
     }
 }
 
-/// Reads all of a reader, which holds one document, and gives the check value.
+/// Decodes the document of a reader and returns its check value.
 pub fn whole_reader<F: Family>(document: &[u8]) -> u64
 where
     F::Of<'static>: serde::de::DeserializeOwned,
 {
-    json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_reader::<_, F::Of<'static>>(black_box(document))
+        .map_or(0, |value| black_box(&value).check())
 }
 
-/// Encodes a value, decodes the result, and gives the check value.
+/// Encodes a value, decodes the result, and returns the check value.
 pub fn round_trip<F: Family, T: Serialize>(value: &T) -> u64 {
-    json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))
+    tightwire_json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))
 }

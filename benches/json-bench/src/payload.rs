@@ -1,4 +1,4 @@
-//! The values of the published rows, in every form that a row needs.
+//! Values of the published rows.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::types::{
 const REQUEST_ID: &str = "req-12345678-abcd-1234-efgh-123456789abc";
 const TIME: i64 = 1_703_001_234_567;
 
-/// An owned form of a constant; all payloads are made of these.
+/// String type of all payloads.
 type Text = String;
 
 fn text(text: &str) -> Text {
@@ -32,7 +32,7 @@ fn api<D>(data: D) -> ApiResponse<Text, D> {
     }
 }
 
-/// The API response with a tree of values as data.
+/// Returns the API response with a tree of values as data.
 pub fn api_dynamic() -> ApiResponse<Text, Value> {
     api(json!({
         "id": 12345,
@@ -46,7 +46,7 @@ pub fn api_dynamic() -> ApiResponse<Text, Value> {
     }))
 }
 
-/// The API response with a struct as data.
+/// Returns the API response with a struct as data.
 pub fn api_typed() -> ApiResponse<Text, ApiData<Text>> {
     api(ApiData {
         count: 42,
@@ -60,7 +60,7 @@ pub fn api_typed() -> ApiResponse<Text, ApiData<Text>> {
     })
 }
 
-/// One user.
+/// Returns a user.
 pub fn user() -> UserData<Text> {
     UserData {
         id: 12345,
@@ -80,7 +80,7 @@ pub fn user() -> UserData<Text> {
     }
 }
 
-/// The page of 20 users.
+/// Returns the page of 20 users.
 pub fn page() -> PageResponse<Text> {
     let user = |i: i64| {
         let username = format!("user{}", char::from(b'A' + i as u8));
@@ -116,7 +116,7 @@ fn test<D, M>(data: D, metadata: M) -> TestResponse<Text, D, M> {
     TestResponse { code: 0, message: text("success"), data, list, metadata }
 }
 
-/// The test response with trees of values.
+/// Returns the test response with trees of values.
 pub fn test_dynamic() -> TestResponse<Text, Value, Value> {
     let data = json!({
         "id": 12345,
@@ -131,7 +131,7 @@ pub fn test_dynamic() -> TestResponse<Text, Value, Value> {
     test(data, json!({"version": "1.0.0", "api_version": "v1", "region": "us-west-2"}))
 }
 
-/// The test response with structs.
+/// Returns the test response with structs.
 pub fn test_typed() -> TestResponse<Text, TestData<Text>, TestMetadata<Text>> {
     let data = TestData {
         active: true,
@@ -162,7 +162,7 @@ fn complex<M>(metadata: M) -> Complex<Text, M> {
     }
 }
 
-/// The complex struct with a tree of values as metadata.
+/// Returns the complex struct with a tree of values as metadata.
 pub fn complex_dynamic() -> Complex<Text, Value> {
     complex(json!({
         "version": "1.0.0",
@@ -173,7 +173,7 @@ pub fn complex_dynamic() -> Complex<Text, Value> {
     }))
 }
 
-/// The complex struct with a struct as metadata.
+/// Returns the complex struct with a struct as metadata.
 pub fn complex_typed() -> Complex<Text, ComplexMetadata<Text>> {
     complex(ComplexMetadata {
         count: 42,
@@ -184,11 +184,11 @@ pub fn complex_typed() -> Complex<Text, ComplexMetadata<Text>> {
     })
 }
 
-/// Not a constant of the standard library, but what the original writes.
-#[allow(clippy::approx_constant, reason = "the payload of the original")]
+/// Value in the payload of the Go library.
+#[allow(clippy::approx_constant, reason = "must equal the published payload")]
 const RATIO: f64 = 3.14159;
 
-/// The small struct.
+/// Returns the small struct.
 pub fn simple() -> Simple<Text> {
     Simple { id: 1, name: text("test"), message: text("hello") }
 }
@@ -197,7 +197,6 @@ pub fn simple() -> Simple<Text> {
 mod tests {
     use super::*;
 
-    /// The lengths that the description of the originals' benchmarks gives.
     #[test]
     fn payloads_have_the_published_lengths() {
         let length = |document: serde_json::Result<Vec<u8>>| document.unwrap().len();
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_payload_are_the_same_document() {
+    fn dynamic_and_typed_payloads_are_the_same_document() {
         let text = |document: serde_json::Result<String>| document.unwrap();
         assert_eq!(text(serde_json::to_string(&api_dynamic())), text(serde_json::to_string(&api_typed())));
         assert_eq!(text(serde_json::to_string(&test_dynamic())), text(serde_json::to_string(&test_typed())));

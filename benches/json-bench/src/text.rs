@@ -1,12 +1,12 @@
-//! What the strings of a decoded payload may be.
+//! String type of decoded payloads.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// A text that borrows from the document unless it has escapes.
+/// String that borrows from the document unless it has escapes.
 ///
-/// `Cow` alone always copies when it is a type parameter, because `#[serde(borrow)]` is an attribute of a field.
+/// A `Cow` as type parameter always copies, because `#[serde(borrow)]` is an attribute of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lazy<'a>(#[serde(borrow)] pub Cow<'a, str>);

@@ -1,5 +1,5 @@
-//! The types of the published payloads. `S` is the type of their strings, `D` and `M` stand where the original has a
-//! map of anything: a tree of values, or a struct.
+//! Types of the published payloads. `S` is the type of strings. `D` and `M` are a tree of values or a struct, where the
+//! Go library has a map of any values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,10 +14,10 @@ fn is_empty<S: AsRef<str>>(text: &S) -> bool {
     text.as_ref().is_empty()
 }
 
-/// The response envelope of the original.
+/// Response envelope of the Go library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "S: Serialize + AsRef<str>, D: Serialize"))]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct ApiResponse<S, D> {
     pub code: i64,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -31,9 +31,9 @@ pub struct ApiResponse<S, D> {
     pub timestamp: i64,
 }
 
-/// The data of an [`ApiResponse`], in the order in which a sorted map has it.
+/// Data of an [`ApiResponse`], with its fields sorted like the keys of a map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct ApiData<S> {
     pub count: i64,
     pub email: S,
@@ -45,17 +45,17 @@ pub struct ApiData<S> {
     pub tags: Vec<S>,
 }
 
-/// The settings inside [`ApiData`].
+/// Settings of [`ApiData`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct Settings {
     pub notifications: bool,
     pub theme_dark: bool,
 }
 
-/// One user with metadata.
+/// User with metadata.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct UserData<S> {
     pub id: i64,
     pub username: S,
@@ -67,9 +67,9 @@ pub struct UserData<S> {
     pub metadata: UserMetadata<S>,
 }
 
-/// The metadata of a [`UserData`].
+/// Metadata of a [`UserData`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct UserMetadata<S> {
     pub last_login: i64,
     pub login_count: i64,
@@ -78,9 +78,9 @@ pub struct UserMetadata<S> {
     pub preferred_lang: S,
 }
 
-/// The page of the original's benchmarks, with the totals beside the data.
+/// Page of the benchmarks of the Go library, with the totals outside of the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct PageResponse<S> {
     pub code: i64,
     pub message: S,
@@ -91,17 +91,17 @@ pub struct PageResponse<S> {
     pub page_size: i64,
 }
 
-/// The data of a [`PageResponse`].
+/// Data of a [`PageResponse`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct Page<S> {
     pub list: Vec<UserData<S>>,
     pub total_pages: i64,
 }
 
-/// The payload that the original calls `Response` in its first benchmarks.
+/// Payload named `Response` in the first benchmarks of the Go library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct TestResponse<S, D, M> {
     pub code: i64,
     pub message: S,
@@ -110,9 +110,9 @@ pub struct TestResponse<S, D, M> {
     pub metadata: M,
 }
 
-/// The data of a [`TestResponse`], in the order in which a sorted map has it.
+/// Data of a [`TestResponse`], with its fields sorted like the keys of a map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct TestData<S> {
     pub active: bool,
     pub age: i64,
@@ -124,18 +124,18 @@ pub struct TestData<S> {
     pub score: f64,
 }
 
-/// The metadata of a [`TestResponse`].
+/// Metadata of a [`TestResponse`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct TestMetadata<S> {
     pub api_version: S,
     pub region: S,
     pub version: S,
 }
 
-/// A struct with a bit of everything.
+/// Struct with fields of all types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct Complex<S, M> {
     pub id: i64,
     pub name: S,
@@ -148,9 +148,9 @@ pub struct Complex<S, M> {
     pub timestamp: i64,
 }
 
-/// The metadata of a [`Complex`], in the order in which a sorted map has it.
+/// Metadata of a [`Complex`], with its fields sorted like the keys of a map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct ComplexMetadata<S> {
     pub count: i64,
     pub environment: S,
@@ -159,22 +159,22 @@ pub struct ComplexMetadata<S> {
     pub version: S,
 }
 
-/// Three fields.
+/// Struct with three fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub struct Simple<S> {
     pub id: i64,
     pub name: S,
     pub message: S,
 }
 
-/// A cheap check of what was decoded, part of the timed operation.
+/// Check value of a decoded value. Computing it is part of the timed operation.
 pub trait Check {
-    /// A number that depends on the first and the last part of the value.
+    /// Returns a number that depends on the first and the last part of the value.
     fn check(&self) -> u64;
 }
 
-/// Elements of the arrays directly below the root.
+/// Number of values in the root, where an array counts its elements.
 impl Check for Value {
     fn check(&self) -> u64 {
         let members = self.as_object().into_iter().flat_map(|object| object.values());

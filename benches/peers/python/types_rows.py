@@ -16,7 +16,7 @@ import sys
 import rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-DOCUMENTS = ROOT / "crates/perplexity/tests/data/perplexity-bench-data.json"
+DOCUMENTS = ROOT / "crates/tightwire-perplexity/tests/data/perplexity-bench-data.json"
 
 # Row, with a place for the direction: (name of the input, name of the output, name of the model).
 PAIRS = {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-/// The start of a document.
+/// Start tag of a document.
 pub(crate) const START: &str =
     "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\n";
 
-/// A document that is at least so long, and how many objects are in it.
+/// Returns a document of at least `length` bytes and its number of objects.
 pub fn exported(length: usize) -> (String, u64) {
     let mut document = START.to_owned();
     let mut count = 0;
@@ -18,7 +18,7 @@ pub fn exported(length: usize) -> (String, u64) {
     (document, count)
 }
 
-/// Appends a process; numbers and texts follow from its place.
+/// Appends a process. Its numbers and texts are derived from `place`.
 fn process(out: &mut String, place: u64) {
     let _ = writeln!(out, "  <Obj RefId=\"{}\">", place * 2);
     out.push_str(if place == 0 {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_read_as_they_were_meant() {
+    fn objects_decode_to_the_intended_values() {
         let mut document = START.to_owned();
         process(&mut document, 0);
         process(&mut document, 61);

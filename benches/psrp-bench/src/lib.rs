@@ -1,4 +1,4 @@
-//! What the suite `psrp` works on, and our calls.
+//! Inputs and measured functions of the benchmark suite `psrp`.
 
 pub mod document;
 pub mod limits;

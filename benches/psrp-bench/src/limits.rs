@@ -1,4 +1,4 @@
-//! What the machine allows.
+//! Lower bounds: operations limited by the machine or a library.
 
 use std::hint::black_box;
 
@@ -6,24 +6,24 @@ use base64_simd::{Out, STANDARD};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// Copies the finished bytes to a buffer that is kept, and gives their length.
+/// Copies the encoded bytes to a reused buffer. Returns their length.
 pub fn copy(bytes: &[u8], buffer: &mut Vec<u8>) -> u64 {
     buffer.clear();
     buffer.extend_from_slice(black_box(bytes));
     black_box(&*buffer).len() as u64
 }
 
-/// Copies the finished bytes to a new buffer, and gives their length.
+/// Copies the encoded bytes to a new buffer. Returns their length.
 pub fn copy_to_new(bytes: &[u8]) -> u64 {
     black_box(black_box(bytes).to_vec()).len() as u64
 }
 
-/// Encodes the data to a buffer that is kept and large enough, and gives the length of the text.
+/// Encodes data to a reused buffer that is large enough. Returns the length of the text.
 pub fn base64(data: &[u8], buffer: &mut [u8]) -> u64 {
     black_box(STANDARD.encode(black_box(data), Out::from_slice(buffer))).len() as u64
 }
 
-/// Reads all events of a document without a look at them, and gives how many there are; 0 where it is not well-formed.
+/// Counts the events of a document without inspecting them. Returns 0 if it is not well-formed.
 pub fn events(document: &[u8]) -> u64 {
     let mut reader = Reader::from_reader(black_box(document));
     let mut count = 0;
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_do_what_they_say() {
+    fn limits_return_their_results() {
         assert_eq!(copy(b"abc", &mut vec![0; 9]), 3);
         assert_eq!(copy_to_new(b"abc"), 3);
         assert_eq!(base64(b"abcd", &mut [0; 8]), 8);

@@ -1,4 +1,4 @@
-//! The two rows of the original that measure maps of its language: shared by all processors, and only read.
+//! The two rows of go-psrpcore that measure Go maps: read-only, shared by all processors.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,54 +8,54 @@ use std::thread;
 
 use uuid::Uuid;
 
-/// How many identifiers are in a map.
+/// Number of identifiers in a map.
 const COUNT: usize = 100;
-/// How many maps the sharded one consists of.
+/// Number of shards of the sharded map.
 const SHARDS: usize = 16;
 
-/// A map that several threads read.
-pub trait Shared: Sync {
-    /// The value of an identifier.
+/// A map read by several threads.
+pub trait SharedMap: Sync {
+    /// Returns the value of an identifier.
     fn get(&self, key: &Uuid) -> Option<usize>;
 }
 
-/// One map behind one lock.
+/// A map behind a lock.
 #[derive(Debug)]
-pub struct Locked(RwLock<HashMap<Uuid, usize>>);
+pub struct LockedMap(RwLock<HashMap<Uuid, usize>>);
 
-/// Several maps, each behind a lock.
+/// A map split into shards, each behind a lock.
 #[derive(Debug)]
-pub struct Sharded {
+pub struct ShardedMap {
     hasher: RandomState,
-    shards: Vec<Locked>,
+    shards: Vec<LockedMap>,
 }
 
-impl Locked {
-    /// A map from each identifier to its place.
+impl LockedMap {
+    /// Creates a map from each identifier to its index.
     pub fn new(keys: &[Uuid]) -> Self {
         Self(RwLock::new(keys.iter().enumerate().map(|(place, &key)| (key, place)).collect()))
     }
 }
 
-impl Shared for Locked {
+impl SharedMap for LockedMap {
     fn get(&self, key: &Uuid) -> Option<usize> {
         self.0.read().ok()?.get(key).copied()
     }
 }
 
-impl Sharded {
-    /// A map from each identifier to its place.
+impl ShardedMap {
+    /// Creates a map from each identifier to its index.
     pub fn new(keys: &[Uuid]) -> Self {
         let hasher = RandomState::new();
         let mut shards = vec![HashMap::new(); SHARDS];
         for (place, &key) in keys.iter().enumerate() {
             shards[shard(&hasher, &key)].insert(key, place);
         }
-        Self { hasher, shards: shards.into_iter().map(|shard| Locked(RwLock::new(shard))).collect() }
+        Self { hasher, shards: shards.into_iter().map(|shard| LockedMap(RwLock::new(shard))).collect() }
     }
 }
 
-impl Shared for Sharded {
+impl SharedMap for ShardedMap {
     fn get(&self, key: &Uuid) -> Option<usize> {
         self.shards[shard(&self.hasher, key)].get(key)
     }
@@ -64,17 +64,17 @@ impl Shared for Sharded {
 fn shard(hasher: &RandomState, key: &Uuid) -> usize {
     let mut hasher = hasher.build_hasher();
     hasher.write(key.as_bytes());
-    // The low bits: those of a map's own buckets come from another hasher.
+    // The hash map of a shard uses another hasher for its buckets.
     hasher.finish() as usize % SHARDS
 }
 
-/// The identifiers of a map.
+/// Creates the identifiers of a map.
 pub fn keys() -> Vec<Uuid> {
     (0..COUNT).map(|_| Uuid::new_v4()).collect()
 }
 
-/// Looks up so many keys in turn on all processors at once; 1 where each has its value.
-pub fn look_up(map: &impl Shared, keys: &[Uuid], times: u64) -> u64 {
+/// Looks up `times` keys in turn on all processors. Returns 1 if all values are correct.
+pub fn look_up(map: &impl SharedMap, keys: &[Uuid], times: u64) -> u64 {
     let workers = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let is_right = thread::scope(|scope| {
         let share = |worker| times / workers + u64::from(worker < times % workers);
@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_maps_have_all_keys() {
+    fn both_maps_contain_all_keys() {
         let keys = keys();
-        assert_eq!(look_up(&Locked::new(&keys), &keys, 1001), 1);
-        assert_eq!(look_up(&Sharded::new(&keys), &keys, 1001), 1);
-        assert_eq!(look_up(&Locked::new(&[]), &keys, 1), 0);
+        assert_eq!(look_up(&LockedMap::new(&keys), &keys, 1001), 1);
+        assert_eq!(look_up(&ShardedMap::new(&keys), &keys, 1001), 1);
+        assert_eq!(look_up(&LockedMap::new(&[]), &keys, 1), 0);
     }
 }

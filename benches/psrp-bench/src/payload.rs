@@ -1,15 +1,15 @@
-//! The values of the published rows, and the documents that the original writes for them.
+//! Values of the published rows, and checks of the documents that go-psrpcore writes for them.
 
 use psrp::{Object, Value};
 use uuid::Uuid;
 
-/// Any fixed identifier.
+/// A fixed identifier.
 pub const IDENTITY: Uuid = Uuid::from_u128(0x1234_5678_1234_1234_1234_1234_5678_9012);
 
-/// The type name of most objects.
+/// Type name of most objects.
 const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
-/// The value of a row that serializes or deserializes one.
+/// Returns the value of a row that serializes or deserializes one.
 pub fn of_row(row: &str) -> Option<Value> {
     Some(match row {
         "serialize_small_object" | "deserialize_small_object" => small(),
@@ -19,17 +19,17 @@ pub fn of_row(row: &str) -> Option<Value> {
         "serialize_string" => "test string value".into(),
         "serialize_int32" => 12345.into(),
         "serialize_hashtable" => hashtable(),
-        "deserialize_ps_object" => described(),
+        "deserialize_ps_object" => object_with_text(),
         _ => return None,
     })
 }
 
-/// An object of the type `System.String` with one property.
+/// Returns an object of the type `System.String` with one property.
 pub fn small() -> Value {
     Object::builder().type_names(["System.String"]).adapted("Value", "test").build().into()
 }
 
-/// An object with the properties `prefix0`, `prefix1`, ... in bytewise order, which is that of the original.
+/// Returns an object with the properties `prefix0`, `prefix1`, ... in bytewise order, as in go-psrpcore.
 pub fn numbered(prefix: &str, count: usize) -> Value {
     let mut numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
     numbers.sort();
@@ -40,7 +40,7 @@ pub fn numbered(prefix: &str, count: usize) -> Value {
     object.build().into()
 }
 
-/// An object with the same object in three properties.
+/// Returns an object that has the same object in three properties.
 pub fn references() -> Value {
     let inner = Object::builder().type_names(["InnerObject"]).adapted("Inner", "value").build();
     let outer = Object::builder().type_names(["OuterObject"]);
@@ -51,7 +51,7 @@ pub fn references() -> Value {
         .into()
 }
 
-/// A hashtable with four types of values.
+/// Returns a hashtable with values of four types.
 pub fn hashtable() -> Value {
     Object::dictionary([
         ("Key1", Value::from("Value1")),
@@ -62,8 +62,8 @@ pub fn hashtable() -> Value {
     .into()
 }
 
-/// An object with two type names, a text form, and three properties.
-pub fn described() -> Value {
+/// Returns an object with two type names, a text form, and three properties.
+pub fn object_with_text() -> Value {
     Object::builder()
         .type_names(["System.String", "System.Object"])
         .to_string("test object")
@@ -74,8 +74,7 @@ pub fn described() -> Value {
         .into()
 }
 
-/// The value that a row of decoding checks: how many members the object has. That all of it is right is for the caller
-/// to check, once.
+/// Returns the number of properties as the result of a decoding row. The caller checks the whole value once.
 pub fn members(value: &Value) -> u64 {
     value.as_object().map_or(0, |object| object.adapted().len() as u64)
 }
@@ -86,11 +85,11 @@ mod tests {
 
     use super::*;
 
-    /// Lengths of the original, but for the blank that PowerShell writes in each of two references.
+    /// Lengths written by go-psrpcore. PowerShell writes one more space in each of the two references.
     #[test]
     fn documents_have_the_published_lengths() {
         let wrapped = [(small(), 183), (numbered("Property", 10), 462), (numbered("Property", 50), 1622)];
-        let wrapped = wrapped.into_iter().chain([(references(), 314 + 2), (described(), 273)]);
+        let wrapped = wrapped.into_iter().chain([(references(), 314 + 2), (object_with_text(), 273)]);
         for (value, length) in wrapped {
             assert_eq!(Writer::new().write_document([(None, &value)]).unwrap().len(), length, "{value:?}");
         }

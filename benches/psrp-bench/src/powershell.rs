@@ -1,4 +1,4 @@
-//! What is measured beside PowerShell: a document of a thousand objects, and sessions with servers that are child processes.
+//! Rows compared with PowerShell: a document of a thousand objects, and sessions with child process servers.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,10 +12,10 @@ use tokio::runtime::Runtime;
 
 use crate::{document, payload};
 
-/// Objects of [`objects`].
+/// Number of objects in [`objects`].
 pub const OBJECTS: u64 = 1000;
 
-/// The document of a list of a thousand objects, byte for byte as PowerShell 7.6.9 writes it for this script:
+/// Returns the document of a list of a thousand objects, byte for byte as PowerShell 7.6.9 writes it for this script:
 ///
 /// ```powershell
 /// [System.Management.Automation.PSSerializer]::Serialize(@(foreach ($n in 1..1000) { [pscustomobject]@{
@@ -71,11 +71,11 @@ fn object(out: &mut String, number: u64) {
     );
 }
 
-/// The document of a row of the suite, for a peer that is another program.
+/// Returns the document of a row, for peers that are separate programs.
 ///
 /// # Errors
 ///
-/// Fails where the value can't be written.
+/// Fails if the value cannot be written.
 pub fn document(row: &str) -> Result<Option<String>, Error> {
     if row.starts_with("objects_1000_") {
         return Ok(Some(objects()));
@@ -86,7 +86,7 @@ pub fn document(row: &str) -> Result<Option<String>, Error> {
     Ok(Some(String::from_utf8_lossy(document).into_owned()))
 }
 
-/// PowerShell's server, if there is one: `PSRP_TEST_PWSH` names the program, or else `pwsh` is looked for on the search path.
+/// Returns PowerShell's server if installed: the program named by `PSRP_TEST_PWSH`, or `pwsh` on the search path.
 pub fn server() -> Option<Child> {
     let named = env::var_os("PSRP_TEST_PWSH").filter(|name| !name.is_empty());
     let found = || {
@@ -97,7 +97,7 @@ pub fn server() -> Option<Child> {
     program.map(|program: OsString| Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]))
 }
 
-/// A session whose server is a child process.
+/// A session with a child process server.
 #[derive(Debug)]
 pub struct Session {
     runtime: Runtime,
@@ -109,7 +109,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn open(server: &Child) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let pool = runtime.block_on(RunspacePool::open(server, Options::new()))?;
@@ -120,17 +120,17 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn receive(&self, count: u32) -> Result<u64, Error> {
         let script = PowerShell::script(format!("1..{count}"));
         self.runtime.block_on(self.pool.invoke(script)).and_then(sum)
     }
 
-    /// Runs a pipeline that writes its input, which is the numbers from one to `count`, and returns their sum.
+    /// Runs a pipeline that outputs its input, the numbers from one to `count`, and returns their sum.
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn send(&self, count: u32) -> Result<u64, Error> {
         let script = PowerShell::script("$input");
         self.runtime.block_on(self.pool.invoke_with_input(script, 1..=i64::from(count))).and_then(sum)
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_read_as_they_were_meant() {
+    fn objects_decode_to_the_intended_values() {
         let document = objects();
         assert_eq!(document.len(), 719_910);
         let value = from_slice(document.as_bytes()).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(last["Ratio"], Value::Double(125.0));
         assert_eq!(last["Path"], "C:\\Program Files\\Worker & Sons\\object 1000.log");
         assert_eq!(last["Tags"].items().map(|tags| tags[2].clone()), Some("tag 1000".into()));
-        // White space apart, the writer makes the same document.
+        // Apart from indentation, the writer produces the same document.
         let written = Writer::new().write_document([(None, &value)]).unwrap().to_vec();
         let compact: String = document.lines().map(str::trim_start).collect();
         assert_eq!(String::from_utf8(written).unwrap(), compact);

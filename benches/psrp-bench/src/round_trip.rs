@@ -1,6 +1,6 @@
-//! An object to the bytes of fragments, and from them.
+//! Round trip of an object to the bytes of fragments and back.
 //!
-//! Every way takes two new identifiers per message, for which `uuid` asks the system each time, as the original does.
+//! Each variant creates two identifiers per message, for which `uuid` calls the system, as go-psrpcore does.
 
 use psrp::clixml::{Writer, from_slice};
 use psrp::fragment::{Assembler, Fragmenter};
@@ -8,7 +8,6 @@ use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::{Error, Value};
 use uuid::Uuid;
 
-/// The size of a fragment.
 const FRAGMENT_SIZE: usize = 4096;
 
 fn header() -> MessageHeader {
@@ -20,22 +19,22 @@ fn header() -> MessageHeader {
     }
 }
 
-/// All steps with what the step before made, and everything made anew.
+/// Runs all steps, each on the result of the previous one, with new buffers.
 ///
 /// # Errors
 ///
-/// Fails where a step does.
+/// Fails if a step fails.
 pub fn through(value: &Value) -> Result<Option<Value>, Error> {
-    Kept::default().through(value)
+    RoundTripBuffers::default().through(value)
 }
 
-/// The steps as the original has them: each makes a new buffer, and what is decoded in the end is the message and the
-/// document that were there before the fragments. The assembler is given bytes, for ours takes nothing else.
+/// Runs the steps as go-psrpcore does: each step allocates a new buffer, and the final decoding uses the message and
+/// document from before the fragmentation. The assembler gets bytes because ours takes nothing else.
 ///
 /// # Errors
 ///
-/// Fails where a step does.
-pub fn beside(value: &Value) -> Result<Option<Value>, Error> {
+/// Fails if a step fails.
+pub fn like_go_psrpcore(value: &Value) -> Result<Option<Value>, Error> {
     let mut writer = Writer::new();
     writer.write(value)?;
     let document = writer.take();
@@ -57,21 +56,21 @@ pub fn beside(value: &Value) -> Result<Option<Value>, Error> {
     Ok((assembled.is_some() && data.len() == document.len()).then_some(value))
 }
 
-/// What can be kept from one message to the next.
+/// Buffers reused between messages.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct RoundTripBuffers {
     writer: Writer,
     message: Vec<u8>,
     wire: Vec<u8>,
     assembler: Assembler,
 }
 
-impl Kept {
-    /// All steps with what the step before made, in buffers that are kept.
+impl RoundTripBuffers {
+    /// Runs all steps, each on the result of the previous one, with reused buffers.
     ///
     /// # Errors
     ///
-    /// Fails where a step does.
+    /// Fails if a step fails.
     pub fn through(&mut self, value: &Value) -> Result<Option<Value>, Error> {
         let Self { writer, message, wire, assembler } = self;
         message.clear();
@@ -89,13 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back() {
-        let mut kept = Kept::default();
+    fn values_survive_the_round_trip() {
+        let mut buffers = RoundTripBuffers::default();
         for value in [payload::small(), payload::numbered("Prop", 20), payload::numbered("Long", 500)] {
             assert_eq!(through(&value).unwrap().as_ref(), Some(&value));
-            assert_eq!(beside(&value).unwrap().as_ref(), Some(&value));
+            assert_eq!(like_go_psrpcore(&value).unwrap().as_ref(), Some(&value));
             for _ in 0..2 {
-                assert_eq!(kept.through(&value).unwrap().as_ref(), Some(&value));
+                assert_eq!(buffers.through(&value).unwrap().as_ref(), Some(&value));
             }
         }
     }

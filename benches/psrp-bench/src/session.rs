@@ -1,9 +1,8 @@
-//! Whole sessions in one thread, over a pipe in memory: our client with one of two servers.
+//! Complete sessions in one thread, over an in-memory pipe: our client with one of two servers.
 //!
-//! The original has a client only, and its rows have the [`stub`] of a server beside it, which decodes no
-//! document. Our client with such a stub does what it does. Our client with our server is what a session costs a program
-//! that has both ends: the server decodes every message into its type, keeps the states of the pool and of its pipelines,
-//! and calls a handler in a task of its own.
+//! go-psrpcore only has a client. Its rows use a [`stub`] server that decodes no documents; our client with such a stub
+//! is comparable. Our client with our server shows the cost for a program that runs both: the server decodes every
+//! message, tracks the states of the pool and its pipelines, and calls a handler in its own task.
 
 use std::io;
 
@@ -17,10 +16,10 @@ use tokio::runtime::Runtime;
 
 use super::stub;
 
-/// What the pipe holds, as one of the system does.
+/// Capacity of the pipe in bytes, as of an operating system pipe.
 const PIPE: usize = 64 * 1024;
 
-/// Writes as many numbers as the script says, from zero on.
+/// Handler that outputs as many numbers as the script says, starting at zero.
 #[derive(Debug)]
 struct Numbers;
 
@@ -35,52 +34,52 @@ impl Handler for Numbers {
     }
 }
 
-/// What is at the other end of the pipe.
+/// Server of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Far {
+pub enum ServerKind {
     /// Our server.
-    Server,
-    /// What [`stub::serve`] knows of one.
-    Plain,
+    Full,
+    /// The stub server [`stub::serve`].
+    Stub,
 }
 
-/// Where sessions run.
+/// Runs sessions.
 #[derive(Debug)]
 pub struct Sessions {
     runtime: Runtime,
-    far: Far,
+    server: ServerKind,
 }
 
 impl Sessions {
-    /// A runtime with one thread.
+    /// Creates a single-threaded runtime.
     ///
     /// # Errors
     ///
-    /// Fails where the system does.
-    pub fn new(far: Far) -> io::Result<Self> {
-        Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?, far })
+    /// Fails if the runtime cannot be created.
+    pub fn new(server: ServerKind) -> io::Result<Self> {
+        Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?, server })
     }
 
     /// Opens a pool.
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn open(&self) -> Result<RunspacePool, Error> {
-        self.runtime.block_on(open(self.far))
+        self.runtime.block_on(open(self.server))
     }
 
-    /// Opens a pool, has a pipeline write one number, and closes the pool, so many times. How many numbers the last one
-    /// wrote.
+    /// Opens a pool, runs a pipeline that outputs one number, and closes the pool, `times` times. Returns the number of
+    /// objects of the last pipeline.
     ///
     /// # Errors
     ///
-    /// Fails where a session does.
+    /// Fails if a session fails.
     pub fn whole(&self, times: u64) -> Result<u64, Error> {
         self.runtime.block_on(async {
             let mut count = 0;
             for _ in 0..times {
-                let pool = open(self.far).await?;
+                let pool = open(self.server).await?;
                 let output = pool.invoke(PowerShell::script("1")).await?;
                 pool.close().await?;
                 count = output.output.len() as u64;
@@ -89,11 +88,11 @@ impl Sessions {
         })
     }
 
-    /// Has a pipeline of an open pool write numbers that are looked at as they come. Their sum.
+    /// Runs a pipeline that outputs `count` numbers and processes them as they arrive. Returns their sum.
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn stream(&self, pool: &RunspacePool, count: u64) -> Result<i64, Error> {
         self.runtime.block_on(async {
             let mut run = pool.start(PowerShell::script(count.to_string())).await?;
@@ -107,30 +106,30 @@ impl Sessions {
         })
     }
 
-    /// The same, collected before they are looked at.
+    /// Runs a pipeline that outputs `count` numbers and collects them first. Returns their sum.
     ///
     /// # Errors
     ///
-    /// Fails where the session does.
+    /// Fails if the session fails.
     pub fn collect(&self, pool: &RunspacePool, count: u64) -> Result<i64, Error> {
         let output = self.runtime.block_on(pool.invoke(PowerShell::script(count.to_string())))?;
         Ok(output.output.iter().map(|value| value.as_i64().unwrap_or(i64::MIN / 2)).sum())
     }
 }
 
-/// The sum of as many numbers, from zero on.
+/// Returns the sum of `count` numbers starting at zero.
 pub fn sum(count: u64) -> u64 {
     count * (count - 1) / 2
 }
 
-async fn open(far: Far) -> Result<RunspacePool, Error> {
+async fn open(server: ServerKind) -> Result<RunspacePool, Error> {
     let (near, other) = tokio::io::duplex(PIPE);
-    match far {
-        Far::Server => {
+    match server {
+        ServerKind::Full => {
             let (read, write) = tokio::io::split(other);
             tokio::spawn(serve(Lines::new(Role::Server, read, write), Numbers, Options::new()));
         }
-        Far::Plain => {
+        ServerKind::Stub => {
             tokio::spawn(stub::serve(other));
         }
     }
@@ -143,14 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_arrive() {
-        for far in [Far::Server, Far::Plain] {
-            let sessions = Sessions::new(far).unwrap();
-            assert_eq!(sessions.whole(2).unwrap(), 1, "{far:?}");
+    fn all_numbers_arrive() {
+        for server in [ServerKind::Full, ServerKind::Stub] {
+            let sessions = Sessions::new(server).unwrap();
+            assert_eq!(sessions.whole(2).unwrap(), 1, "{server:?}");
             let pool = sessions.open().unwrap();
-            // More than the pipe holds.
-            assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000), "{far:?}");
-            assert_eq!(sessions.collect(&pool, 1000).unwrap() as u64, sum(1000), "{far:?}");
+            // More than the capacity of the pipe.
+            assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000), "{server:?}");
+            assert_eq!(sessions.collect(&pool, 1000).unwrap() as u64, sum(1000), "{server:?}");
             let (whole, closed) = sessions
                 .runtime
                 .block_on(async {
@@ -158,7 +157,7 @@ mod tests {
                     Ok::<_, Error>((output.completed()?.output, pool.close().await))
                 })
                 .unwrap();
-            assert_eq!(whole, [0, 1, 2].map(psrp::Value::from), "{far:?}");
+            assert_eq!(whole, [0, 1, 2].map(psrp::Value::from), "{server:?}");
             closed.unwrap();
         }
     }

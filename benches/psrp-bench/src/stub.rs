@@ -1,11 +1,11 @@
-//! As much of a server as a client needs, made like the one that the Go client is measured with.
+//! Minimal server, equivalent to the one used to measure the Go client.
 //!
-//! It reads packets and the headers of fragments and messages, and no document: the number of objects is found in the
-//! bytes of the script, and the capabilities go back as they came. What it writes are fixed documents, and numbers that
-//! go through our serializer, each a message, a fragment and a packet of its own.
+//! It decodes packets and the headers of fragments and messages, but no documents: it finds the number of objects in
+//! the bytes of the script and sends the capabilities back unchanged. It writes fixed documents, and numbers with our
+//! serializer, each as a separate message, fragment and packet.
 //!
-//! It does more than that of Go where our client does: the real servers acknowledge a new pipeline before it gets its
-//! data, and the ends of a pipeline and of the pool, and ours waits for each of these, as the client of PowerShell does.
+//! It does more than the Go stub where our client needs it: like real servers, it acknowledges a new pipeline before it
+//! gets data, and the end of a pipeline and of the pool. Our client waits for each of these, as PowerShell's does.
 
 use std::io;
 
@@ -14,24 +14,24 @@ use psrp::Error;
 use psrp::clixml::Writer;
 use psrp::fragment::{Fragment, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// Bytes that a read asks for.
+/// Bytes requested per read.
 const READ: usize = 32 * 1024;
-/// What waits is written when it is more than this.
+/// Pending output is written when it exceeds this size.
 const WRITE: usize = 32 * 1024;
 
-/// The state of an open pool.
+/// State code of an open pool.
 const OPENED: i32 = 2;
-/// The state of a pipeline that is done.
+/// State code of a completed pipeline.
 const COMPLETED: i32 = 4;
 
 /// Serves one session until the pool is closed.
 ///
 /// # Errors
 ///
-/// Fails if the pipe does, and for what the stub does not know.
+/// Fails if the pipe fails, and for messages that the stub does not support.
 pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
     let mut packets = PacketReader::new(Role::Server);
     let mut input = Vec::with_capacity(READ);
@@ -47,8 +47,8 @@ pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
         let count = output.stream.read_buf(&mut input).await?;
         let mut rest = &input[..];
         while let Some(received) = packets.next(&mut rest)? {
-            let Received::Packet(packet) = received else { return Ok(()) };
-            take(packet, &mut output).await?;
+            let ReaderEvent::Packet(packet) = received else { return Ok(()) };
+            handle_packet(packet, &mut output).await?;
         }
         output.write().await?;
         if count == 0 {
@@ -57,7 +57,7 @@ pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
     }
 }
 
-async fn take(packet: Packet<'_>, output: &mut Output) -> Result<(), Error> {
+async fn handle_packet(packet: Packet<'_>, output: &mut Output) -> Result<(), Error> {
     match packet {
         Packet::Command(id) => Packet::CommandAck(id).encode(&mut output.packets),
         Packet::Close(id) => Packet::CloseAck(id).encode(&mut output.packets),
@@ -69,7 +69,7 @@ async fn take(packet: Packet<'_>, output: &mut Output) -> Result<(), Error> {
                 if !fragment.start || !fragment.end {
                     return Err(unknown("a message in parts"));
                 }
-                answer(Message::decode(&fragment.blob)?, output).await?;
+                handle_message(Message::decode(&fragment.blob)?, output).await?;
                 data = rest;
             }
             Ok(())
@@ -78,7 +78,7 @@ async fn take(packet: Packet<'_>, output: &mut Output) -> Result<(), Error> {
     }
 }
 
-async fn answer(message: Message<'_>, output: &mut Output) -> Result<(), Error> {
+async fn handle_message(message: Message<'_>, output: &mut Output) -> Result<(), Error> {
     let MessageHeader { message_type, pool_id, pipeline_id, .. } = message.header;
     let header =
         |message_type| MessageHeader { destination: Destination::Client, message_type, pool_id, pipeline_id };
@@ -88,7 +88,7 @@ async fn answer(message: Message<'_>, output: &mut Output) -> Result<(), Error> 
             output.send(header(MessageType::RunspacePoolState), member("RunspaceState", OPENED).as_bytes())
         }
         MessageType::CreatePipeline => {
-            // The serializers of Go come out of a pool and go back.
+            // Go serializers are taken from a pool and returned.
             let mut writer = Writer::new();
             for number in 0..script(message.data).ok_or_else(|| unknown("script"))? {
                 let document = writer.write(&number.into())?;
@@ -108,7 +108,7 @@ struct Output {
     fragmenter: Fragmenter,
     message: Vec<u8>,
     fragments: Vec<u8>,
-    /// Packets that wait to be written.
+    /// Packets to be written.
     packets: Vec<u8>,
 }
 
@@ -133,12 +133,12 @@ fn unknown(what: &'static str) -> Error {
     io::Error::new(io::ErrorKind::Unsupported, what).into()
 }
 
-/// An object with one number.
+/// Returns an object with one number.
 fn member(name: &str, number: i32) -> String {
     format!(r#"<Obj RefId="0"><MS><I32 N="{name}">{number}</I32></MS></Obj>"#)
 }
 
-/// The number that the script consists of.
+/// Returns the number that is the whole script.
 fn script(document: &[u8]) -> Option<i32> {
     const START: &[u8] = br#"<S N="Cmd">"#;
     let rest = &document[memmem::find(document, START)? + START.len()..];
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_is_found_in_the_script() {
+    fn the_number_is_extracted_from_the_script() {
         let document = br#"<Obj RefId="0"><MS><B N="IsScript">true</B><S N="Cmd">10000</S></MS></Obj>"#;
         assert_eq!(script(document), Some(10_000));
         assert_eq!(script(br#"<S N="Cmd">Get-Date</S>"#), None);

@@ -1,27 +1,27 @@
-//! Packets on their way, with the work that the original does around them.
+//! Sending and receiving of packets, with the same surrounding work as in go-psrpcore.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
 
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 
-/// How much the original reads at once.
+/// Bytes that go-psrpcore reads at once.
 const CHUNK: usize = 4096;
 
-/// The side that sends, as the original has it: a lock, a buffer for the line, and one call of the writer.
+/// Sender as in go-psrpcore: a lock, a buffer for the line, and one call of the writer.
 #[derive(Debug)]
-pub struct Link<W> {
+pub struct PacketSender<W> {
     state: Mutex<(Vec<u8>, W)>,
 }
 
-impl<W: Write> Link<W> {
-    /// A link to the writer.
+impl<W: Write> PacketSender<W> {
+    /// Creates a sender.
     pub fn new(writer: W) -> Self {
         Self { state: Mutex::new((Vec::new(), writer)) }
     }
 
-    /// Sends a packet, and gives the length of its line; 0 where that fails.
+    /// Sends a packet. Returns the length of its line, 0 on failure.
     pub fn send(&self, packet: &Packet<'_>, reset: impl FnOnce(&mut W)) -> u64 {
         let Ok(mut state) = self.state.lock() else { return 0 };
         let (line, writer) = &mut *state;
@@ -34,18 +34,18 @@ impl<W: Write> Link<W> {
     }
 }
 
-/// Appends the line of a packet to a buffer that is emptied before, and gives its length; 0 where that fails.
+/// Encodes a packet to a reused buffer. Returns the length of its line, 0 on failure.
 pub fn encode(packet: &Packet<'_>, buffer: &mut Vec<u8>) -> u64 {
     buffer.clear();
     black_box(packet).encode(buffer).map_or(0, |()| black_box(&*buffer).len() as u64)
 }
 
-/// Reads the packet at the beginning of the input: from a reader of bytes, into a new buffer, with a new reader of
-/// packets. The data are copied, for they stay with the reader.
+/// Receives the first packet of the input with a new buffer and a new packet reader. The data is copied because it
+/// borrows from the reader.
 ///
 /// # Errors
 ///
-/// Fails where there is no packet.
+/// Fails if there is no packet.
 pub fn receive(mut input: impl Read) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0; CHUNK];
     let mut reader = PacketReader::new(Role::Client);
@@ -56,21 +56,21 @@ pub fn receive(mut input: impl Read) -> io::Result<Vec<u8>> {
         }
         match reader.next(&mut &buffer[..count]) {
             Ok(None) => {}
-            Ok(Some(Received::Packet(packet))) => return Ok(data(&packet).to_vec()),
+            Ok(Some(ReaderEvent::Packet(packet))) => return Ok(data(&packet).to_vec()),
             Ok(Some(_)) | Err(_) => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
 }
 
-/// Reads the packet in the bytes with a reader that is kept; its data stay in the reader.
+/// Decodes the packet in the bytes with a reused reader, which owns its data.
 pub fn receive_in_place<'r>(reader: &'r mut PacketReader, mut bytes: &[u8]) -> Option<Packet<'r>> {
     match reader.next(&mut bytes) {
-        Ok(Some(Received::Packet(packet))) => Some(packet),
+        Ok(Some(ReaderEvent::Packet(packet))) => Some(packet),
         _ => None,
     }
 }
 
-/// The data of a packet; none where it is another than a data packet.
+/// Returns the data of a data packet, nothing for others.
 pub fn data<'a>(packet: &Packet<'a>) -> &'a [u8] {
     match *packet {
         Packet::Data { data, .. } => data,
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_arrive() {
+    fn packets_are_sent_and_received() {
         let packet = Packet::Data { target: None, priority: Priority::Default, data: &[7; 6000] };
-        let link = Link::new(Vec::new());
+        let link = PacketSender::new(Vec::new());
         let length = link.send(&packet, Vec::clear);
         let line = link.state.into_inner().unwrap().1;
         assert_eq!(length, line.len() as u64);

@@ -1,18 +1,18 @@
-//! Pages as an index sends them. The peers in Go make the same ones.
+//! Pages as an index sends them. The Go peers generate the same ones.
 
 use std::fmt::Write as _;
 
-/// How many files the large page has: as many as a large project.
+/// Files of the large page, as many as of a large project.
 pub const FILES: usize = 3060;
-/// How many names the list has.
+/// Names in the list.
 pub const NAMES: usize = 100_000;
-/// What pip and uv send.
+/// `Accept` header of pip and uv.
 pub const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";
-/// The same of codings.
+/// `Accept-Encoding` header of pip and uv.
 pub const ACCEPT_ENCODING: &str = "gzip, deflate, zstd";
 
-/// Splitmix64.
+/// SplitMix64 generator.
 struct Random(u64);
 
 impl Random {
@@ -26,14 +26,14 @@ impl Random {
 
     fn hash(&mut self) -> String {
         (0..4).fold(String::new(), |mut text, _| {
-            // Writing into a string does not fail.
+            // Writing to a string can't fail.
             let _ = write!(text, "{:016x}", self.next());
             text
         })
     }
 }
 
-/// The page of a project with 3,060 files.
+/// Page of a project with 3,060 files.
 pub fn page() -> Vec<u8> {
     let mut random = Random(1);
     let mut out =
@@ -47,7 +47,7 @@ pub fn page() -> Vec<u8> {
         );
         let (sha256, metadata) = (random.hash(), random.hash());
         let size = 10_000_000 + random.next() % 10_000_000;
-        // Writing into a string does not fail.
+        // Writing to a string can't fail.
         let _ = write!(
             out,
             r#"{comma}{{"core-metadata":{{"sha256":"{metadata}"}},"data-dist-info-metadata":{{"sha256":"{metadata}"}},"filename":"{name}","hashes":{{"sha256":"{sha256}"}},"requires-python":">=3.9","size":{size},"upload-time":"2024-01-01T00:00:00.000000Z","url":"https://files.example.org/packages/{}/{}/{sha256}/{name}","yanked":false}}"#,
@@ -59,7 +59,7 @@ pub fn page() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The list of 100,000 projects.
+/// List of 100,000 projects.
 pub fn list() -> Vec<u8> {
     let mut random = Random(2);
     let mut out = String::from(r#"{"meta":{"api-version":"1.1"},"projects":["#);
@@ -71,7 +71,7 @@ pub fn list() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The page of two files that the original parses.
+/// The page of two files that groxpi's benchmark parses.
 pub fn small() -> Vec<u8> {
     let file = |name: &str, hash: &str| {
         format!(

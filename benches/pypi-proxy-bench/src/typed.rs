@@ -1,28 +1,28 @@
-//! A page as a program reads and writes it with types, dropping what they do not have.
+//! A page as parsed into types and serialized again, without unknown fields.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The page of a project.
+/// Page of a project.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Page<'d> {
-    /// The version of the API.
+    /// API version.
     #[serde(borrow)]
     pub meta: Meta<'d>,
-    /// The project.
+    /// Project name.
     #[serde(borrow)]
     pub name: Cow<'d, str>,
-    /// Its files.
+    /// Files.
     #[serde(borrow)]
     pub files: Vec<File<'d>>,
 }
 
-/// What a page tells of itself.
+/// Metadata of the page.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Meta<'d> {
-    /// The version of the API.
+    /// API version.
     #[serde(borrow, rename = "api-version")]
     pub api_version: Cow<'d, str>,
 }
@@ -31,31 +31,31 @@ pub struct Meta<'d> {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct File<'d> {
-    /// Its name.
+    /// File name.
     #[serde(borrow)]
     pub filename: Cow<'d, str>,
-    /// Where it is.
+    /// URL.
     #[serde(borrow)]
     pub url: Cow<'d, str>,
-    /// Its hashes by their names.
+    /// Hashes by algorithm.
     #[serde(borrow)]
     pub hashes: BTreeMap<Cow<'d, str>, Cow<'d, str>>,
-    /// Versions of Python that it is for.
+    /// Required Python versions.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub requires_python: Option<Cow<'d, str>>,
-    /// Its bytes.
+    /// Length in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// When it was uploaded.
+    /// Upload time.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub upload_time: Option<Cow<'d, str>>,
-    /// Whether it should not be used.
+    /// Whether the file was yanked.
     #[serde(default)]
     pub yanked: bool,
 }
 
 impl Page<'_> {
-    /// Has each file come from where the page is.
+    /// Replaces the URL of each file by its bare name.
     pub fn rewrite(&mut self) {
         for file in &mut self.files {
             file.url = file.filename.clone();
@@ -63,21 +63,21 @@ impl Page<'_> {
     }
 }
 
-/// The list of all projects.
+/// List of all projects.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct List<'d> {
-    /// The version of the API.
+    /// API version.
     #[serde(borrow)]
     pub meta: Meta<'d>,
-    /// The projects.
+    /// Projects.
     #[serde(borrow)]
     pub projects: Vec<Project<'d>>,
 }
 
-/// A project of the list.
+/// Project in the list.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Project<'d> {
-    /// Its name.
+    /// Project name.
     #[serde(borrow)]
     pub name: Cow<'d, str>,
 }

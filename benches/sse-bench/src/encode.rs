@@ -1,4 +1,4 @@
-//! Encoding rows: the same texts go in, bytes on the wire come out; the check value is their number.
+//! Encoding rows. The check value is the number of encoded bytes.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -9,23 +9,23 @@ use axum::response::IntoResponse as _;
 use futures_util::stream;
 use http_body::Body as _;
 
-/// The data of the events to encode, one text each.
+/// Data of the events to encode.
 #[derive(Debug)]
 pub struct Texts(Vec<String>);
 
 impl Texts {
-    /// 100 events with one line of 200 bytes.
+    /// Returns 100 events with one line of 200 bytes.
     pub fn lines() -> Self {
         Self((0..100).map(|i| format!("{i:0200}")).collect())
     }
 
-    /// One event of 500 lines of 80 bytes.
+    /// Returns one event with 500 lines of 80 bytes.
     pub fn block() -> Self {
         let lines: Vec<String> = (0..500).map(|i| format!("{i:080}")).collect();
         Self(vec![lines.join("\n")])
     }
 
-    /// Bytes on the wire with `data: ` before every line and an empty line after every event.
+    /// Returns the encoded length: `data: ` before every line and an empty line after every event.
     pub fn encoded_len(&self) -> u64 {
         self.0
             .iter()
@@ -33,26 +33,29 @@ impl Texts {
             .sum()
     }
 
-    /// The bytes of the texts alone.
+    /// Returns the total length of the data.
     pub fn payload(&self) -> u64 {
         self.0.iter().map(|text| text.len() as u64).sum()
     }
 
-    /// The number of events.
+    /// Returns the number of events.
     pub fn events(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// This workspace's encoder, which appends to one buffer.
+    /// Encodes with tightwire-sse, which appends to one buffer.
     pub fn ours(&self) -> u64 {
         let mut out = Vec::new();
         for text in &self.0 {
-            sse::Block::new().data(text.as_str()).encode(&mut out).expect("data can always be encoded");
+            tightwire_sse::Block::new()
+                .data(text.as_str())
+                .encode(&mut out)
+                .expect("data can always be encoded");
         }
         black_box(&out).len() as u64
     }
 
-    /// sse-stream's encoder, which takes owned fields and gives one buffer per event.
+    /// Encodes with sse-stream, which takes owned fields and returns one buffer per event.
     pub fn sse_stream(&self) -> u64 {
         let encode = |text: &String| sse_stream::Sse::default().data(text.as_str()).encode();
         self.0
@@ -61,10 +64,10 @@ impl Texts {
             .sum()
     }
 
-    /// axum's response body, the only way to its encoder.
+    /// Encodes with the response body of axum: its encoder is private.
     pub fn axum(&self) -> u64 {
         let events = self.0.iter().map(|text| axum::response::sse::Event::default().data(text.as_str()));
-        // The response type demands a stream that owns its events.
+        // The response requires a stream that owns its events.
         let events: Vec<_> = events.map(Ok::<_, Infallible>).collect();
         let mut body = pin!(axum::response::Sse::new(stream::iter(events)).into_response().into_body());
         let mut context = Context::from_waker(Waker::noop());

@@ -1,5 +1,5 @@
-//! An event stream over HTTP on the loopback interface: the server sends prepared bytes, so that what differs
-//! between two implementations is the decoder behind the same reqwest body stream.
+//! Event stream over HTTP on the loopback interface. The server sends prepared bytes, so that implementations only
+//! differ in the decoder of the body stream of reqwest.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -14,12 +14,12 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sse::{BytesDecoder, EventStreamExt as _};
+use tightwire_sse::{BytesDecoder, EventStreamExt as _};
 use tokio::net::TcpListener;
 
 use crate::tally::Tally;
 
-/// A server, a client that keeps its connection, and the runtime that both run on.
+/// Server, client with a persistent connection, and the runtime of both.
 #[derive(Debug)]
 pub struct Loopback {
     runtime: tokio::runtime::Runtime,
@@ -29,11 +29,11 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Binds a port of the loopback interface and serves the input there, one frame per chunk.
+    /// Starts a server on loopback that sends the input, one frame per chunk.
     ///
     /// # Errors
     ///
-    /// When the runtime, the socket or the client cannot be set up.
+    /// If the runtime, the socket or the client cannot be created.
     pub fn new(input: &Input) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)))?;
@@ -43,7 +43,7 @@ impl Loopback {
         Ok(Self { runtime, client, address, input: input.clone() })
     }
 
-    /// Requests the stream and lets `decode` make events of its chunks.
+    /// Requests the stream and decodes it with `decode`. `data` returns the data of an event.
     fn receive<T, E, S>(&self, decode: impl FnOnce(BodyStream) -> S, data: impl Fn(&T) -> Option<&str>) -> u64
     where
         S: Stream<Item = Result<T, E>>,
@@ -51,7 +51,7 @@ impl Loopback {
     {
         self.runtime.block_on(async {
             let response = self.client.get(format!("http://{}/", self.address)).send().await;
-            let body = response.expect("the server answers").bytes_stream().boxed();
+            let body = response.expect("the server responds").bytes_stream().boxed();
             let mut tally = Tally::new(self.input.stop);
             let mut events = pin!(decode(body));
             while let Some(event) = events.next().await {
@@ -64,33 +64,33 @@ impl Loopback {
         })
     }
 
-    /// The bound: receives the bytes and decodes nothing; gives their number.
+    /// Lower bound: receives the bytes without decoding and returns their number.
     pub fn bytes_only(&self) -> u64 {
         self.runtime.block_on(async {
             let response = self.client.get(format!("http://{}/", self.address)).send().await;
-            let mut body = response.expect("the server answers").bytes_stream();
+            let mut body = response.expect("the server responds").bytes_stream();
             let mut len = 0;
             while let Some(chunk) = body.next().await {
-                len += black_box(chunk.expect("the connection holds")).len() as u64;
+                len += black_box(chunk.expect("the connection does not fail")).len() as u64;
             }
             len
         })
     }
 
-    /// This workspace's adaptor over the body.
+    /// Decodes with the adaptor of tightwire-sse.
     pub fn ours(&self) -> u64 {
         self.receive(|body| body.sse(), |event| Some(event.data()))
     }
 
-    /// This workspace's decoder of reference-counted chunks, fed with the body.
+    /// Decodes with [`BytesDecoder`].
     pub fn ours_shared(&self) -> u64 {
         self.runtime.block_on(async {
             let response = self.client.get(format!("http://{}/", self.address)).send().await;
-            let mut body = response.expect("the server answers").bytes_stream();
+            let mut body = response.expect("the server responds").bytes_stream();
             let mut tally = Tally::new(self.input.stop);
             let mut decoder = BytesDecoder::new();
             while let Some(chunk) = body.next().await {
-                decoder.push(chunk.expect("the connection holds"));
+                decoder.push(chunk.expect("the connection does not fail"));
                 while let Some(event) = decoder.next().expect("the stream is well formed") {
                     if tally.add(black_box(event).data()).is_break() {
                         return tally.value();
@@ -101,22 +101,22 @@ impl Loopback {
         })
     }
 
-    /// eventsource-stream over the body.
+    /// Decodes with eventsource-stream.
     pub fn eventsource_stream(&self) -> u64 {
         self.receive(|body| body.eventsource(), |event| Some(event.data.as_str()))
     }
 
-    /// sseer over the body.
+    /// Decodes with sseer.
     pub fn sseer(&self) -> u64 {
         self.receive(sseer::EventStream::new, |event| Some(&event.data))
     }
 
-    /// sse-stream over the body.
+    /// Decodes with sse-stream.
     pub fn sse_stream(&self) -> u64 {
         self.receive(sse_stream::SseByteStream::new, |block| block.data.as_deref())
     }
 
-    /// sse-core over the body.
+    /// Decodes with sse-core.
     pub fn sse_core(&self) -> u64 {
         self.receive(sse_core::SseStream::new, |event| match event {
             sse_core::SseEvent::Message(message) => Some(message.data.as_str()),
@@ -125,7 +125,7 @@ impl Loopback {
     }
 }
 
-/// The body of a response as reqwest hands it out.
+/// Body stream of reqwest.
 type BodyStream = stream::BoxStream<'static, reqwest::Result<Bytes>>;
 
 async fn serve(listener: TcpListener, input: Input) {
@@ -141,7 +141,7 @@ async fn serve(listener: TcpListener, input: Input) {
         let connection =
             hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), respond);
         tokio::spawn(async {
-            // A client that stops reading early is the normal end of a connection here.
+            // The error is ignored: clients stop reading early.
             drop(connection.await);
         });
     }

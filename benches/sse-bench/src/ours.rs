@@ -1,4 +1,4 @@
-//! The decoder of this workspace, one function per way of using it.
+//! Entry points of tightwire-sse.
 
 use std::hint::black_box;
 use std::io::BufRead;
@@ -8,13 +8,13 @@ use std::task::{Context, Poll, Waker};
 
 use benches::event_stream::Input;
 use futures_util::Stream as _;
-use sse::compat::eventsource_stream as compat;
-use sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, Reader};
+use tightwire_sse::compat::eventsource_stream as compat;
+use tightwire_sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, Reader};
 
 use crate::peers::{drain, ready_stream};
 use crate::tally::Tally;
 
-/// [`Decoder::feed`]: borrowed events, handed to a callback.
+/// [`Decoder::feed`]: borrowed events, passed to a callback.
 pub fn push_borrowed(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
@@ -44,7 +44,7 @@ pub fn pull_borrowed(input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`Decoder::feed`]: events to keep, copied in the callback.
+/// [`Decoder::feed`]: owned events, copied in the callback.
 pub fn push_owned(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
@@ -60,7 +60,7 @@ pub fn push_owned(input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`Decoder::next_owned`]: events to keep, one at a time.
+/// [`Decoder::next_owned`]: owned events, one at a time.
 pub fn pull_owned(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
@@ -89,12 +89,12 @@ pub fn push_shared(input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`Reader`]: an iterator of events to keep over a blocking reader, through a buffer of its own.
+/// [`Reader`]: owned events from a blocking reader, through an additional buffer.
 pub fn reader_owned(input: &Input) -> u64 {
     read(Reader::new(&input.bytes[..]), input)
 }
 
-/// [`Reader::from_buffered`]: the same, straight from the memory that the reader has anyway.
+/// [`Reader::from_buffered`]: owned events from the buffer of the reader.
 pub fn reader_in_place(input: &Input) -> u64 {
     read(Reader::from_buffered(&input.bytes[..]), input)
 }
@@ -109,12 +109,12 @@ fn read<R: BufRead>(reader: Reader<R>, input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`sse::EventStream`]: events to keep, from a stream of chunks.
+/// [`tightwire_sse::EventStream`]: owned events from a stream of chunks.
 pub fn stream_owned(input: &Input) -> u64 {
     drain(ready_stream(input).sse(), Tally::new(input.stop), |event| Some(event.data()))
 }
 
-/// [`BytesDecoder`] behind a stream of chunks: events that are slices of them.
+/// [`BytesDecoder`] with a stream of chunks: events that are slices of the chunks.
 pub fn stream_shared(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = BytesDecoder::new();
@@ -131,7 +131,7 @@ pub fn stream_shared(input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`sse::EventStream`] under the names and with the event type of eventsource-stream.
+/// [`compat::EventStream`]: events with the types of eventsource-stream.
 pub fn stream_compat(input: &Input) -> u64 {
     drain(compat::EventStream::new(ready_stream(input)), Tally::new(input.stop), |event| Some(&event.data))
 }
@@ -142,7 +142,7 @@ mod tests {
     use crate::payload::seed_rows;
 
     #[test]
-    fn all_ways_agree_on_the_seed_rows() {
+    fn all_entry_points_agree_on_the_seed_rows() {
         for row in seed_rows() {
             for chunk in [row.input.bytes.len(), 7] {
                 let input = row.input.in_chunks(chunk);

@@ -1,21 +1,21 @@
-//! The inputs, built once and outside every timed region.
+//! Inputs, built outside of the timed regions.
 
 use benches::event_stream::{Input, Stop};
 
-/// One row of the first report's decoder table.
+/// Row of the decoder table of the first report.
 #[derive(Debug, Clone)]
 pub struct SeedRow {
-    /// The row, as in the seed rows' keys.
+    /// Name of the row, as in the keys of the seed rows.
     pub row: &'static str,
-    /// Events that one operation decodes.
+    /// Events per operation.
     pub events: u64,
-    /// Bytes of event data that one operation decodes.
+    /// Bytes of event data per operation.
     pub data: u64,
-    /// The stream.
+    /// Encoded stream.
     pub input: Input,
 }
 
-/// The ten rows of the first report's decoder table, with its exact inputs and stop rules.
+/// Returns the ten rows of the decoder table of the first report, with its exact inputs and stop rules.
 pub fn seed_rows() -> Vec<SeedRow> {
     let row = |row, events, data, input: String, stop| SeedRow {
         row,
@@ -98,17 +98,17 @@ fn buffered_stream() -> String {
     (0..100).map(|i| format!("data: {{\"chunk\": {}}}\n\n", i % 10)).collect()
 }
 
-/// One data line of `bytes` characters.
+/// Returns one data line of `bytes` characters.
 pub fn one_line(bytes: usize) -> Vec<u8> {
     format!("data: {}\n\n", "a".repeat(bytes)).into_bytes()
 }
 
-/// At least `bytes` bytes of 20-byte events.
+/// Returns at least `bytes` bytes of events of 20 bytes each.
 pub fn short_events(bytes: usize) -> Vec<u8> {
     buffered_stream().repeat(bytes.div_ceil(2000)).into_bytes()
 }
 
-/// One event of `lines` data lines of 80 bytes each.
+/// Returns one event of `lines` data lines of 80 bytes each.
 pub fn many_lines(lines: usize) -> Vec<u8> {
     let mut out = format!("data: {}\n", "x".repeat(73)).repeat(lines);
     out.push('\n');

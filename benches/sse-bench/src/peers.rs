@@ -1,7 +1,7 @@
-//! Decoders by others, each called the cheapest way its public interface offers.
+//! Other decoders, each called in the cheapest way of its public API.
 //!
-//! Adaptors of the futures kind are polled by hand over a stream that is always ready, so that no executor is
-//! measured. A decoder that rejects its input counts what it had decoded before, which fails the check.
+//! Adaptors for futures are polled directly with a stream that is always ready, so that no executor is measured. For a
+//! decoder that rejects its input, only the events before the error count, which fails the check.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -18,15 +18,15 @@ use launchdarkly_sdk_transport::{ByteStream, HttpTransport, Request, Response, R
 
 use crate::tally::Tally;
 
-/// The chunks of an input as a stream that is always ready.
+/// Returns the chunks of an input as a stream that is always ready.
 pub fn ready_stream(
     input: &Input,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + Sync + Unpin + use<> {
     stream::iter(input.chunks().map(Ok))
 }
 
-/// Polls a stream to its end, its first error or the end of the row; `data` names the data of an event, `None`
-/// for an item that is not an event.
+/// Polls a stream to its end, its first error or the end of the row. `data` returns the data of an event, `None` for an
+/// item that is not an event.
 pub fn drain<T, E>(
     events: impl Stream<Item = Result<T, E>>,
     mut tally: Tally,
@@ -43,12 +43,12 @@ pub fn drain<T, E>(
     tally.value()
 }
 
-/// eventsource-stream: the adaptor most of the ecosystem is built on.
+/// eventsource-stream, the most common adaptor.
 pub fn eventsource_stream(input: &Input) -> u64 {
     drain(ready_stream(input).eventsource(), Tally::new(input.stop), |event| Some(&event.data))
 }
 
-/// sse-core, through its decoder without I/O.
+/// Decoder of sse-core without I/O.
 pub fn sse_core(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = sse_core::SseDecoder::new();
@@ -64,7 +64,7 @@ pub fn sse_core(input: &Input) -> u64 {
     tally.value()
 }
 
-/// sse-core's futures adaptor.
+/// Futures adaptor of sse-core.
 pub fn sse_core_stream(input: &Input) -> u64 {
     drain(sse_core::SseStream::new(ready_stream(input)), Tally::new(input.stop), |event| match event {
         sse_core::SseEvent::Message(message) => Some(message.data.as_str()),
@@ -72,7 +72,7 @@ pub fn sse_core_stream(input: &Input) -> u64 {
     })
 }
 
-/// sse-stream. It reports blocks without data too; those are not counted.
+/// sse-stream. It also returns blocks without data, which are not counted.
 pub fn sse_stream(input: &Input) -> u64 {
     drain(sse_stream::SseByteStream::new(ready_stream(input)), Tally::new(input.stop), |block| {
         block.data.as_deref()
@@ -84,7 +84,7 @@ pub fn sseer(input: &Input) -> u64 {
     drain(sseer::EventStream::new(ready_stream(input)), Tally::new(input.stop), |event| Some(&event.data))
 }
 
-/// sse-parse, through its parser without I/O.
+/// Parser of sse-parse without I/O.
 pub fn sse_parse(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut parser = sse_parse::SseParser::new();
@@ -100,15 +100,15 @@ pub fn sse_parse(input: &Input) -> u64 {
     tally.value()
 }
 
-/// eventsource-client. Its parser is private, so the input comes in as the body of a response of an in-memory
-/// transport; building that request and response is part of the operation.
+/// eventsource-client. Its parser is private, so that the input is the body of a response of an in-memory transport.
+/// Building the request and the response is part of the operation.
 pub struct EventsourceClient {
     client: Box<dyn eventsource_client::Client>,
     input: Input,
 }
 
 impl EventsourceClient {
-    /// A client that does not reconnect.
+    /// Returns a client that does not reconnect.
     pub fn new(input: &Input) -> Self {
         let client = eventsource_client::ClientBuilder::for_url("http://example.org/")
             .expect("the address is valid")
@@ -132,7 +132,7 @@ impl std::fmt::Debug for EventsourceClient {
     }
 }
 
-/// Answers every request with the same input.
+/// Responds to every request with the same input.
 #[derive(Debug, Clone)]
 struct InMemory(Arc<Input>);
 

@@ -1,4 +1,4 @@
-//! The check value of a decoding row.
+//! Check value of a decoding row.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -14,18 +14,18 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing counted yet.
+    /// Returns a tally of zero events.
     pub fn new(stop: Stop) -> Self {
         Self { stop, events: 0, data: 0 }
     }
 
-    /// The check value of this many events with this much data in bytes: one number that fits the 53 bits of
-    /// the peers written in JavaScript.
+    /// Returns the check value of a number of events with this many bytes of data. It fits into the 53 bits of numbers
+    /// in JavaScript, for the peers there.
     pub const fn expected(events: u64, data: u64) -> u64 {
         (events << 32) + data
     }
 
-    /// Counts an event; breaks when the row ends with it.
+    /// Counts an event. Returns `Break` at the last event of the row.
     #[inline]
     pub fn add(&mut self, data: &str) -> ControlFlow<()> {
         self.events += 1;
@@ -38,7 +38,7 @@ impl Tally {
         if last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// The check value.
+    /// Returns the check value.
     pub fn value(&self) -> u64 {
         Self::expected(self.events, self.data)
     }

@@ -1,32 +1,31 @@
-//! Whether a script that is typed has ended.
+//! Detects whether a typed script needs another line.
 
-/// What is open at a place of a script.
-enum Open {
-    /// A bracket, and what closes it.
+/// An open bracket, string or comment.
+enum OpenToken {
+    /// Bracket, with its closing character.
     Bracket(char),
-    /// A string, and what ends it.
+    /// String, with its closing quote.
     Quote(char),
-    /// A string over several lines, and what ends it.
+    /// Here-string, with its closing quote.
     Here(char),
-    /// `<# .. #>`.
+    /// Block comment `<# .. #>`.
     Comment,
 }
 
-/// Whether more has to follow: a bracket or string is open, or the last line goes on.
+/// Returns whether another line is needed: a bracket or string is open, or the last line ends with a continuation.
 ///
-/// This knows strings, comments and brackets of PowerShell, not its grammar: what is wrong otherwise is for the server to
-/// tell.
+/// It only knows PowerShell's strings, comments and brackets. Other syntax errors are reported by the server.
 pub(crate) fn is_unfinished(script: &str) -> bool {
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenToken> = Vec::new();
     let mut chars = script.char_indices().peekable();
-    // Whether the character before may be a part of the same word.
+    // True if the previous character may belong to the same word.
     let mut in_word = false;
     while let Some((at, char)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
         let was_in_word =
             std::mem::replace(&mut in_word, !char.is_whitespace() && !"(){}[];|&,".contains(char));
         match open.last() {
-            Some(Open::Quote(quote)) => {
+            Some(OpenToken::Quote(quote)) => {
                 if char == '`' && *quote == '"' {
                     chars.next();
                 } else if char == *quote {
@@ -38,7 +37,7 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
                 }
                 continue;
             }
-            Some(Open::Here(quote)) => {
+            Some(OpenToken::Here(quote)) => {
                 if char == '\n' && script[at + 1..].starts_with([*quote]) && script[at + 2..].starts_with('@')
                 {
                     chars.next();
@@ -47,7 +46,7 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
                 }
                 continue;
             }
-            Some(Open::Comment) => {
+            Some(OpenToken::Comment) => {
                 if char == '#' && next == Some('>') {
                     chars.next();
                     open.pop();
@@ -60,23 +59,23 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
             '`' => {
                 let Some(_) = chars.next() else { return true };
             }
-            '\'' | '"' => open.push(Open::Quote(char)),
-            '@' if matches!(next, Some('\'' | '"')) && begins_here_string(&script[at + 2..]) => {
+            '\'' | '"' => open.push(OpenToken::Quote(char)),
+            '@' if matches!(next, Some('\'' | '"')) && starts_here_string(&script[at + 2..]) => {
                 chars.next();
-                open.push(Open::Here(next.unwrap_or(char)));
+                open.push(OpenToken::Here(next.unwrap_or(char)));
             }
             '<' if next == Some('#') => {
                 chars.next();
-                open.push(Open::Comment);
+                open.push(OpenToken::Comment);
             }
             '#' if !was_in_word => while chars.next_if(|(_, char)| *char != '\n').is_some() {},
-            '(' => open.push(Open::Bracket(')')),
-            '{' => open.push(Open::Bracket('}')),
-            '[' => open.push(Open::Bracket(']')),
+            '(' => open.push(OpenToken::Bracket(')')),
+            '{' => open.push(OpenToken::Bracket('}')),
+            '[' => open.push(OpenToken::Bracket(']')),
             ')' | '}' | ']' => {
-                // One that closes nothing is for the server to complain about.
+                // An unmatched closing bracket is reported by the server.
                 match open.pop() {
-                    Some(Open::Bracket(close)) if close == char => {}
+                    Some(OpenToken::Bracket(close)) if close == char => {}
                     _ => return false,
                 }
             }
@@ -86,8 +85,8 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
     !open.is_empty() || script.trim_end().ends_with('|')
 }
 
-/// Whether nothing follows on the line: only then a string over several lines begins.
-fn begins_here_string(rest: &str) -> bool {
+/// Returns whether the rest of the line is empty, as required after the start of a here-string.
+fn starts_here_string(rest: &str) -> bool {
     rest.split('\n').next().is_some_and(|line| line.trim().is_empty()) && !rest.is_empty()
 }
 
@@ -96,7 +95,7 @@ mod tests {
     use super::is_unfinished;
 
     #[test]
-    fn open_scripts_go_on() {
+    fn incomplete_scripts_are_unfinished() {
         for script in [
             "if ($true) {",
             "foreach ($i in 1..3) {\n  $i",
@@ -110,14 +109,14 @@ mod tests {
             "<# comment",
             "$a[",
         ] {
-            // A string over several lines ends where its mark begins a line.
+            // A here-string ends where its end mark is at the start of a line.
             let ended = script.contains("\n\"@");
             assert_eq!(is_unfinished(script), !ended, "{script:?}");
         }
     }
 
     #[test]
-    fn whole_scripts_do_not() {
+    fn complete_scripts_are_finished() {
         for script in [
             "",
             "Get-Date",

@@ -1,4 +1,4 @@
-//! The filter for what PowerShell writes to pipes.
+//! `psrp clixml`: converts PowerShell's output on pipes.
 
 use std::io::{self, Read, Write};
 
@@ -6,17 +6,17 @@ use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
 use psrp::{Value, terminal_safe};
 
 use crate::args::ClixmlArgs;
-use crate::json::{self, Form};
-use crate::{Exit, Failure};
+use crate::exit::{Exit, Failure};
+use crate::json::{self, JsonFormat};
 
-/// Copies standard input to standard output with its documents made readable.
+/// Copies standard input to standard output and converts CLIXML documents.
 pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
     let mut input = io::stdin().lock();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut filter = ConsoleFilter::new();
     let mut buffer = [0; 8192];
-    // A character may come in two pieces.
-    let mut text = Utf8::default();
+    // A character may be split between two reads.
+    let mut text = Utf8Decoder::default();
     loop {
         let length = match input.read(&mut buffer) {
             Ok(length) => length,
@@ -45,13 +45,22 @@ pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn print(event: ConsoleEvent<'_>, json: bool, text: &mut Utf8, out: &mut impl Write) -> io::Result<()> {
+fn print(
+    event: ConsoleEvent<'_>,
+    json: bool,
+    text: &mut Utf8Decoder,
+    out: &mut impl Write,
+) -> io::Result<()> {
     match event {
         ConsoleEvent::Text(bytes) => write_text(&text.push(bytes), json, out),
         ConsoleEvent::Record(stream, value) => {
             write_text(&text.finish(), json, out)?;
             if json {
-                writeln!(out, "{}", Form { types: false }.tagged(stream, &value).map_err(io::Error::from)?)
+                writeln!(
+                    out,
+                    "{}",
+                    JsonFormat { types: false }.tagged(stream, &value).map_err(io::Error::from)?
+                )
             } else {
                 record(stream, &value, out)
             }
@@ -70,7 +79,7 @@ fn write_text(text: &str, json: bool, out: &mut impl Write) -> io::Result<()> {
     write!(out, "{}", terminal_safe(text))
 }
 
-/// A record as the line that PowerShell shows for it. Progress is left out: it is over.
+/// Writes a record as PowerShell shows it. Progress records are omitted.
 fn record(stream: Stream, value: &Value, out: &mut impl Write) -> io::Result<()> {
     let object = value.as_object();
     let text =
@@ -89,21 +98,21 @@ fn record(stream: Stream, value: &Value, out: &mut impl Write) -> io::Result<()>
         Stream::Debug => "DEBUG: ",
     };
     let safe = terminal_safe(&text);
-    // Errors come as lines with their ends already.
+    // Error texts already end with a line end.
     let end = if safe.ends_with('\n') { "" } else { "\n" };
     write!(out, "{name}{safe}{end}")
 }
 
-/// Text out of bytes in any pieces; what is no UTF-8 becomes U+FFFD.
+/// Decodes UTF-8 from chunks. Invalid bytes become U+FFFD.
 #[derive(Default)]
-struct Utf8 {
-    /// The beginning of a character.
-    held: Vec<u8>,
+struct Utf8Decoder {
+    /// Bytes of an incomplete character.
+    partial: Vec<u8>,
 }
 
-impl Utf8 {
+impl Utf8Decoder {
     fn push(&mut self, bytes: &[u8]) -> String {
-        let mut all = std::mem::take(&mut self.held);
+        let mut all = std::mem::take(&mut self.partial);
         all.extend_from_slice(bytes);
         let mut text = String::with_capacity(all.len());
         let mut at = 0;
@@ -113,7 +122,7 @@ impl Utf8 {
             if at == all.len()
                 && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none())
             {
-                self.held = chunk.invalid().to_vec();
+                self.partial = chunk.invalid().to_vec();
             } else if !chunk.invalid().is_empty() {
                 text.push(char::REPLACEMENT_CHARACTER);
             }
@@ -122,7 +131,7 @@ impl Utf8 {
     }
 
     fn finish(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+        String::from_utf8_lossy(&std::mem::take(&mut self.partial)).into_owned()
     }
 }
 
@@ -131,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_may_come_in_pieces() {
+    fn split_characters_are_decoded() {
         for cut in 0.."a\u{e4}\u{1F600}b".len() {
             let bytes = "a\u{e4}\u{1F600}b".as_bytes();
-            let mut utf8 = Utf8::default();
+            let mut utf8 = Utf8Decoder::default();
             let text = utf8.push(&bytes[..cut]) + &utf8.push(&bytes[cut..]) + &utf8.finish();
             assert_eq!(text, "a\u{e4}\u{1F600}b");
         }
-        let mut utf8 = Utf8::default();
+        let mut utf8 = Utf8Decoder::default();
         assert_eq!(utf8.push(b"\xFFa\xC3"), "\u{FFFD}a");
         assert_eq!(utf8.finish(), "\u{FFFD}");
     }

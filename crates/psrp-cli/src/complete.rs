@@ -1,4 +1,4 @@
-//! Completion of scripts by the server.
+//! Tab completion by the server.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use psrp::message::{Command, CreatePipeline, HostInfo, PowerShell};
 use psrp::terminal_safe;
 use rustyline::completion::Pair;
 
-/// Time for the server to answer. The user can do nothing else meanwhile.
+/// Completion timeout. The user cannot type meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What can take the place of a part of a script.
+/// Completion candidates.
 #[derive(Default)]
 pub(crate) struct Completions {
-    /// The bytes of the script that are replaced.
+    /// Range of the script to replace, in bytes.
     pub(crate) range: Range<usize>,
     pub(crate) candidates: Vec<Pair>,
 }
 
-/// Asks the server's `TabExpansion2` how the script goes on at the cursor, a position in bytes. There are no candidates if the
-/// server has no such function, fails or takes too long.
+/// Requests completions from the server's `TabExpansion2`. `cursor` is a byte offset. Returns no candidates if the
+/// server has no such function, fails or exceeds the timeout.
 pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -> Completions {
     let Ok(column) = i32::try_from(script[..cursor].encode_utf16().count()) else {
         return Completions::default();
@@ -29,14 +29,14 @@ pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -
     let command =
         Command::new("TabExpansion2").parameter("inputScript", script).parameter("cursorColumn", column);
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
-    // Nothing is shown or asked while the user types.
+    // Completers must not show or ask anything while the user types.
     create.host_info = HostInfo { use_runspace_host: false, ..HostInfo::none() };
     let output = tokio::time::timeout(TIMEOUT, pool.invoke(create)).await;
     let output = output.ok().and_then(Result::ok).map(|output| output.output).unwrap_or_default();
     output.first().and_then(|found| completions(found, script, cursor)).unwrap_or_default()
 }
 
-/// The completions of a `CommandCompletion`. Candidates with characters that a terminal obeys are left out.
+/// Converts a `CommandCompletion`. Candidates with control characters are omitted.
 fn completions(found: &Value, script: &str, cursor: usize) -> Option<Completions> {
     let index = found["ReplacementIndex"].as_i32()?;
     let end = index.checked_add(found["ReplacementLength"].as_i32()?)?;
@@ -55,7 +55,7 @@ fn completions(found: &Value, script: &str, cursor: usize) -> Option<Completions
     Some(Completions { range, candidates })
 }
 
-/// The position in bytes of one in units of UTF-16, unless that is outside of the text or inside of a character.
+/// Converts an offset in UTF-16 code units to bytes. Returns `None` if it is out of range or inside a character.
 fn byte_offset(text: &str, units: i32) -> Option<usize> {
     let mut left = usize::try_from(units).ok()?;
     for (offset, char) in text.char_indices() {
@@ -92,14 +92,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_are_converted(text in "[a-zä€😀]{0,20}", units in -2..50) {
+        fn utf16_offsets_are_converted(text in "[a-zä€😀]{0,20}", units in -2..50) {
             let inside = text.char_indices().map(|(offset, _)| offset).chain([text.len()]);
             let expected = inside.into_iter().find(|&offset| text[..offset].encode_utf16().count() as i32 == units);
             prop_assert_eq!(byte_offset(&text, units), expected);
         }
 
         #[test]
-        fn whatever_a_server_says_there_is_no_range_outside_of_the_script(
+        fn completion_ranges_are_inside_the_script(
             text in "[a😀]{0,4}", index in any::<i32>(), small in -1..9, length in -1..9, huge in any::<bool>(),
         ) {
             for cursor in (0..=text.len()).filter(|&cursor| text.is_char_boundary(cursor)) {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_that_control_the_terminal_are_left_out() {
+    fn candidates_with_control_characters_are_omitted() {
         let candidates = ["good", "\x1b[2J", "a\nb", "a\u{202e}b"].map(candidate);
         let found = found(0, 1, candidates.to_vec());
         let candidates = completions(&found, "x", 1).unwrap().candidates;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_never_answers_has_no_candidates() {
+    async fn an_unresponsive_server_yields_no_candidates() {
         let (near, far) = tokio::io::duplex(4096);
         let ((read, write), (far_read, far_write)) = (tokio::io::split(near), tokio::io::split(far));
         let far = Lines::new(Role::Server, far_read, far_write);
@@ -141,8 +141,8 @@ mod tests {
         pool.close().await.unwrap();
     }
 
-    /// Completion of members sorts them, which the cmdlet of the engine alone can't, and that of paths needs a module that it
-    /// has not. So a completer of the script's own returns a path; it also writes to the host and asks.
+    /// Completing members sorts them, and completing paths needs a module; the bare engine has neither. This completer
+    /// returns a path. It also writes to the host and prompts.
     const SETUP: &str = "
         New-Module Microsoft.PowerShell.Utility { function Sort-Object { param($Property) $input } } | Import-Module
         $größe = [Version]'1.2'
@@ -160,7 +160,7 @@ mod tests {
         let pool = RunspacePool::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
         let pool = pool.await.unwrap();
         pool.invoke(PowerShell::script(SETUP)).await.unwrap().completed().unwrap();
-        // The cursor is at the `|`.
+        // `|` marks the cursor.
         for (script, expected) in [
             ("get-comman|", "Get-Command|"),
             ("1; Open-It -Fa| x", "1; Open-It -Fast| x"),

@@ -1,4 +1,4 @@
-//! Connections to servers.
+//! Opens connections from command line arguments.
 
 use std::fs;
 use std::path::Path;
@@ -11,34 +11,38 @@ use psrp::io::{Child, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, Ws
 use psrp::value::SecureString;
 use zeroize::Zeroizing;
 
-use crate::Failure;
 use crate::args::{TargetArgs, WsmanAuth};
-use crate::console::{ConsoleHost, Refusal};
+use crate::console::{CallError, ConsoleHost};
+use crate::dedup::DedupHost;
+use crate::exit::Failure;
 use crate::interrupts::Interrupts;
-use crate::screen::Screen;
 
-/// The variable of the environment that may have the password.
-const PASSWORD: &str = "PSRP_PASSWORD";
+/// Environment variable with the password.
+const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
 
-/// Opens a pool at the server.
+/// Opens a runspace pool on the server.
 pub(crate) async fn open(
     target: &TargetArgs,
-    host: &Arc<Screen>,
+    host: &Arc<DedupHost>,
     interrupts: &Interrupts,
 ) -> Result<RunspacePool, Failure> {
     let options = Options::new()
-        .host(Arc::<Screen>::clone(host))
+        .host(Arc::<DedupHost>::clone(host))
         .ordered_host(true)
         .open_timeout(Duration::from_secs(target.connect_timeout));
     tokio::select! {
         pool = connect(target, host, options) => pool,
         () = interrupts.wait() => Err(Failure::interrupted()),
-        // At a prompt for a password the key raises no signal.
+        // During a password prompt, Ctrl+C is read as a key and raises no signal.
         () = host.interrupted() => Err(Failure::interrupted()),
     }
 }
 
-async fn connect(target: &TargetArgs, host: &Arc<Screen>, options: Options) -> Result<RunspacePool, Failure> {
+async fn connect(
+    target: &TargetArgs,
+    host: &Arc<DedupHost>,
+    options: Options,
+) -> Result<RunspacePool, Failure> {
     let opened = if let Some(path) = &target.socket {
         RunspacePool::open(&Socket::new(path), options).await
     } else if let Some(id) = target.pid {
@@ -52,26 +56,26 @@ async fn connect(target: &TargetArgs, host: &Arc<Screen>, options: Options) -> R
     } else {
         RunspacePool::open(&child(target).map_err(Failure::usage)?, options).await
     };
-    opened.context("there is no session").map_err(Failure::connection)
+    opened.context("can't open a session").map_err(Failure::connection)
 }
 
-/// A command of its own, or PowerShell on this machine.
+/// Command of `--child`, or PowerShell on this machine.
 fn child(target: &TargetArgs) -> anyhow::Result<Child> {
     let child = match &target.child {
         None => Child::default(),
         Some(command) => {
-            let words = shlex::split(command).context("a quotation mark of --child is never closed")?;
-            ensure!(!words.is_empty(), "--child has no command");
+            let words = shlex::split(command).context("--child has an unclosed quotation mark")?;
+            ensure!(!words.is_empty(), "--child is empty");
             Child::new(&words[0]).args(&words[1..])
         }
     };
-    // It is no business of scripts.
-    let child = child.env_remove(PASSWORD);
+    // Scripts must not see the password.
+    let child = child.env_remove(PASSWORD_VARIABLE);
     Ok(if target.foreground { child } else { child.own_process_group() })
 }
 
-fn ssh(target: &TargetArgs, place: &str, host: &Arc<Screen>) -> anyhow::Result<Ssh> {
-    let SshPlace { user, host: name, port } = SshPlace::parse(place)?;
+fn ssh(target: &TargetArgs, destination: &str, host: &Arc<DedupHost>) -> anyhow::Result<Ssh> {
+    let SshDestination { user, host: name, port } = SshDestination::parse(destination)?;
     let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
     if let Some(port) = port {
         ssh = ssh.port(port);
@@ -85,17 +89,17 @@ fn ssh(target: &TargetArgs, place: &str, host: &Arc<Screen>) -> anyhow::Result<S
     if target.accept_new {
         ssh = ssh.accept_new();
     }
-    if let Some(password) = given_password(target)? {
+    if let Some(password) = configured_password(target)? {
         ssh = ssh.password(password);
     }
-    // The questions come on a thread that may wait.
+    // Questions are asked on a blocking thread.
     let (host, runtime) = (Arc::clone(host), tokio::runtime::Handle::current());
     Ok(ssh.ask(move |question| {
-        let secret = |question: String| -> Result<Option<String>, Refusal> {
+        let secret = |question: String| -> Result<Option<String>, CallError> {
             let password = runtime.block_on(host.read_password(question))?;
-            Ok(revealed(&password))
+            Ok(reveal_text(&password))
         };
-        // Without an answer the login fails, and tells what was tried.
+        // Without an answer the login fails with an error that lists the attempted methods.
         match question {
             SshQuestion::Passphrase { file } => secret(format!("Passphrase of {}: ", file.display())).ok()?,
             SshQuestion::Password { user, host } => secret(format!("Password of {user} at {host}: ")).ok()?,
@@ -106,50 +110,50 @@ fn ssh(target: &TargetArgs, place: &str, host: &Arc<Screen>) -> anyhow::Result<S
     }))
 }
 
-/// `[USER@]HOST[:PORT]`, with an address of IPv6 in brackets where a port follows.
+/// SSH destination `[USER@]HOST[:PORT]`. An IPv6 address with a port is in brackets.
 #[derive(Debug, PartialEq, Eq)]
-struct SshPlace<'a> {
+struct SshDestination<'a> {
     user: Option<&'a str>,
     host: &'a str,
     port: Option<u16>,
 }
 
-impl<'a> SshPlace<'a> {
+impl<'a> SshDestination<'a> {
     fn parse(text: &'a str) -> anyhow::Result<Self> {
         let (user, place) = match text.rsplit_once('@') {
             Some((user, place)) => (Some(user), place),
             None => (None, text),
         };
         let (host, port) = if let Some(rest) = place.strip_prefix('[') {
-            let (host, port) = rest.split_once(']').context("a bracket of --ssh is never closed")?;
+            let (host, port) = rest.split_once(']').context("--ssh has an unclosed bracket")?;
             let port = port.strip_prefix(':').or_else(|| port.is_empty().then_some(""));
-            (host, port.context("what follows the brackets of --ssh is no port")?)
+            (host, port.context("--ssh has no valid port after the bracket")?)
         } else {
             match place.split_once(':') {
-                // More than one colon: an address without a port.
+                // More than one colon: an IPv6 address without a port.
                 Some((_, port)) if port.contains(':') => (place, ""),
                 Some((host, port)) => (host, port),
                 None => (place, ""),
             }
         };
-        ensure!(!host.is_empty() && user != Some(""), "--ssh has the form [USER@]HOST[:PORT]");
+        ensure!(!host.is_empty() && user != Some(""), "--ssh must have the form [USER@]HOST[:PORT]");
         let port = match port {
             "" => None,
-            port => Some(port.parse().ok().context("the port of --ssh is no number up to 65535")?),
+            port => Some(port.parse().ok().context("the port of --ssh is not valid")?),
         };
         Ok(Self { user, host, port })
     }
 }
 
 async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Result<Wsman> {
-    let url = WsmanPlace::parse(url)?;
+    let url = WsmanUrl::parse(url)?;
     let user = target.user.clone().unwrap_or_default();
-    let password = match given_password(target)? {
+    let password = match configured_password(target)? {
         Some(password) => password,
         None => {
             let password = host.read_password(format!("Password of {user} at {}: ", url.host)).await;
-            let password = password.context("there is no password")?;
-            revealed(&password).unwrap_or_default()
+            let password = password.context("can't read the password")?;
+            reveal_text(&password).unwrap_or_default()
         }
     };
     let credentials = match target.auth {
@@ -177,48 +181,48 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct WsmanPlace {
+struct WsmanUrl {
     is_tls: bool,
     host: String,
     port: Option<u16>,
     path: Option<String>,
 }
 
-impl WsmanPlace {
+impl WsmanUrl {
     fn parse(text: &str) -> anyhow::Result<Self> {
-        let url: Uri = text.parse().ok().context("--wsman is no URL")?;
+        let url: Uri = text.parse().ok().context("--wsman is not a valid URL")?;
         let is_tls = match url.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => bail!("--wsman has to begin with https:// or http://"),
+            _ => bail!("--wsman must begin with https:// or http://"),
         };
-        let authority = url.authority().context("--wsman names no host")?;
-        ensure!(!authority.as_str().contains('@'), "the user stands in --user, not in --wsman");
+        let authority = url.authority().context("--wsman has no host")?;
+        ensure!(!authority.as_str().contains('@'), "--wsman must not contain a user name (use --user)");
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let path = Some(url.path()).filter(|path| !matches!(*path, "" | "/")).map(ToOwned::to_owned);
         Ok(Self { is_tls, host, port: authority.port_u16(), path })
     }
 }
 
-/// The password of a file or of the environment.
-fn given_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
+/// Returns the password from the file or the environment.
+fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
     match &target.password_file {
-        Some(file) => password_of(file).map(Some),
-        None => match std::env::var(PASSWORD) {
+        Some(file) => read_password_file(file).map(Some),
+        None => match std::env::var(PASSWORD_VARIABLE) {
             Ok(password) => Ok(Some(password)),
             Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(std::env::VarError::NotUnicode(_)) => bail!("{PASSWORD} is no UTF-8"),
+            Err(std::env::VarError::NotUnicode(_)) => bail!("{PASSWORD_VARIABLE} is not valid UTF-8"),
         },
     }
 }
 
-fn password_of(file: &Path) -> anyhow::Result<String> {
+fn read_password_file(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
     let text = Zeroizing::new(text);
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn revealed(password: &SecureString) -> Option<String> {
+fn reveal_text(password: &SecureString) -> Option<String> {
     password.reveal().map(|text| text.to_string())
 }
 
@@ -227,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_ssh() {
+    fn ssh_destinations_are_parsed() {
         for (text, user, host, port) in [
             ("server", None, "server", None),
             ("ada@server", Some("ada"), "server", None),
@@ -236,16 +240,16 @@ mod tests {
             ("ada@[::1]:22", Some("ada"), "::1", Some(22)),
             ("[::1]", None, "::1", None),
         ] {
-            assert_eq!(SshPlace::parse(text).unwrap(), SshPlace { user, host, port }, "{text}");
+            assert_eq!(SshDestination::parse(text).unwrap(), SshDestination { user, host, port }, "{text}");
         }
         for text in ["", "@server", "ada@", "server:ssh", "server:70000", "[::1", "[::1]22"] {
-            assert!(SshPlace::parse(text).is_err(), "{text}");
+            assert!(SshDestination::parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn places_of_wsman() {
-        let place = |is_tls, host: &str, port, path: Option<&str>| WsmanPlace {
+    fn wsman_urls_are_parsed() {
+        let place = |is_tls, host: &str, port, path: Option<&str>| WsmanUrl {
             is_tls,
             host: host.into(),
             port,
@@ -256,10 +260,10 @@ mod tests {
             ("http://server:8080/", place(false, "server", Some(8080), None)),
             ("https://[::1]:1/power", place(true, "::1", Some(1), Some("/power"))),
         ] {
-            assert_eq!(WsmanPlace::parse(text).unwrap(), expected, "{text}");
+            assert_eq!(WsmanUrl::parse(text).unwrap(), expected, "{text}");
         }
         for text in ["server", "ftp://server", "https://ada:secret@server", "https://"] {
-            assert!(WsmanPlace::parse(text).is_err(), "{text}");
+            assert!(WsmanUrl::parse(text).is_err(), "{text}");
         }
     }
 }

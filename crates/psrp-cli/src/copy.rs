@@ -10,12 +10,13 @@ use psrp::io::{CopyOptions, copy_from, copy_to};
 use psrp::{Error, ErrorKind};
 
 use crate::args::CopyArgs;
+use crate::connect;
+use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::run::{Session, Show, console};
-use crate::screen::Screen;
-use crate::{Exit, Failure, connect};
+use crate::run::{OutputFormat, PipelineRunner, console};
 
-/// Which file is copied where.
+/// Copy direction with local and remote path.
 #[derive(Debug, PartialEq, Eq)]
 enum Direction<'a> {
     To { local: &'a Path, remote: String },
@@ -27,31 +28,28 @@ impl<'a> Direction<'a> {
         match (remote(source), remote(destination)) {
             (None, Some(remote)) => Ok(Self::To { local: Path::new(source), remote }),
             (Some(remote), None) => Ok(Self::From { remote, local: Path::new(destination) }),
-            _ => bail!(
-                "either SOURCE or DESTINATION has to begin with `:`, which marks the path at the server"
-            ),
+            _ => bail!("either SOURCE or DESTINATION must begin with `:`, which marks a path on the server"),
         }
     }
 }
 
-/// The path behind a colon; alone the colon is the location of the session.
+/// Returns the path after a leading colon. A colon alone is the session's current location.
 fn remote(path: &OsStr) -> Option<String> {
     let text = path.to_string_lossy();
     text.strip_prefix(':').map(|path| if path.is_empty() { "." } else { path }.to_owned())
 }
 
-/// Copies one file.
 pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
     let direction = Direction::parse(&args.source, &args.destination).map_err(Failure::usage)?;
     if let Direction::To { local, .. } = &direction {
-        // Nobody should type a password first.
+        // Fails early, before a password prompt.
         let found = std::fs::metadata(local);
         found.with_context(|| format!("can't read {}", local.display())).map_err(Failure::usage)?;
     }
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let host = Arc::new(Screen::new(console(&args.look).stdio()));
+    let host = Arc::new(DedupHost::new(console(&args.display).stdio()));
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let bar = bar(args.look.no_progress);
+    let bar = bar(args.display.no_progress);
     let options = CopyOptions::new().overwrite(args.force).on_progress(|copied, total| {
         if let Some(total) = total {
             bar.set_length(total);
@@ -70,9 +68,9 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         () = host.interrupted() => Err(Failure::interrupted()),
     };
     bar.finish_and_clear();
-    let session = Session { host, interrupts, show: Show::Text };
-    // Closing waits for the script, which removes an incomplete file.
-    session.close(&pool).await;
+    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    // Closing waits for the script to remove an incomplete file.
+    runner.close(&pool).await;
     result.map(|_| Exit::Ok)
 }
 
@@ -85,7 +83,7 @@ fn failure(error: Error) -> Failure {
     Failure { exit, error: error.into() }
 }
 
-/// Progress on the error output, if that is a terminal.
+/// Creates a progress bar on standard error. It is hidden if that is no terminal.
 fn bar(is_hidden: bool) -> ProgressBar {
     let target = if is_hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let style =

@@ -1,4 +1,4 @@
-//! The history of a shell in a file.
+//! Shell history file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use rustyline::history::{FileHistory, History as _};
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 1000;
 
-/// Scripts with one of these words may contain a secret. They are the words of PSReadLine.
+/// Words that mark scripts with potential secrets, as in PSReadLine.
 const SENSITIVE: [&str; 5] = ["password", "asplaintext", "token", "apikey", "secret"];
 
-/// Entries of earlier shells, and those of this one that are written to the file.
+/// History of earlier shells and of this one.
 pub(crate) struct History {
     path: PathBuf,
     entries: FileHistory,
 }
 
 impl History {
-    /// Reads the file, if there is one. A file that can't be read makes [`add`](Self::add) fail.
+    /// Loads the file if it exists. If it cannot be read, [`add`](Self::add) fails.
     pub(crate) fn open(path: PathBuf) -> Self {
         let mut entries = FileHistory::with_config(&config());
         let _ = entries.load(&path);
@@ -31,7 +31,7 @@ impl History {
         self.entries.iter()
     }
 
-    /// Appends a script to the file, which only its owner can read, unless the script is to be kept out of it.
+    /// Appends a script to the file, readable only by its owner. Private scripts are skipped.
     pub(crate) fn add(&mut self, script: &str) -> Result<(), String> {
         if is_private(script) {
             return Ok(());
@@ -40,19 +40,20 @@ impl History {
         let written = written.and_then(|()| self.entries.add(script));
         let written = written.and_then(|_| self.entries.append(&self.path));
         let path = self.path.display();
-        written
-            .map_err(|error| format!("psrp: {path} can't be written (--history names another file): {error}"))
+        written.map_err(|error| {
+            format!("psrp: {path} can't be written (use --history for another file): {error}")
+        })
     }
 }
 
-/// How entries are kept, in memory and in the file.
+/// Configuration of the history in memory and in the file.
 pub(crate) fn config() -> Config {
     let builder = Config::builder().max_history_size(MAX_ENTRIES);
     builder.map(|builder| builder.build()).unwrap_or_default()
 }
 
-/// The file: that of the command line, else that of `PSRP_HISTORY`, else `psrp/history` in the user's folder for state.
-/// An empty name stands for none.
+/// Returns the history file: from the command line, `PSRP_HISTORY`, or `psrp/history` in the user's state directory. An
+/// empty name disables the file.
 pub(crate) fn path(option: Option<&OsStr>) -> Option<PathBuf> {
     let named = option.map(ToOwned::to_owned).or_else(|| env::var_os("PSRP_HISTORY"));
     let path = named.map(PathBuf::from).or_else(|| Some(state_folder()?.join("psrp/history")))?;
@@ -77,7 +78,7 @@ fn create_folder(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Whether a script begins with a space, which keeps it out of the file, or may contain a secret.
+/// Returns whether a script is excluded from the file: it starts with a space or may contain a secret.
 fn is_private(script: &str) -> bool {
     let lower = script.to_ascii_lowercase();
     script.starts_with(' ') || SENSITIVE.iter().any(|word| lower.contains(word))
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_survive_and_private_ones_do_not() {
+    fn private_entries_are_not_saved() {
         let folder = env::temp_dir().join(format!("psrp-history-{}", std::process::id()));
         let path = folder.join("state/history");
         let mut history = History::open(path.clone());
@@ -107,7 +108,7 @@ mod tests {
         }
         let expected = ["Get-Date", "'a\\n'\n# two lines"];
         assert_eq!(History::open(path.clone()).lines().collect::<Vec<_>>(), expected);
-        // Another shell has written meanwhile.
+        // Another shell has appended an entry.
         History::open(path.clone()).add("2").unwrap();
         history.add("3").unwrap();
         assert_eq!(History::open(path.clone()).lines().skip(2).collect::<Vec<_>>(), ["2", "3"]);

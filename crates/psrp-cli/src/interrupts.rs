@@ -1,25 +1,25 @@
-//! Ctrl+C: the first stops what goes on, the second ends the program.
+//! Ctrl+C handling: the first stops the current operation, the second exits the program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// What the program ends with then, as programs do that a signal ends.
+/// Exit code after Ctrl+C, by convention 128 + SIGINT.
 pub(crate) const EXIT_CODE: u8 = 130;
 
-/// Tells of Ctrl+C.
+/// Notifies of Ctrl+C.
 #[derive(Clone, Default)]
-pub(crate) struct Interrupts(Arc<State>);
+pub(crate) struct Interrupts(Arc<InterruptState>);
 
 #[derive(Default)]
-struct State {
-    was_told: AtomicBool,
+struct InterruptState {
+    was_interrupted: AtomicBool,
     notify: Notify,
 }
 
 impl Interrupts {
-    /// Catches the signal from now on.
+    /// Installs the signal handler.
     pub(crate) fn catch() -> std::io::Result<Self> {
         let interrupts = Self::default();
         let state = interrupts.clone();
@@ -35,10 +35,10 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// Ctrl+C was pressed.
+    /// Handles one Ctrl+C.
     pub(crate) fn raise(&self) {
-        if self.0.was_told.swap(true, Ordering::AcqRel) {
-            // A prompt may be open, and the terminal take keys one by one.
+        if self.0.was_interrupted.swap(true, Ordering::AcqRel) {
+            // A prompt may have enabled raw mode.
             let _ = crossterm::terminal::disable_raw_mode();
             std::process::exit(EXIT_CODE.into());
         }
@@ -50,8 +50,8 @@ impl Interrupts {
         self.0.notify.notified().await;
     }
 
-    /// What was to be stopped has ended: the next one counts as the first again.
-    pub(crate) fn forget(&self) {
-        self.0.was_told.store(false, Ordering::Release);
+    /// Resets the state: the next Ctrl+C counts as the first again.
+    pub(crate) fn reset(&self) {
+        self.0.was_interrupted.store(false, Ordering::Release);
     }
 }

@@ -1,4 +1,4 @@
-//! Objects and records as lines of JSON.
+//! JSON lines of objects and records.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use psrp::value::PsString;
 use psrp::{Value, terminal_safe};
 use serde_json::json;
 
-/// How values are written.
+/// JSON output options.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct JsonFormat {
     pub(crate) types: bool,
 }
 
-impl Form {
-    /// A value of the output.
+impl JsonFormat {
+    /// Encodes an output object.
     pub(crate) fn value(self, value: &Value) -> serde_json::Result<String> {
         let plain = Plain::new(value);
         let text = if self.types {
@@ -28,7 +28,7 @@ impl Form {
         text.map(safe)
     }
 
-    /// What happened in a pipeline, with its stream; `None` where it is nothing to tell.
+    /// Encodes an event with its stream, `None` if it has no JSON form.
     pub(crate) fn event(self, event: &PipelineEvent) -> serde_json::Result<Option<String>> {
         let (stream, value) = match event {
             PipelineEvent::Output(value) => return self.tagged(Stream::Output, value).map(Some),
@@ -66,7 +66,7 @@ impl Form {
         line(name(stream), &value.to_string()).map(Some)
     }
 
-    /// A value with its stream.
+    /// Encodes a value with its stream.
     pub(crate) fn tagged(self, stream: Stream, value: &Value) -> serde_json::Result<String> {
         line(name(stream), &self.value(value)?)
     }
@@ -84,13 +84,13 @@ fn name(stream: Stream) -> &'static str {
     }
 }
 
-/// An object with a stream and a value that is JSON already.
+/// Returns a JSON object of a stream name and an encoded value.
 pub(crate) fn line(stream: &str, value: &str) -> serde_json::Result<String> {
     let stream = serde_json::to_string(stream)?;
     Ok(safe(format!("{{\"stream\":{stream},\"value\":{value}}}")))
 }
 
-/// The same JSON without characters that a terminal may obey: they only stand in strings.
+/// Escapes characters that control terminals. In JSON they occur only in strings.
 fn safe(json: String) -> String {
     if matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)) {
         return json;
@@ -99,7 +99,7 @@ fn safe(json: String) -> String {
     for char in json.chars() {
         match terminal_safe(char.encode_utf8(&mut [0; 4])) {
             std::borrow::Cow::Borrowed(text) => escaped.push_str(text),
-            // All of them take one code unit.
+            // All of these characters are a single UTF-16 code unit.
             std::borrow::Cow::Owned(_) => {
                 let _ = write!(escaped, "\\u{:04x}", u32::from(char));
             }
@@ -112,7 +112,7 @@ fn text(text: &Option<PsString>) -> Option<String> {
     text.as_ref().map(PsString::to_string)
 }
 
-/// A number of a progress record, where -1 stands for none.
+/// Converts a number of a progress record, where -1 means unknown.
 fn known(number: i32) -> Option<i32> {
     (number >= 0).then_some(number)
 }
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_character_of_a_string_reaches_the_terminal() {
-        let form = Form { types: false };
+    fn control_characters_are_escaped_in_json() {
+        let form = JsonFormat { types: false };
         let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7f}";
         let json = form.value(&Object::custom([(evil, evil)]).into()).unwrap();
         assert!(matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)), "{json:?}");
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn records_are_tagged() {
-        let form = Form { types: false };
+        let form = JsonFormat { types: false };
         let record = ErrorRecord::new("no such file", ErrorCategory::ObjectNotFound).with_id("NotFound");
         let json = form.event(&PipelineEvent::Error(Box::new(record))).unwrap().unwrap();
         let back: serde_json::Value = serde_json::from_str(&json).unwrap();

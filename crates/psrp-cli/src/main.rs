@@ -1,4 +1,4 @@
-//! `psrp`: runs scripts on PowerShell servers.
+//! `psrp`: runs PowerShell scripts on servers.
 
 mod args;
 mod balance;
@@ -7,11 +7,12 @@ mod complete;
 mod connect;
 mod console;
 mod copy;
+mod dedup;
+mod exit;
 mod history;
 mod interrupts;
 mod json;
 mod run;
-mod screen;
 mod script;
 mod shell;
 
@@ -20,62 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::args::{Cli, Command};
-
-/// What the program ends with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// Everything went well.
-    Ok,
-    /// The pipeline failed, wrote errors or was stopped by the other side.
-    Errors,
-    /// The command line, a file that it names, or the input makes no sense.
-    Usage,
-    /// There is no connection, or it broke.
-    Connection,
-    /// The user stopped it.
-    Interrupted,
-    /// A script asked for this code.
-    Code(u8),
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Errors => 1,
-            Exit::Usage => 2,
-            Exit::Connection => 3,
-            Exit::Interrupted => interrupts::EXIT_CODE,
-            Exit::Code(code) => code,
-        })
-    }
-}
-
-/// Why the program can't go on, and with what it ends then.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) error: anyhow::Error,
-}
-
-impl Failure {
-    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Usage, error: error.into() }
-    }
-
-    pub(crate) fn connection(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Connection, error: error.into() }
-    }
-
-    /// The output is gone, such as a pipe to a program that has ended.
-    pub(crate) fn output(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Errors, error: error.into().context("the output can't be written") }
-    }
-
-    pub(crate) fn interrupted() -> Self {
-        Self { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted") }
-    }
-}
+use self::exit::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -91,7 +37,7 @@ fn main() -> ExitCode {
             Command::Clixml(args) => clixml::clixml(&args),
         }
     });
-    // A thread may still wait for a line of the input that nobody needs any more.
+    // A thread may still be blocked reading standard input.
     runtime.shutdown_background();
     match result {
         Ok(exit) => exit.into(),
@@ -102,7 +48,7 @@ fn main() -> ExitCode {
 fn report(failure: &Failure) -> ExitCode {
     use std::io::Write;
 
-    // Each cause once: some errors tell the one below in their own text.
+    // Skips causes whose text is already part of the error above.
     let mut text = String::new();
     for cause in failure.error.chain() {
         let cause = cause.to_string();
@@ -111,7 +57,7 @@ fn report(failure: &Failure) -> ExitCode {
             text += &cause;
         }
     }
-    // Nothing is left to do where not even this can be written.
+    // If standard error is closed, nothing can be reported.
     let _ = writeln!(std::io::stderr(), "psrp: {}", psrp::terminal_safe(&text));
     failure.exit.into()
 }

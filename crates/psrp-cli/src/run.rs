@@ -12,26 +12,26 @@ use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
 
-use crate::args::{ColorWhen, JsonStreams, LookArgs, RunArgs};
+use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
 use crate::console::{ConsoleHost, ConsoleOptions};
+use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::json::Form;
-use crate::screen::Screen;
-use crate::{Exit, Failure, connect, script};
+use crate::json::JsonFormat;
+use crate::{connect, script};
 
-/// Bytes of the output that are written at a time.
+/// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;
 
-/// Runs one script.
 pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let text = script::read(&args)?;
-    let mut options = console(&args.look);
+    let mut options = console(&args.display);
     if args.json.is_some() {
         options = options.text_to_errors();
     }
-    // What the script or its input come from is no answer to a prompt.
-    let host = Screen::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
+    // If standard input is the script or its input, prompts cannot read it.
+    let host = DedupHost::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
         true => options.without_input().stdio(),
         false => options.stdio(),
     });
@@ -44,42 +44,42 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let mut create = CreatePipeline::new(shell);
     create.remote_stream_options = RemoteStreamOptions::ERROR;
     create.no_input = args.input.is_none();
-    let session = Session { host, interrupts, show: Show::new(args.json, args.types) };
-    let exit = session.pipeline(&pool, create, args.input).await;
-    session.close(&pool).await;
-    Ok(session.exit(exit?))
+    let runner = PipelineRunner { host, interrupts, format: OutputFormat::new(args.json, args.types) };
+    let exit = runner.pipeline(&pool, create, args.input).await;
+    runner.close(&pool).await;
+    Ok(runner.exit(exit?))
 }
 
-/// How the console looks.
-pub(crate) fn console(look: &LookArgs) -> ConsoleOptions {
-    let options = match look.color {
+/// Converts command line arguments to console options.
+pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
+    let options = match display.color {
         ColorWhen::Auto => ConsoleOptions::new(),
         ColorWhen::Always => ConsoleOptions::new().colors(true),
         ColorWhen::Never => ConsoleOptions::new().colors(false),
     };
-    if look.no_progress { options.without_progress() } else { options }
+    if display.no_progress { options.without_progress() } else { options }
 }
 
-/// What is shown in which form.
-pub(crate) enum Show {
-    /// Everything as text.
+/// Output format.
+pub(crate) enum OutputFormat {
+    /// All streams as text.
     Text,
-    /// The output as JSON, everything else as text.
-    Output(Form),
-    /// Everything as JSON.
-    All(Form),
+    /// Output as JSON, other streams as text.
+    Output(JsonFormat),
+    /// All streams as JSON.
+    All(JsonFormat),
 }
 
-impl Show {
+impl OutputFormat {
     fn new(json: Option<JsonStreams>, types: bool) -> Self {
         match json {
             None => Self::Text,
-            Some(JsonStreams::Output) => Self::Output(Form { types }),
-            Some(JsonStreams::All) => Self::All(Form { types }),
+            Some(JsonStreams::Output) => Self::Output(JsonFormat { types }),
+            Some(JsonStreams::All) => Self::All(JsonFormat { types }),
         }
     }
 
-    /// The line of the output for an event, `None` if the host shows it.
+    /// Returns the line to print for an event, `None` if the host shows the event.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
         match (self, event) {
             (Self::Text, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
@@ -90,33 +90,33 @@ impl Show {
     }
 }
 
-/// Pipelines at a console.
-pub(crate) struct Session {
-    pub(crate) host: Arc<Screen>,
+/// Runs pipelines and shows their events on the console.
+pub(crate) struct PipelineRunner {
+    pub(crate) host: Arc<DedupHost>,
     pub(crate) interrupts: Interrupts,
-    pub(crate) show: Show,
+    pub(crate) format: OutputFormat,
 }
 
-/// What is to be done next.
+/// Next step of the event loop.
 enum Step {
     Event(Option<Result<PipelineEvent, Error>>),
     Stop,
 }
 
-impl Session {
-    /// Runs a pipeline and shows what it sends.
+impl PipelineRunner {
+    /// Runs a pipeline and shows its events.
     pub(crate) async fn pipeline(
         &self,
         pool: &RunspacePool,
         create: CreatePipeline,
-        input: Option<crate::args::InputForm>,
+        input: Option<crate::args::InputFormat>,
     ) -> Result<Exit, Failure> {
         let mut pipeline = pool.start(create).await.map_err(Failure::connection)?;
-        let mut input = input.map(|form| script::feed(form, pipeline.handle()));
+        let mut input = input.map(|form| script::send_stdin(form, pipeline.handle()));
         let (mut exit, mut is_stopped) = (Exit::Ok, false);
         let mut lines = String::new();
         loop {
-            let step = match now(pipeline.next()).await {
+            let step = match poll_once(pipeline.next()).await {
                 Some(event) => Step::Event(event),
                 None => {
                     self.print(&mut lines).await?;
@@ -124,7 +124,7 @@ impl Session {
                         event = pipeline.next() => Step::Event(event),
                         () = self.interrupts.wait(), if !is_stopped => Step::Stop,
                         () = self.host.interrupted(), if !is_stopped => {
-                            // The key raised no signal: the terminal handed it to the prompt.
+                            // The prompt received Ctrl+C as a key, not as a signal.
                             self.interrupts.raise();
                             Step::Stop
                         }
@@ -142,17 +142,17 @@ impl Session {
                 Step::Stop => {
                     is_stopped = true;
                     let handle = pipeline.handle();
-                    // It fails where the pipeline has just ended by itself.
+                    // Fails if the pipeline has just ended.
                     tokio::spawn(async move { handle.stop().await });
                     continue;
                 }
             };
             match &event {
                 PipelineEvent::Error(_) => exit = Exit::Errors,
-                // A prompt that was left by Ctrl+C may fail the script before it can be stopped.
+                // Ctrl+C at a prompt may fail the script before it can be stopped.
                 PipelineEvent::State(info) => match info.state {
                     PipelineState::Failed | PipelineState::Stopped => {
-                        exit = match is_stopped || now(self.host.interrupted()).await.is_some() {
+                        exit = match is_stopped || poll_once(self.host.interrupted()).await.is_some() {
                             true => Exit::Interrupted,
                             false => Exit::Errors,
                         };
@@ -161,9 +161,9 @@ impl Session {
                 },
                 _ => {}
             }
-            let line = self.show.line(&event);
+            let line = self.format.line(&event);
             if line.is_some() {
-                self.host.note(&event);
+                self.host.record_shown(&event);
             }
             match line {
                 None => {
@@ -193,7 +193,7 @@ impl Session {
         }
         match pool.state() {
             RunspacePoolState::Opened => Ok(exit),
-            // The pool took the pipeline with it, which has told the reason.
+            // The pool has broken and reported the error in a pipeline event.
             state => Err(Failure::connection(anyhow::anyhow!("the pool is {state}"))),
         }
     }
@@ -204,33 +204,35 @@ impl Session {
         if lines.pop().is_none() {
             return Ok(());
         }
-        match self.show {
-            Show::Text => self.host.print(lines).await.map_err(Failure::output),
-            Show::Output(_) | Show::All(_) => self.host.print_own(lines).await.map_err(Failure::output),
+        match self.format {
+            OutputFormat::Text => self.host.print(lines).await.map_err(Failure::output),
+            OutputFormat::Output(_) | OutputFormat::All(_) => {
+                self.host.print_to_stdout(lines).await.map_err(Failure::output)
+            }
         }
     }
 
-    /// Closes the pool as far as that works: what was to be done is done.
+    /// Closes the pool. Errors are ignored because all work is done.
     pub(crate) async fn close(&self, pool: &RunspacePool) {
-        self.interrupts.forget();
+        self.interrupts.reset();
         tokio::select! {
             _ = pool.close() => {}
             () = self.interrupts.wait() => {}
         }
     }
 
-    /// What the program ends with, if a script has not said it.
+    /// Returns the exit code set by a script, otherwise `exit`.
     pub(crate) fn exit(&self, exit: Exit) -> Exit {
         match self.host.exit_code() {
-            // Systems keep the lowest byte alone.
+            // Operating systems only use the lowest byte.
             Some(code) => Exit::Code((code & 0xFF) as u8),
             None => exit,
         }
     }
 }
 
-/// What a future gives if it is there already.
-async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+/// Polls a future once and returns its output if it is ready.
+async fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|cx| {
         Poll::Ready(match future.as_mut().poll(cx) {

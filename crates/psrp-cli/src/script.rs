@@ -1,4 +1,4 @@
-//! The script and its input.
+//! Reads the script and its input.
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -8,10 +8,10 @@ use psrp::Value;
 use psrp::io::PipelineHandle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::Failure;
-use crate::args::{InputForm, RunArgs};
+use crate::args::{InputFormat, RunArgs};
+use crate::exit::Failure;
 
-/// The text of the script.
+/// Returns the text of the script.
 pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
     match (&args.file, args.script.as_deref()) {
         (Some(file), _) => file_text(file).map_err(Failure::usage),
@@ -32,25 +32,25 @@ fn file_text(file: &Path) -> anyhow::Result<String> {
     text(bytes).with_context(|| file.display().to_string())
 }
 
-/// Text without the mark of its encoding.
+/// Decodes UTF-8 and removes a byte order mark.
 fn text(bytes: Vec<u8>) -> anyhow::Result<String> {
-    let text = String::from_utf8(bytes).ok().context("the script is no UTF-8")?;
+    let text = String::from_utf8(bytes).ok().context("the script is not valid UTF-8")?;
     Ok(text.strip_prefix('\u{FEFF}').map(ToOwned::to_owned).unwrap_or(text))
 }
 
-/// Reads standard input on a thread of its own, a few values ahead.
-struct Reader {
+/// Reads standard input on a separate thread, at most 64 values ahead.
+struct StdinReader {
     values: mpsc::Receiver<anyhow::Result<Value>>,
 }
 
-impl Reader {
-    fn start(form: InputForm) -> Self {
+impl StdinReader {
+    fn start(form: InputFormat) -> Self {
         let (send, values) = mpsc::channel(64);
         std::thread::spawn(move || {
             let input = io::stdin().lock();
             match form {
-                InputForm::Lines => lines(input, &send),
-                InputForm::Json => json(input, &send),
+                InputFormat::Lines => lines(input, &send),
+                InputFormat::Json => json(input, &send),
             }
         });
         Self { values }
@@ -78,7 +78,7 @@ fn lines(mut input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
 
 fn json(input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
     for value in serde_json::Deserializer::from_reader(input).into_iter::<Value>() {
-        let value = value.map_err(|error| anyhow::Error::new(error).context("the input is no JSON"));
+        let value = value.map_err(|error| anyhow::Error::new(error).context("the input is not valid JSON"));
         let has_failed = value.is_err();
         if send.blocking_send(value).is_err() || has_failed {
             return;
@@ -86,14 +86,15 @@ fn json(input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
     }
 }
 
-/// Sends standard input to a pipeline until either ends. What is wrong with the input is told, and the pipeline stopped.
-pub(crate) fn feed(form: InputForm, pipeline: PipelineHandle) -> oneshot::Receiver<anyhow::Error> {
+/// Sends standard input to a pipeline until either ends. An error of the input is reported to the receiver and stops
+/// the pipeline.
+pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot::Receiver<anyhow::Error> {
     let (failed, failure) = oneshot::channel();
     tokio::spawn(async move {
-        let mut reader = Reader::start(form);
+        let mut reader = StdinReader::start(form);
         while let Some(value) = reader.values.recv().await {
             match value {
-                // A pipeline that has ended takes nothing more, which its own end tells.
+                // If the pipeline has ended, its final state reports why.
                 Ok(value) => {
                     if let Err(error) = pipeline.send(value).await {
                         if !error.is_state() && !error.is_closed() {

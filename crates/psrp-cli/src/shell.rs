@@ -20,28 +20,29 @@ use tokio::runtime::Handle;
 use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
 use crate::complete::complete;
+use crate::connect;
+use crate::dedup::DedupHost;
+use crate::exit::{Exit, Failure};
 use crate::history::{self, History};
 use crate::interrupts::Interrupts;
-use crate::run::{Session, Show, console};
-use crate::screen::Screen;
-use crate::{Exit, Failure, connect};
+use crate::run::{OutputFormat, PipelineRunner, console};
 
-/// What scripts are typed with: the server completes them, and a line that is unfinished goes on in the next.
-struct Lines {
+/// Line editor helper: completion by the server, and continuation of unfinished scripts.
+struct LineHelper {
     pool: RunspacePool,
     runtime: Handle,
-    /// End of the part of the line that the last completions replace.
+    /// End of the range that the last completions replace.
     end: Cell<usize>,
 }
 
-impl Completer for Lines {
+impl Completer for LineHelper {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (sender, completions) = mpsc::channel();
         let (pool, line) = (self.pool.clone(), line.to_owned());
         self.runtime.spawn(async move { sender.send(complete(&pool, &line, cursor).await) });
-        // The task is dropped when the program ends.
+        // The sender is dropped when the program ends.
         let completions = completions.recv().unwrap_or_default();
         self.end.set(completions.range.end);
         Ok((completions.range.start, completions.candidates))
@@ -52,17 +53,17 @@ impl Completer for Lines {
     }
 }
 
-impl Hinter for Lines {
+impl Hinter for LineHelper {
     type Hint = String;
 }
 
-impl Highlighter for Lines {
+impl Highlighter for LineHelper {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         Cow::Borrowed(prompt)
     }
 }
 
-impl Validator for Lines {
+impl Validator for LineHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         Ok(match is_unfinished(context.input()) {
             true => ValidationResult::Incomplete,
@@ -71,26 +72,26 @@ impl Validator for Lines {
     }
 }
 
-impl Helper for Lines {}
+impl Helper for LineHelper {}
 
-type LineEditor = Editor<Lines, MemHistory>;
+type LineEditor = Editor<LineHelper, MemHistory>;
 
-/// Runs what is typed.
+/// Runs the interactive shell.
 pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let host = Arc::new(Screen::new(console(&args.look).stdio()));
+    let host = Arc::new(DedupHost::new(console(&args.display).stdio()));
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let session = Session { host, interrupts, show: Show::Text };
-    let result = lines(&session, &pool, &args).await;
-    session.close(&pool).await;
-    Ok(session.exit(result?))
+    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    let result = lines(&runner, &pool, &args).await;
+    runner.close(&pool).await;
+    Ok(runner.exit(result?))
 }
 
-async fn lines(session: &Session, pool: &RunspacePool, args: &ShellArgs) -> Result<Exit, Failure> {
+async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -> Result<Exit, Failure> {
     let config = Config::builder().completion_type(CompletionType::List).build();
     let lines = MemHistory::with_config(&history::config());
     let mut editor = LineEditor::with_history(config, lines).map_err(Failure::usage)?;
-    editor.set_helper(Some(Lines { pool: pool.clone(), runtime: Handle::current(), end: Cell::new(0) }));
+    editor.set_helper(Some(LineHelper { pool: pool.clone(), runtime: Handle::current(), end: Cell::new(0) }));
     let is_interactive = std::io::stdin().is_terminal();
     let mut history = history::path(args.history.as_deref()).filter(|_| is_interactive).map(History::open);
     for line in history.iter().flat_map(History::lines) {
@@ -98,11 +99,11 @@ async fn lines(session: &Session, pool: &RunspacePool, args: &ShellArgs) -> Resu
     }
     let mut last = Exit::Ok;
     loop {
-        let (returned, line) = read_line(editor, session, pool).await?;
+        let (returned, line) = read_line(editor, runner, pool).await?;
         editor = returned;
         let line = match line {
             Ok(line) => line,
-            // A line that was left: the next one.
+            // Ctrl+C discards the line.
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => return Ok(last),
             Err(error) => return Err(Failure::usage(error)),
@@ -112,10 +113,10 @@ async fn lines(session: &Session, pool: &RunspacePool, args: &ShellArgs) -> Resu
             "exit" | "quit" => return Ok(last),
             _ => {}
         }
-        // The history is no reason to stop.
+        // The shell continues without a history.
         let _ = editor.add_history_entry(line.as_str());
         if let Some(Err(error)) = history.as_mut().map(|history| history.add(&line)) {
-            session.host.print_error(error).await.map_err(Failure::output)?;
+            runner.host.print_error(error).await.map_err(Failure::output)?;
             history = None;
         }
         let mut shell = PowerShell::script(line);
@@ -125,18 +126,18 @@ async fn lines(session: &Session, pool: &RunspacePool, args: &ShellArgs) -> Resu
         let mut create = CreatePipeline::new(shell);
         create.remote_stream_options = RemoteStreamOptions::ERROR;
         create.add_to_history = true;
-        last = session.pipeline(pool, create, None).await?;
-        session.interrupts.forget();
-        if session.host.exit_code().is_some() {
+        last = runner.pipeline(pool, create, None).await?;
+        runner.interrupts.reset();
+        if runner.host.exit_code().is_some() {
             return Ok(last);
         }
     }
 }
 
-/// Reads a line on a thread that may block, as long as there is a connection.
+/// Reads a line on a blocking thread, until the connection ends.
 async fn read_line(
     mut editor: LineEditor,
-    session: &Session,
+    runner: &PipelineRunner,
     pool: &RunspacePool,
 ) -> Result<(LineEditor, Result<String, ReadlineError>), Failure> {
     let reading = tokio::task::spawn_blocking(move || {
@@ -146,7 +147,7 @@ async fn read_line(
     tokio::select! {
         read = reading => read.map_err(Failure::usage),
         error = pool.closed() => Err(Failure::connection(error)),
-        // Where the input is no terminal nobody turns the signal into a key.
-        () = session.interrupts.wait() => Err(Failure::interrupted()),
+        // Without a terminal, Ctrl+C is a signal and not a key.
+        () = runner.interrupts.wait() => Err(Failure::interrupted()),
     }
 }

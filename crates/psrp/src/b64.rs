@@ -1,30 +1,31 @@
-//! Base64 the way .NET writes and reads it.
+//! Base64 as .NET reads and writes it.
 //!
-//! base64-simd is three times as fast as base64 on packets of 4 KiB in both directions, and both take the same input.
+//! base64-simd is three times as fast as base64 on packets of 4 KiB in both directions, and both accept the same input.
 
-/// Appends the standard alphabet with padding.
+/// Appends the bytes in the standard alphabet with padding.
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
-    // The encoder reserves no more than it needs, which would be one copy of all for each call.
+    // The encoder reserves the exact size, so that without this every call would reallocate.
     out.reserve(encoded_len(bytes.len()));
     base64_simd::STANDARD.encode_append(bytes, out);
 }
 
-/// The standard alphabet with padding.
+/// Encodes to the standard alphabet with padding.
 pub(crate) fn encode_to_string(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
 }
 
-/// How long the text of so many bytes is.
+/// Length of the encoded text of this many bytes.
 pub(crate) const fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-/// Up to so many groups of four characters, the vector code takes longer to begin than to read them one by one.
-const FEW: usize = 16;
+/// Maximum groups of four characters that [`decode_short`] handles: for these the start-up of the vector code costs
+/// more than a plain loop.
+const SHORT_GROUPS: usize = 16;
 
-/// Appends the bytes of a short text without white space; nothing if it is another.
+/// Decodes short text without white space. Returns `None`, without output, for all other input.
 fn decode_short(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    /// What a character stands for, beyond six bits for those of no digit.
+    /// Value of each character; above 63 for characters outside the alphabet.
     const DIGITS: [u8; 256] = {
         let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut digits = [u8::MAX; 256];
@@ -38,16 +39,16 @@ fn decode_short(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
     let (groups, []) = text.as_chunks::<4>() else { return None };
     let (last, groups) = groups.split_last()?;
-    let (last, kept) = match *last {
+    let (last, last_len) = match *last {
         [a, b, b'=', b'='] => ([a, b, b'A', b'A'], 1),
         [a, b, c, b'='] => ([a, b, c, b'A'], 2),
         full => (full, 3),
     };
-    let mut bytes = [[0; 3]; FEW];
-    let mut all = 0;
+    let mut bytes = [[0; 3]; SHORT_GROUPS];
+    let mut all_digits = 0;
     let mut decode = |group: [u8; 4]| {
         let [a, b, c, d] = group.map(|digit| u32::from(DIGITS[usize::from(digit)]));
-        all |= a | b | c | d;
+        all_digits |= a | b | c | d;
         let [_, bytes @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
         bytes
     };
@@ -55,15 +56,15 @@ fn decode_short(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     for (bytes, group) in bytes.iter_mut().zip(groups) {
         *bytes = decode(*group);
     }
-    if all >= 64 {
+    if all_digits >= 64 {
         return None;
     }
-    out.extend_from_slice(&bytes.as_flattened()[..groups.len() * 3 + kept]);
+    out.extend_from_slice(&bytes.as_flattened()[..groups.len() * 3 + last_len]);
     Some(())
 }
 
-/// Appends the bytes of a text. White space counts for nothing, padding must be there, and unused bits of the last
-/// character are ignored. `None` if it is no Base64; then the buffer may have grown by something meaningless.
+/// Decodes and appends. White space is skipped, padding is required, and unused bits of the last character are ignored.
+/// Returns `None` for invalid Base64, in which case the buffer may have grown by garbage.
 #[must_use]
 pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let before = out.len();
@@ -75,7 +76,7 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
     out.truncate(before);
     let dense: Vec<u8> = text.iter().copied().filter(|byte| !b" \t\r\n".contains(byte)).collect();
-    // The forgiving decoder goes without padding and takes form feeds too.
+    // The forgiving decoder accepts missing padding and form feeds; .NET does not.
     if !dense.len().is_multiple_of(4) || dense.contains(&b'\x0c') {
         return None;
     }
@@ -83,9 +84,9 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The bytes of a text, as [`decode`] reads it.
+/// Like [`decode`], into a new buffer.
 pub(crate) fn decode_to_box(text: &[u8]) -> Option<Box<[u8]>> {
-    // With the exact length, the vector becomes a box without a copy.
+    // With the exact capacity, the conversion to a box does not copy.
     let padding = text.iter().rev().take(2).filter(|byte| **byte == b'=').count();
     let mut bytes = Vec::with_capacity((text.len() / 4 * 3).saturating_sub(padding));
     decode(text, &mut bytes)?;
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_net_reads() {
+    fn accepts_and_rejects_like_dotnet() {
         for (text, bytes) in [
             ("", &b""[..]),
             ("AAEC", b"\0\x01\x02"),
@@ -110,7 +111,7 @@ mod tests {
             ("AA==", b"\0"),
             (" A\tA\r\nE C ", b"\0\x01\x02"),
             ("A A = =", b"\0"),
-            // Bits that belong to no byte.
+            // Unused bits of the last character.
             ("AB==", b"\0"),
             ("+/+/", b"\xfb\xff\xbf"),
         ] {
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_and_character_is_read() {
+    fn short_decoder_agrees_for_every_length_and_character() {
         let bytes: Vec<u8> = (0..=255).rev().collect();
         for len in 1..100 {
             for start in 0..64 {
@@ -143,7 +144,7 @@ mod tests {
                 let mut text = Vec::new();
                 encode(bytes, &mut text);
                 let mut out = Vec::new();
-                assert_eq!(decode_short(&text, &mut out).is_some(), len.div_ceil(3) <= FEW);
+                assert_eq!(decode_short(&text, &mut out).is_some(), len.div_ceil(3) <= SHORT_GROUPS);
                 out.clear();
                 assert_eq!(decode(&text, &mut out), Some(()));
                 assert_eq!(out, bytes);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_padding() {
+    fn encoding_is_padded() {
         let mut out = Vec::new();
         encode(b"test data", &mut out);
         encode(b"t", &mut out);

@@ -1,8 +1,8 @@
-//! Sessions for programs without an async runtime: the methods of [`io`] block, and iterators take the place of streams.
+//! Blocking client for programs without an async runtime. It mirrors [`io`], with iterators instead of streams.
 //!
-//! Each session has a tokio runtime with one thread of its own, on which packets, keep-alive messages and the calls of a
-//! [`Host`](io::Host) are handled, also while the program does something else. Connectors, options, requests and results are
-//! the types of [`io`] and [`message`](crate::message).
+//! Each session runs its own tokio runtime with one thread, which handles packets, keep-alive messages and
+//! [`Host`](io::Host) calls even while the program is busy. Connectors, options, requests and results are the types of
+//! [`io`] and [`message`](crate::message).
 //!
 //! ```
 //! use psrp::Value;
@@ -11,7 +11,7 @@
 //! use psrp::io::Options;
 //! use psrp::message::PowerShell;
 //! # use psrp::io::{Lines, serve};
-//! # /// Returns the text of the script in capitals, and then the input.
+//! # /// Outputs the text of the script in upper case, and then the input.
 //! # struct Capitals;
 //! # impl serve::Handler for Capitals {
 //! #     async fn run(
@@ -36,12 +36,12 @@
 //! #     Ok(Lines::new(psrp::outofproc::Role::Client, read, write))
 //! # };
 //!
-//! // `server` is a connector, such as `Child`, `Ssh` or `Wsman`. This one makes capitals of scripts.
+//! // `server` is a connector, such as `Child`, `Ssh` or `Wsman`. This one outputs scripts in upper case.
 //! let pool = RunspacePool::open(&server, Options::new())?;
 //! let output = pool.invoke(PowerShell::script("Get-Date"))?.completed()?;
 //! assert_eq!(output.output, [Value::from("GET-DATE")]);
 //!
-//! // With input, and one event after the other.
+//! // With input, reading one event at a time.
 //! let mut pipeline = pool.start_with_input(PowerShell::script("$input"))?;
 //! pipeline.send(1)?;
 //! pipeline.end_input()?;
@@ -56,8 +56,8 @@
 //!
 //! # Panics
 //!
-//! Every function that waits panics inside of async code, where it would block a thread of the runtime: use [`io`] there, or
-//! call it in `tokio::task::spawn_blocking`. Values may be dropped anywhere.
+//! Every function that waits panics when called from async code, where it would block a thread of the runtime. Use
+//! [`io`] there, or call it in `tokio::task::spawn_blocking`. Values may be dropped anywhere.
 
 use std::fmt;
 use std::future::Future;
@@ -72,16 +72,16 @@ use crate::io::{self, Connect, Options, Output};
 use crate::message::PowerShell;
 use crate::value::{PsString, Value};
 
-/// Runs one script, as [`psrp::run`](crate::run) does: connects, opens a pool of one runspace, runs the script in it, and
-/// closes the pool.
+/// Runs one script: connects, opens a pool of one runspace, runs the script and closes the pool. The asynchronous
+/// version is [`psrp::run`](crate::run).
 ///
 /// # Errors
 ///
-/// As [`psrp::run`](crate::run).
+/// Same as [`psrp::run`](crate::run).
 ///
 /// # Panics
 ///
-/// Panics inside of async code.
+/// Panics in async code.
 ///
 /// # Examples
 ///
@@ -96,10 +96,11 @@ pub fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Out
     RunspacePool::open(connector, Options::new())?.invoke(PowerShell::script(script))
 }
 
-/// A runtime that ends its tasks in the background when it is dropped. Tokio's own waits for them, and panics in async code.
-struct Runtime(Option<runtime::Runtime>);
+/// Tokio runtime that shuts down in the background on drop. tokio's own `Drop` waits for its tasks and panics in async
+/// code.
+struct SessionRuntime(Option<runtime::Runtime>);
 
-impl Runtime {
+impl SessionRuntime {
     fn new() -> Result<Self, Error> {
         let mut builder = Builder::new_multi_thread();
         Ok(Self(Some(builder.worker_threads(1).thread_name("psrp").enable_all().build()?)))
@@ -110,7 +111,7 @@ impl Runtime {
     }
 }
 
-impl Drop for Runtime {
+impl Drop for SessionRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -118,13 +119,13 @@ impl Drop for Runtime {
     }
 }
 
-/// Closes the pool when the last of the pool's handles and pipelines is dropped.
-struct Session {
+/// Session whose drop closes the pool. Shared by the handles of the pool and its pipelines.
+struct BlockingSession {
     pool: io::RunspacePool,
-    runtime: Runtime,
+    runtime: SessionRuntime,
 }
 
-impl Drop for Session {
+impl Drop for BlockingSession {
     fn drop(&mut self) {
         let (done, closed) = mpsc::channel::<()>();
         let pool = self.pool.clone();
@@ -134,18 +135,18 @@ impl Drop for Session {
                 drop(done);
             });
         }
-        // Fails when the task has ended.
+        // Returns an error when the task has finished.
         let _ = closed.recv();
     }
 }
 
-/// A runspace pool of a server, as [`io::RunspacePool`], whose methods block.
+/// Blocking client of a runspace pool, in which pipelines run. The asynchronous version is [`io::RunspacePool`].
 ///
-/// A pool is a handle: clones are of the same pool, also in other threads. Dropping the last of its handles and pipelines
-/// closes the pool and waits for it, at most as long as [`close`](Self::close).
+/// Clones are handles of the same pool and can be used by other threads. Dropping the last handle or pipeline closes
+/// the pool and waits for that, with the same timeouts as [`close`](Self::close).
 #[derive(Clone)]
 pub struct RunspacePool {
-    session: Arc<Session>,
+    session: Arc<BlockingSession>,
 }
 
 impl RunspacePool {
@@ -153,23 +154,23 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::open`], and if the system starts no thread ([`Error::is_io`]).
+    /// Same as [`io::RunspacePool::open`]. Also fails with [`Error::is_io`] if no thread can be started.
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        let runtime = Runtime::new()?;
+        let runtime = SessionRuntime::new()?;
         let pool = runtime.wait(io::RunspacePool::open(connector, options))?;
-        Ok(Self { session: Arc::new(Session { pool, runtime }) })
+        Ok(Self { session: Arc::new(BlockingSession { pool, runtime }) })
     }
 
-    /// The pool as async code sees it: its state, its identifier, and methods for [`wait`](Self::wait).
+    /// Returns the asynchronous pool, for its state and identifier and for methods to pass to [`wait`](Self::wait).
     pub fn get_ref(&self) -> &io::RunspacePool {
         &self.session.pool
     }
 
-    /// Waits for a future of this session: for what [`io`] has and this module has not.
+    /// Runs a future of this session to completion. Use it for methods of [`io`] that this module does not mirror.
     ///
     /// ```no_run
     /// use psrp::blocking::RunspacePool;
@@ -182,7 +183,7 @@ impl RunspacePool {
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn wait<F: Future>(&self, future: F) -> F::Output {
         self.session.runtime.wait(future)
     }
@@ -191,52 +192,53 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::start`].
+    /// Same as [`io::RunspacePool::start`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
     }
 
-    /// Creates and starts a pipeline that gets input by [`Pipeline::send`] until [`Pipeline::end_input`].
+    /// Creates and starts a pipeline with input, which [`Pipeline::send`] sends and [`Pipeline::end_input`] ends.
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::start`].
+    /// Same as [`io::RunspacePool::start`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start_with_input(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
     }
 
-    /// Runs a pipeline without input and collects what it sends. It may have failed: see [`Output::completed`].
+    /// Runs a pipeline without input and collects its output. A failed pipeline is not an error: see
+    /// [`Output::completed`].
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::invoke`].
+    /// Same as [`io::RunspacePool::invoke`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.wait(self.get_ref().invoke(request))
     }
 
-    /// Runs a pipeline with these objects as its input, and collects what it sends meanwhile.
+    /// Runs a pipeline with the given input objects and collects its output.
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::invoke_with_input`].
+    /// Same as [`io::RunspacePool::invoke_with_input`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn invoke_with_input<V: Into<Value>>(
         &self,
         request: impl Into<PipelineRequest>,
@@ -245,15 +247,15 @@ impl RunspacePool {
         self.wait(self.get_ref().invoke_with_input(request, input))
     }
 
-    /// Runs a pipeline without input and converts each object of its output. With the feature `serde`.
+    /// Runs a pipeline without input and deserializes its output. Requires the feature `serde`.
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::invoke_as`].
+    /// Same as [`io::RunspacePool::invoke_as`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     #[cfg(feature = "serde")]
     pub fn invoke_as<T: ::serde::de::DeserializeOwned>(
         &self,
@@ -262,15 +264,15 @@ impl RunspacePool {
         self.wait(self.get_ref().invoke_as(request))
     }
 
-    /// Closes the pool, after its pipelines have been stopped and closed, and ends the connection.
+    /// Stops and closes the pipelines, closes the pool and ends the connection.
     ///
     /// # Errors
     ///
-    /// As [`io::RunspacePool::close`].
+    /// Same as [`io::RunspacePool::close`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn close(&self) -> Result<(), Error> {
         self.wait(self.get_ref().close())
     }
@@ -282,13 +284,12 @@ impl fmt::Debug for RunspacePool {
     }
 }
 
-/// A pipeline that runs, as the iterator over its events: [`io::Pipeline`], whose methods block.
+/// A running pipeline, as a blocking iterator over its events. The asynchronous version is [`io::Pipeline`].
 ///
-/// The last event is the state in which the pipeline has ended, unless the connection ends before, which is an error. Each
-/// step of the iterator waits for the next event and panics inside of async code. A pipeline that is dropped before its end
-/// is stopped in the background.
+/// The last event is the final state of the pipeline; if the connection ends first, the last item is an error. Each
+/// call of `next` waits for an event and panics in async code. Dropping a running pipeline stops it in the background.
 ///
-/// Another thread stops the pipeline while this one reads it:
+/// To stop the pipeline from another thread while this one reads it:
 ///
 /// ```no_run
 /// use psrp::blocking::RunspacePool;
@@ -310,7 +311,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The pipeline as async code sees it: its state, its identifier, and its [handle](io::Pipeline::handle).
+    /// Returns the asynchronous pipeline, for its state, identifier and [handle](io::Pipeline::handle).
     pub fn get_ref(&self) -> &io::Pipeline {
         &self.pipeline
     }
@@ -319,11 +320,11 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As [`io::PipelineHandle::send`].
+    /// Same as [`io::PipelineHandle::send`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         self.pool.wait(self.pipeline.send(value))
     }
@@ -332,37 +333,37 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As [`io::PipelineHandle::send`].
+    /// Same as [`io::PipelineHandle::send`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn end_input(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.end_input())
     }
 
-    /// Stops the pipeline and waits until it has ended. What it sends until then can still be read.
+    /// Stops the pipeline and waits until it has ended. Events sent until then can still be read.
     ///
     /// # Errors
     ///
-    /// As [`io::PipelineHandle::stop`].
+    /// Same as [`io::PipelineHandle::stop`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn stop(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.stop())
     }
 
-    /// Collects what the pipeline sends until its end.
+    /// Reads all events and returns the collected output.
     ///
     /// # Errors
     ///
-    /// As [`io::Pipeline::output`].
+    /// Same as [`io::Pipeline::output`].
     ///
     /// # Panics
     ///
-    /// Panics inside of async code.
+    /// Panics in async code.
     pub fn output(self) -> Result<Output, Error> {
         self.pool.wait(self.pipeline.output())
     }

@@ -1,4 +1,4 @@
-//! The one [`Error`] of the crate.
+//! The [`Error`] type of the crate.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,53 +6,54 @@ use std::sync::Arc;
 
 pub(crate) use ErrorKind as Kind;
 
-/// What went wrong, as [`Error::kind`] returns it. Each kind has a method of [`Error`] too, such as [`Error::is_limit`].
+/// The kind of an [`Error`], as returned by [`Error::kind`]. Each kind also has a predicate on [`Error`], such as
+/// [`Error::is_limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The input is not well-formed XML, or has what the format forbids: a document type, an entity.
+    /// The input is not well-formed XML, or contains a document type or an entity, which CLIXML forbids.
     Syntax,
-    /// The input is XML but not CLIXML: an element, attribute or text is where it may not be.
+    /// The input is XML but not CLIXML: an element, attribute or text is in the wrong place.
     Structure,
-    /// The text of an element is not a value of its type.
+    /// The text of an element is not a valid value of its type.
     InvalidText,
-    /// A reference names an object or list of type names that was not read before.
+    /// A reference to an object or a list of type names that the document has not defined yet.
     UnknownReference,
     /// A configured limit is exceeded.
     Limit,
-    /// A header, packet or key blob has a field that the protocol does not allow.
+    /// A header, packet or key blob contains a field that the protocol does not allow.
     InvalidHeader,
     /// The input ends inside a header, packet or value.
     UnexpectedEnd,
-    /// A fragment does not continue what was received before it.
+    /// A fragment does not continue the fragments received before it.
     OutOfOrder,
-    /// A value is not of the shape that a message or type needs: a missing member, another type.
+    /// A value does not have the structure that a message or type requires: a member is missing or of another type.
     Mismatch,
-    /// A value can't be written, such as a reference to an object that is gone.
+    /// A value can't be written, for example a reference to an object that was dropped.
     Unwritable,
-    /// Encryption, decryption or the key exchange failed, deliberately without any detail.
+    /// Encryption, decryption or the key exchange failed. Deliberately without details.
     Crypto,
-    /// An encrypted value is used before there is a session key.
+    /// An encrypted value is used before the session key was exchanged.
     NoKey,
-    /// The state of a pool or pipeline does not allow the action.
+    /// The action is not allowed in the current state of the pool or pipeline.
     State,
     /// The peer violates the protocol.
     Protocol,
-    /// Reading or writing failed; the cause is the source.
+    /// Reading or writing failed. [`source`](std::error::Error::source) is the I/O error.
     Io,
     /// The connection has ended.
     Closed,
-    /// The peer took too long.
+    /// The peer did not answer in time.
     Timeout,
-    /// The peer can't prove its identity: its key is unknown, changed or revoked.
+    /// The peer could not prove its identity: its key is unknown, changed or revoked.
     Untrusted,
-    /// The peer refuses the user or the credentials.
+    /// The peer rejected the user or the credentials.
     Denied,
-    /// A pipeline has failed or was stopped.
+    /// The pipeline failed or was stopped.
     Pipeline,
     /// The transport, host or build does not support this.
     Unsupported,
-    /// The peer refuses the request; its reason is the source, if it gives one.
+    /// The peer rejected the request. [`source`](std::error::Error::source) is its reason, if it sent one.
     Refused,
     /// A copied file differs from its source.
     Corrupt,
@@ -61,46 +62,48 @@ pub enum ErrorKind {
 impl ErrorKind {
     fn text(self) -> &'static str {
         match self {
-            Self::Syntax => "not well-formed XML, or XML that is forbidden here",
-            Self::Structure => "no CLIXML",
-            Self::InvalidText => "the text is no value of its type",
-            Self::UnknownReference => "a reference to nothing",
+            Self::Syntax => "malformed or forbidden XML",
+            Self::Structure => "not CLIXML",
+            Self::InvalidText => "the text is not a value of its type",
+            Self::UnknownReference => "unknown reference",
             Self::Limit => "a limit is exceeded",
-            Self::InvalidHeader => "a header is invalid",
-            Self::UnexpectedEnd => "the input ends too early",
+            Self::InvalidHeader => "invalid header",
+            Self::UnexpectedEnd => "unexpected end of input",
             Self::OutOfOrder => "a fragment is out of order",
             Self::Mismatch => "the value is not of the expected shape",
             Self::Unwritable => "the value can't be written",
             Self::Crypto => "a cryptographic operation failed",
-            Self::NoKey => "there is no session key",
+            Self::NoKey => "no session key",
             Self::State => "the state does not allow this",
             Self::Protocol => "the peer violates the protocol",
             Self::Io => "reading or writing failed",
             Self::Closed => "the connection has ended",
-            Self::Timeout => "the other side took too long",
-            Self::Untrusted => "the other side is not to be trusted",
+            Self::Timeout => "the peer took too long",
+            Self::Untrusted => "the peer is not trusted",
             Self::Denied => "access is denied",
             Self::Pipeline => "the pipeline has not completed",
-            Self::Unsupported => "this is not supported here",
-            Self::Refused => "the other side refuses the request",
+            Self::Unsupported => "not supported",
+            Self::Refused => "the peer refused the request",
             Self::Corrupt => "the copy differs from its source",
         }
     }
 }
 
-/// Why something could not be read, written or done: what it was, and where in the input.
+/// The error of all operations of this crate: a [kind](ErrorKind), a detail, and the byte offset in the input.
 ///
-/// Its text names elements, members and limits of the protocol. It never contains values of the input, for these may be
-/// secret. Only why the other side has ended a connection or a pipeline is told in its own words, made safe for a terminal
-/// ([`terminal_safe`](crate::terminal_safe)) and cut off after 4 KiB.
+/// The message names elements, members and limits of the protocol. It never contains values of the input, because these
+/// may be secret. The one exception is the peer's reason for ending a connection or pipeline, which is made safe for a
+/// terminal ([`terminal_safe`](crate::terminal_safe)) and truncated to 4 KiB.
+#[derive(Debug)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
-    /// What exactly, where the kind alone does not tell.
+    /// Adds to the kind, if it does not say everything.
     detail: Option<Box<str>>,
     offset: Option<u64>,
-    /// Shared, for the end of a connection is told to all who wait for something from it.
+    /// Shared because the end of a connection is reported to all pending operations.
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -110,7 +113,7 @@ impl Error {
         Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
     }
 
-    /// With what exactly is wrong; the text must not contain values of the input.
+    /// Creates an error with a detail, which must not contain values of the input.
     #[cold]
     pub(crate) fn with(kind: Kind, detail: impl Into<Box<str>>) -> Self {
         let mut error = Self::new(kind);
@@ -118,13 +121,13 @@ impl Error {
         error
     }
 
-    /// Sets the byte offset, unless a place closer to the cause has set it.
+    /// Sets the byte offset unless it is already set, so that the offset closest to the cause wins.
     pub(crate) fn or_offset(mut self, offset: u64) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }
 
-    /// Puts the place in a value, such as `Items[3].Name`, before the detail.
+    /// Prepends a path inside the value, such as `Items[3].Name`, to the detail.
     #[cfg(feature = "serde")]
     pub(crate) fn within(mut self, place: &str) -> Self {
         let detail = match self.0.detail.take() {
@@ -140,14 +143,13 @@ impl Error {
         self
     }
 
-    /// The same error once more.
+    /// Clones the error; it shares its source.
     #[cfg(feature = "tokio")]
     pub(crate) fn duplicate(&self) -> Self {
-        let Inner { kind, detail, offset, source } = &*self.0;
-        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: source.clone() }))
+        Self(self.0.clone())
     }
 
-    /// What went wrong, to tell many kinds apart in one place.
+    /// Returns the kind, to distinguish many errors in one `match`.
     ///
     /// ```
     /// use psrp::{Error, ErrorKind};
@@ -168,122 +170,123 @@ impl Error {
         self.0.kind
     }
 
-    /// The position in bytes from the start of the input that was handed in, if there is one.
+    /// Returns the position in bytes from the start of the input, if the error is about input bytes.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// Whether the input is not well-formed XML, or has a document type or an entity of its own.
+    /// Returns whether the input is not well-formed XML, or contains a document type or an entity declaration.
     pub fn is_syntax(&self) -> bool {
         self.0.kind == Kind::Syntax
     }
 
-    /// Whether the input is XML but not CLIXML.
+    /// Returns whether the input is XML but not CLIXML.
     pub fn is_structure(&self) -> bool {
         self.0.kind == Kind::Structure
     }
 
-    /// Whether the text of an element is no value of its type.
+    /// Returns whether the text of an element is not a valid value of its type.
     pub fn is_invalid_text(&self) -> bool {
         self.0.kind == Kind::InvalidText
     }
 
-    /// Whether a reference names an object or a list of type names that was not there before.
+    /// Returns whether a reference names an object or a list of type names that was not defined before.
     pub fn is_unknown_reference(&self) -> bool {
         self.0.kind == Kind::UnknownReference
     }
 
-    /// Whether a configured limit is exceeded.
+    /// Returns whether a configured limit was exceeded.
     pub fn is_limit(&self) -> bool {
         self.0.kind == Kind::Limit
     }
 
-    /// Whether a header, packet or key blob has a field that the protocol does not allow.
+    /// Returns whether a header, packet or key blob contains a field that the protocol does not allow.
     pub fn is_invalid_header(&self) -> bool {
         self.0.kind == Kind::InvalidHeader
     }
 
-    /// Whether the input ends inside a header, packet or value.
+    /// Returns whether the input ended inside a header, packet or value.
     pub fn is_unexpected_end(&self) -> bool {
         self.0.kind == Kind::UnexpectedEnd
     }
 
-    /// Whether a fragment does not continue what was received before it.
+    /// Returns whether a fragment does not continue the fragments received before it.
     pub fn is_out_of_order(&self) -> bool {
         self.0.kind == Kind::OutOfOrder
     }
 
-    /// Whether a value is not of the shape that a message or type needs.
+    /// Returns whether a value does not have the structure that a message or type requires.
     pub fn is_mismatch(&self) -> bool {
         self.0.kind == Kind::Mismatch
     }
 
-    /// Whether a value can't be written.
+    /// Returns whether a value can't be written.
     pub fn is_unwritable(&self) -> bool {
         self.0.kind == Kind::Unwritable
     }
 
-    /// Whether encryption, decryption or the key exchange failed; which of their steps is not told.
+    /// Returns whether encryption, decryption or the key exchange failed. The failed step is deliberately not
+    /// disclosed.
     pub fn is_crypto(&self) -> bool {
         self.0.kind == Kind::Crypto
     }
 
-    /// Whether an encrypted value was used before there is a session key.
+    /// Returns whether an encrypted value was used before the session key was exchanged.
     pub fn is_no_key(&self) -> bool {
         self.0.kind == Kind::NoKey
     }
 
-    /// Whether the state of a pool or pipeline does not allow the action.
+    /// Returns whether the action is not allowed in the current state of the pool or pipeline.
     pub fn is_state(&self) -> bool {
         self.0.kind == Kind::State
     }
 
-    /// Whether the peer does what the protocol forbids.
+    /// Returns whether the peer violated the protocol.
     pub fn is_protocol(&self) -> bool {
         self.0.kind == Kind::Protocol
     }
 
-    /// Whether reading or writing failed; the cause is the source.
+    /// Returns whether reading or writing failed; the source is the I/O error.
     pub fn is_io(&self) -> bool {
         self.0.kind == Kind::Io
     }
 
-    /// Whether the connection has ended, for which the other side may have told the reason.
+    /// Returns whether the connection has ended. The message includes the peer's reason, if it sent one.
     pub fn is_closed(&self) -> bool {
         self.0.kind == Kind::Closed
     }
 
-    /// Whether the other side took too long.
+    /// Returns whether the peer did not answer in time.
     pub fn is_timeout(&self) -> bool {
         self.0.kind == Kind::Timeout
     }
 
-    /// Whether the other side can't show that it is who it should be: its key is unknown, changed or revoked.
+    /// Returns whether the peer could not prove its identity: its key is unknown, changed or revoked.
     pub fn is_untrusted(&self) -> bool {
         self.0.kind == Kind::Untrusted
     }
 
-    /// Whether the other side refuses the user, or whatever the user has to log in with.
+    /// Returns whether the peer rejected the user or the credentials.
     pub fn is_denied(&self) -> bool {
         self.0.kind == Kind::Denied
     }
 
-    /// Whether a pipeline has failed or was stopped, for which the other side may have told the reason.
+    /// Returns whether a pipeline failed or was stopped. The message includes the peer's reason, if it sent one.
     pub fn is_pipeline(&self) -> bool {
         self.0.kind == Kind::Pipeline
     }
 
-    /// Whether there is no means for it: in the transport, in the host, or in this build.
+    /// Returns whether the transport, the host or this build does not support the operation.
     pub fn is_unsupported(&self) -> bool {
         self.0.kind == Kind::Unsupported
     }
 
-    /// Whether the other side refuses what it was asked for; its reason is the source, if it gives one.
+    /// Returns whether the peer rejected a request; the source is its reason, if it sent one.
     pub fn is_refused(&self) -> bool {
         self.0.kind == Kind::Refused
     }
 
-    /// Whether a copied file differs from its source.
+    /// Returns whether a copied file differs from its source.
     pub fn is_corrupt(&self) -> bool {
         self.0.kind == Kind::Corrupt
     }
@@ -299,17 +302,6 @@ impl fmt::Display for Error {
             write!(f, " (at byte {offset})")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("detail", &self.0.detail)
-            .field("offset", &self.0.offset)
-            .field("source", &self.0.source)
-            .finish()
     }
 }
 

@@ -1,13 +1,13 @@
-//! Identifiers in the text forms of .NET.
+//! Parsing of GUIDs in the text formats of .NET.
 
 use uuid::Uuid;
 
-/// An identifier in any form that .NET reads: 32 digits; with hyphens; that in braces or parentheses; or as numbers,
-/// `{0x..,0x..,0x..,{0x..,..}}`. Blanks around it count for nothing.
+/// Parses a GUID in any format that .NET reads: 32 digits, optionally with hyphens; with hyphens in braces or
+/// parentheses; or as numbers, `{0x..,0x..,0x..,{0x..,..}}`. Surrounding white space is ignored.
 pub(crate) fn parse(text: &[u8]) -> Option<Uuid> {
     let text = text.trim_ascii();
     match text {
-        // The usual form has this length, so has no other.
+        // The usual format; no other has this length.
         _ if text.len() == 36 => Uuid::try_parse_ascii(text).ok(),
         _ if text.len() == 32 => Uuid::try_parse_ascii(text).ok(),
         [b'{', inner @ .., b'}'] | [b'(', inner @ .., b')'] if inner.len() == 36 && inner[8] == b'-' => {
@@ -18,11 +18,11 @@ pub(crate) fn parse(text: &[u8]) -> Option<Uuid> {
     }
 }
 
-/// The form of numbers; blanks may stand anywhere.
+/// Parses the numeric format, with white space anywhere.
 fn numbers(text: &[u8]) -> Option<Uuid> {
     let mut rest = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).peekable();
     let mut numbers = [0_u32; 11];
-    let largest = |index| match index {
+    let max = |index| match index {
         0 => u32::MAX,
         1 | 2 => 0xFFFF,
         _ => 0xFF,
@@ -48,7 +48,7 @@ fn numbers(text: &[u8]) -> Option<Uuid> {
             }
             *number = *number << 4 | digit;
         }
-        if digits == 0 || *number > largest(index) {
+        if digits == 0 || *number > max(index) {
             return None;
         }
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_forms_are_the_same() {
+    fn all_formats_give_the_same_guid() {
         let expected = Uuid::from_u128(0xa1b2c3d4_e5f6_4718_8293_a4b5c6d7e8f9);
         for text in [
             "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9",
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn malformed_text_is_rejected() {
         for text in [
             "",
             "xyz",

@@ -1,28 +1,97 @@
-//! PowerShell Remoting Protocol (MS-PSRP): scripts on other machines, servers that run them, and all layers of it.
+//! PowerShell Remoting Protocol (MS-PSRP): run PowerShell scripts on other machines, or write a server that runs them.
 //!
-//! With the feature `tokio` a script is a call; `io` has the rest, servers included, and `blocking` the same without async:
+//! Use it instead of starting `pwsh` or `ssh` and parsing their text: output arrives as objects, and errors, warnings
+//! and progress as separate records. It does what pypsrp and psrpcore do for Python and go-psrpcore for Go. PowerShell
+//! is not required on the client.
+//!
+//! # A script over SSH
 //!
 //! ```no_run
-//! # #[cfg(feature = "tokio")]
-//! # async fn run() -> Result<(), psrp::Error> {
-//! use psrp::io::{Child, Options, RunspacePool};
-//! use psrp::message::PowerShell;
+//! # #[cfg(feature = "ssh")]
+//! # async fn example() -> Result<(), psrp::Error> {
+//! use psrp::io::Ssh;
 //!
-//! // PowerShell as a child process; `Ssh`, `Wsman` and `Socket` connect elsewhere.
-//! let output = psrp::run(&Child::default(), "Get-Process pwsh").await?.completed()?;
-//! for process in &output.output {
-//!     println!("{:?}", process["Id"].as_i32());
+//! let server = Ssh::new("server.example.org").user("alice");
+//! let result = psrp::run(&server, "Get-Process pwsh").await?.completed()?;
+//! for process in &result.output {
+//!     println!("{:?} {:?}", process["Id"].as_i32(), process["ProcessName"].as_str());
 //! }
-//!
-//! // Several scripts over one connection, up to four at the same time.
-//! let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
-//! let date = pool.invoke(PowerShell::script("Get-Date")).await?.completed()?;
-//! pool.close().await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! What travels are values, and what they become; that takes neither the feature nor I/O:
+//! `io::Child`, `io::Wsman` and `io::Socket` connect to a child process, to Windows Remote Management and to a local
+//! socket. `io::RunspacePool` runs several scripts over one connection, and returns output while a script is running;
+//! `blocking` is the same without async.
+//!
+//! # Installation
+//!
+//! ```text
+//! cargo add psrp --features ssh
+//! cargo add tokio --features full
+//! ```
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `crypto` (default) | key exchange and encryption of secure strings, with aws-lc-rs |
+//! | `tokio` | `io`: sessions over child processes, sockets and any other transport; servers; file copies (with `crypto`) |
+//! | `blocking` | `blocking`: sessions for programs without an async runtime |
+//! | `ssh` | `io::Ssh`, with russh |
+//! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with user name and password, with reqwest |
+//! | `negotiate` | NTLM and Kerberos for `wsman`, with sspi |
+//! | `serde` | conversion between values and any serde type, and to and from JSON |
+//! | `jiff` | conversion of dates and time spans |
+//!
+//! The program `psrp` is in the package `psrp-cli`.
+//!
+//! # Limits
+//!
+//! All input is untrusted, and all buffers are bounded. Each limit has a setter and a constant with its default, for
+//! example `max_depth` and `DEFAULT_MAX_DEPTH`. A value equal to the limit is accepted. Exceeding a limit fails with
+//! [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and servers
+//! are listed in `io`.
+//!
+//! | limit | default | setter | if exceeded |
+//! | --- | --- | --- | --- |
+//! | size of a document, in bytes | 10 MiB; 64 MiB for [`import`](clixml::import) | [`Limits::max_size`] | nothing is read; a [`ConsoleFilter`] emits the document as text |
+//! | nesting depth of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails at this point |
+//! | nesting depth through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails at this point |
+//! | values, references and type names of a document | 1,048,576; more in sessions and for [`import`](clixml::import), as their memory allows | [`Limits::max_nodes`] | the reader fails at this point |
+//! | decoded size: memory of the values of a document, in bytes | 64 MiB; 128 MiB for [`import`](clixml::import) | [`Limits::max_decoded_size`] | the reader fails at this point, with at most three times as much allocated; a [`ConsoleFilter`] emits the document as text |
+//! | decoded size of a received message, including copies made for its typed form | 200 MiB | [client], [server] | the pipeline fails; for a message of the pool, the pool breaks |
+//! | nesting depth of a written value | 49 | [`WriteOptions::max_depth`], up to 512 | nothing is written, or [a placeholder](clixml::WriteOptions::replace_too_deep) instead of the value |
+//! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | decoding fails |
+//! | size of a sent fragment, in bytes | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message is split into more fragments |
+//! | size of a received message with its fragment headers, in bytes | 200 MiB; 10 MiB for an assembler alone | [client], [server], [`AssemblerOptions::max_object_size`] | rejected from the header, before the data is buffered; the stream can't continue: the pipeline fails, or the pool breaks if it is its own message |
+//! | length of a line, in bytes | 44,716 | [`ReaderOptions::max_line`] | rejected while it arrives; the stream can't continue |
+//! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool breaks |
+//! | pending host calls | 64 | [client], [server] | the server can't make another one; at the client the calling pipeline fails, or the pool breaks if it made the call |
+//! | pending requests of a client | 1024 | [client], [server] | the client can't make another one; a server's pool breaks |
+//! | pending outgoing messages, in bytes | 256 MiB | [client], [server] | the message is not sent |
+//! | partial incoming messages of all targets, in bytes | 256 MiB | [client], [server] | the pipeline that exceeds it fails; the pool breaks if it is its own message |
+//! | bytes that a pipeline receives | none | [client], [server] | the pipeline fails |
+//! | memory of events that were not polled, in bytes | 256 MiB | [client], [server] | the pool breaks, because events must not be lost |
+//! | values converted to a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails at this point |
+//! | nesting depth of these | 128 | `serde::Budget::max_depth` | the conversion fails at this point |
+//!
+//! Values built in code are not limited: they can be cloned, compared, formatted and dropped at any depth.
+//!
+//! # Modules
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `io` | sessions on tokio: pools and pipelines as futures and streams, transports, servers |
+//! | `blocking` | clients with blocking methods and iterators |
+//! | [`value`] | [`Value`], [`Object`], and .NET types without a counterpart in Rust |
+//! | [`clixml`] | reader and writer of values, files of `Export-Clixml`, and a filter for `#< CLIXML` in the output of programs |
+//! | `serde` | conversion to and from any serde type, and JSON |
+//! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O |
+//! | [`message`], [`record`], [`host`] | typed messages, records of the streams, host calls |
+//! | [`fragment`] | splitting of messages into fragments, and reassembly |
+//! | [`outofproc`] | line format of pipes, SSH and sockets |
+//! | [`crypto`] | key exchange and encryption of secure strings |
+//!
+//! Values need neither I/O nor the feature `tokio`:
 //!
 //! ```
 //! use psrp::{Object, Value};
@@ -36,101 +105,27 @@
 //! assert_eq!(value["processname"], "pwsh");
 //! ```
 //!
-//! Objects become CLIXML, CLIXML the data of messages, messages fragments, and fragments lines of a pipe; and back:
+//! # Guarantees
 //!
-//! ```
-//! use psrp::fragment::{Assembler, Fragmenter, Priority};
-//! use psrp::message::{Destination, Message, MessageHeader, Payload};
-//! use psrp::outofproc::{Packet, PacketReader, Received, Role};
-//! use psrp::{Object, Value, clixml};
+//! - Sans-IO: only `io`, `blocking`, [`clixml::Document`] and its writer do I/O. No other module starts a task or reads
+//!   a clock.
+//! - Values are written byte for byte like PowerShell's serializer does. Unknown members of values and records, and
+//!   unknown numbers of enumerations, are preserved.
+//! - A malformed message of a pipeline fails only that pipeline; the pool and its other pipelines continue.
+//! - Untrusted bytes lead to a value or to an [`Error`] with its kind and position. Memory is allocated for received
+//!   bytes, not for announced lengths.
+//! - Errors and `Debug` output never contain secure strings or keys. Errors contain no values of the input, and `Debug`
+//!   shows them only for values and typed messages. The exception is the [source](std::error::Error::source) of an
+//!   error if it comes from the serde code of your own type.
+//! - Writing into a reused buffer or with a reused writer does not allocate.
 //!
-//! // A server sends an object of the output.
-//! let payload = Payload::PipelineOutput(Object::custom([("Name", "sshd")]).into());
-//! let header = MessageHeader {
-//!     destination: Destination::Client,
-//!     message_type: payload.message_type(),
-//!     pool_id: uuid::Uuid::from_u128(1),
-//!     pipeline_id: Some(uuid::Uuid::from_u128(2)),
-//! };
-//! let (mut message, mut fragments, mut line) = (Vec::new(), Vec::new(), Vec::new());
-//! let mut writer = clixml::Writer::new();
-//! Message { header, data: payload.encode(&mut writer)? }.encode(&mut message);
-//! Fragmenter::new().encode(&message, &mut fragments);
-//! let (target, priority) = (header.pipeline_id, Priority::Default);
-//! Packet::Data { target, priority, data: &fragments }.encode(&mut line)?;
+//! # Not guaranteed
 //!
-//! // The client reads it.
-//! let mut packets = PacketReader::new(Role::Client);
-//! let Some(Received::Packet(Packet::Data { mut data, .. })) = packets.next(&mut &line[..])? else { panic!() };
-//! let mut assembler = Assembler::new();
-//! let received = Message::decode(assembler.next(&mut data)?.unwrap())?;
-//! let Payload::PipelineOutput(value) = Payload::decode(received.header.message_type, received.data)? else { panic!() };
-//! assert_eq!(value["name"], "sshd");
-//! # Ok::<(), psrp::Error>(())
-//! ```
-//!
-//! # Modules
-//!
-//! | module | what it has |
-//! | --- | --- |
-//! | [`value`] | [`Value`], [`Object`], and the types of .NET that have no counterpart in Rust |
-//! | [`clixml`] | reader and writer of values, files of `Export-Clixml`, and the filter for `#< CLIXML` in the output of programs |
-//! | [`message`], [`record`], [`host`] | all messages as types, the records of the streams, the calls of the host |
-//! | [`fragment`] | messages cut for the transport, with queues and priorities, and put together |
-//! | [`outofproc`] | lines of the transports that are pipes: standard input and output, SSH, sockets |
-//! | [`crypto`] | the key exchange, and what encrypts strings |
-//! | [`client`], [`server`] | runspace pools and pipelines as state machines, for either end of a session |
-//! | `io` | sessions on tokio: pools and pipelines as futures and streams, and what they talk over |
-//! | `blocking` | the same for programs without an async runtime: methods that block, and iterators |
-//! | `serde` | the bridge to any type of serde, and values as JSON |
-//!
-//! # Features
-//!
-//! | feature | what it adds |
-//! | --- | --- |
-//! | `crypto` (default) | the key exchange and the cipher of secure strings, on aws-lc-rs |
-//! | `serde` | the bridge to any type, and documents of any type |
-//! | `jiff` | conversions of dates and spans |
-//! | `tokio` | `io`: sessions over child processes, sockets, and anything that carries bytes; servers; hosts for scripts and tests; with `crypto`, copies of files |
-//! | `blocking` | `blocking`: sessions for programs without an async runtime |
-//! | `ssh` | `io::Ssh`, on russh |
-//! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with name and password, on reqwest |
-//! | `negotiate` | NTLM and Kerberos for that, on sspi |
-//!
-//! The program `psrp` is the package `psrp-cli`.
-//!
-//! # Limits
-//!
-//! Each has a setter and, beside it, a constant with the default: `max_depth` and `DEFAULT_MAX_DEPTH`. Reaching a limit is
-//! fine. What is beyond it fails with [`Error::is_limit`], unless the table tells otherwise.
-//!
-//! | limit | default | is set with | beyond it |
-//! | --- | --- | --- | --- |
-//! | bytes of a document | 10 MiB; 64 MiB for [`import`](clixml::import) | [`Limits::max_size`] | nothing of it is read; a [`ConsoleFilter`] passes it on as text |
-//! | levels of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails there |
-//! | levels through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails there |
-//! | values, references, type names of a document | 1,048,576; more in sessions and for [`import`](clixml::import), as their memory allows | [`Limits::max_nodes`] | the reader fails there |
-//! | bytes of memory that the values of a document take | 64 MiB; 128 MiB for [`import`](clixml::import) | [`Limits::max_decoded_size`] | the reader fails there, with at most three times as much allocated; a [`ConsoleFilter`] passes the document on as text |
-//! | the same of a message that is received, with what its typed form copies | 200 MiB | [client], [server] | the pipeline that it belongs to fails, a pool breaks by its own |
-//! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
-//! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
-//! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
-//! | bytes of a message that is received, with the headers of its fragments | 200 MiB; 10 MiB for the assemblers alone | [client], [server], [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
-//! | messages in part, where they may be mixed | 16 | [`InterleavedOptions::max_pending_objects`] | the stream is lost |
-//! | bytes of these | 20 MiB | [`InterleavedOptions::max_pending_bytes`] | the stream is lost |
-//! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
-//! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
-//! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; at a client the pipeline that has made it fails, a pool that has is broken |
-//! | requests of a client that wait | 1024 | [client], [server] | the client can't make another one; a server's pool is broken |
-//! | bytes of messages that wait to be sent | 256 MiB | [client], [server] | the message is not sent |
-//! | bytes of messages received in part, all targets together | 256 MiB | [client], [server] | the pipeline that there is no more room for fails; the pool is broken if it is its own message |
-//! | bytes that a pipeline receives | none | [client], [server] | the pipeline fails |
-//! | bytes of memory of events that were not polled | 256 MiB | [client], [server] | the pool is broken: nobody would hear of less |
-//! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
-//! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
-//!
-//! Those of sessions on tokio, their transports and servers are in `io`.
-//! Values that a program puts together have no limit: they are cloned, compared, shown and dropped at any depth.
+//! - Objects are data: no .NET type is instantiated, whatever the type names say.
+//! - Remote text may contain escape sequences; print it with [`terminal_safe`].
+//! - The protocol's encryption hides secure strings but has no integrity protection; the channel itself must be secure.
+//! - Values are tested against four other implementations. Sessions are tested with PowerShell 7.6.9 as client and
+//!   server, and with no other version.
 //!
 //! [`Limits::max_size`]: clixml::Limits::max_size
 //! [`Limits::max_depth`]: clixml::Limits::max_depth
@@ -142,34 +137,11 @@
 //! [`Payload::from_value_within`]: message::Payload::from_value_within
 //! [`Fragmenter::fragment_size`]: fragment::Fragmenter::fragment_size
 //! [`AssemblerOptions::max_object_size`]: fragment::AssemblerOptions::max_object_size
-//! [`InterleavedOptions::max_object_size`]: fragment::InterleavedOptions::max_object_size
-//! [`InterleavedOptions::max_pending_objects`]: fragment::InterleavedOptions::max_pending_objects
-//! [`InterleavedOptions::max_pending_bytes`]: fragment::InterleavedOptions::max_pending_bytes
 //! [`ReaderOptions::max_line`]: outofproc::ReaderOptions::max_line
 //! [client]: client::Config
 //! [server]: server::Config
-//!
-//! # Promised
-//!
-//! - Nothing in the modules above but `io` and `blocking` starts a task or reads a clock, and nothing else but
-//!   [`clixml::Document`] and its writer does I/O: bytes go in, values and bytes come out.
-//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
-//!   members that were read, records also those that they do not know, and enumerations numbers without a name.
-//! - A malformed message of a pipeline fails that pipeline; the pool and its other pipelines go on.
-//! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the
-//!   bytes that are there, not what a header says; references share. The [limits](#limits) bound the rest.
-//! - Errors and `Debug` show no secure string and no key. No error shows a value of the input, and no
-//!   `Debug` but those of values and typed messages. What may is the [source](std::error::Error::source) of an error, where
-//!   a type of yours says something with serde.
-//! - Writing into a buffer or with a writer that is used again allocates nothing.
-//!
-//! # Not promised
-//!
-//! - An object read is data: nothing becomes an instance of a .NET type, whatever its type names say.
-//! - Texts of the other side may hold escape sequences; show them through [`terminal_safe`].
-//! - The encryption of the protocol hides strings but notices no changes; the channel has to be safe by itself.
-//! - Values are compared with the vectors of four implementations and with live ones. Sessions are tested with the engine
-//!   of PowerShell 7.6.9 as client and server, and with no other version.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod b64;
 #[cfg(feature = "blocking")]
@@ -187,6 +159,7 @@ mod link;
 pub mod message;
 pub mod outofproc;
 pub mod record;
+mod redacted;
 #[cfg(feature = "serde")]
 pub mod serde;
 pub mod server;

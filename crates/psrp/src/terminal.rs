@@ -1,14 +1,14 @@
-//! Text of the other side on the way to a terminal.
+//! Escaping of remote text for terminals.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Text of the other side, made safe for a terminal: control characters are shown instead of obeyed.
+/// Makes remote text safe for a terminal: replaces control characters by visible escapes.
 ///
-/// Escape sequences of a remote text could recolour or clear the screen, rename the window, or make one line look like
-/// another. All control characters but tab and line feed become `\u{1b}` and the like, and so do the characters that turn
-/// the direction of writing; the carriage return of CR LF is dropped. PowerShell colours its own texts with such
-/// sequences (`$PSStyle`), which are then visible as text too.
+/// Escape sequences in remote text could recolour or clear the screen, rename the window, or make one line look like
+/// another. All control characters except tab and line feed become `\u{1b}` and the like, and so do the characters that
+/// change the direction of writing. The carriage return of CR LF is dropped. PowerShell colours its own output with
+/// such sequences (`$PSStyle`); these become visible as text too.
 ///
 /// ```
 /// assert_eq!(psrp::terminal_safe("done\r\n\x1b]0;title\x07"), "done\n\\u{1b}]0;title\\u{7}");
@@ -35,7 +35,7 @@ pub fn terminal_safe(text: &str) -> Cow<'_, str> {
 fn is_unsafe(char: char) -> bool {
     match char {
         '\t' | '\n' => false,
-        // Marks, embeddings, overrides and isolates of the direction; line and paragraph separators.
+        // Bidirectional marks, embeddings, overrides and isolates; line and paragraph separators.
         '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
         _ => char.is_control(),
     }
@@ -46,24 +46,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_control_character_is_shown() {
+    fn control_characters_are_escaped_except_tab_and_line_feed() {
         for code in (0..0x20).chain(0x7F..0xA0) {
             let char = char::from_u32(code).unwrap();
             let safe = terminal_safe(char.encode_utf8(&mut [0; 4])).into_owned();
-            let kept = matches!(char, '\t' | '\n');
-            assert_eq!(safe, if kept { char.to_string() } else { format!("\\u{{{code:x}}}") });
+            let unchanged = matches!(char, '\t' | '\n');
+            assert_eq!(safe, if unchanged { char.to_string() } else { format!("\\u{{{code:x}}}") });
         }
     }
 
     #[test]
-    fn lines_end_as_before_and_cannot_be_overwritten() {
+    fn crlf_becomes_lf_and_a_lone_cr_is_escaped() {
         assert_eq!(terminal_safe("a\r\nb\tc\n"), "a\nb\tc\n");
         assert_eq!(terminal_safe("real\rfake"), "real\\u{d}fake");
         assert_eq!(terminal_safe("\r\r\n"), "\\u{d}\n");
     }
 
     #[test]
-    fn the_direction_of_writing_stays() {
+    fn direction_changes_are_escaped() {
         assert_eq!(terminal_safe("a\u{202E}b\u{2066}"), "a\\u{202e}b\\u{2066}");
         assert_eq!(terminal_safe("\u{5D0}\u{1F600}"), "\u{5D0}\u{1F600}");
     }

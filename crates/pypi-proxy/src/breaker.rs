@@ -1,16 +1,16 @@
-//! A circuit breaker: a bucket or an index that fails several times in a row is not asked for a while.
+//! Circuit breaker: after several failures in a row, no requests are sent to a bucket or index for a while.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many failures one after the other are no accident.
-const FAILURES: u32 = 5;
-/// For how long it is left alone, first and at most.
+/// Consecutive failures that open the breaker.
+const FAILURE_THRESHOLD: u32 = 5;
+/// Initial and maximum time for which the breaker stays open.
 const PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// Whether requests are sent.
+/// State of a circuit breaker.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     failures: u32,
@@ -19,56 +19,56 @@ pub(crate) struct Breaker {
 
 #[derive(Debug)]
 struct Open {
-    /// When one may try again. Once one does, this is when the next may.
+    /// Time of the next probe. Each probe moves it by `pause`, so that one probe runs at a time unless it hangs.
     until: Instant,
     pause: Duration,
 }
 
-/// Leave to ask.
+/// Permission to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leave {
-    Given,
-    /// To see whether it answers again.
+pub(crate) enum Permit {
+    Normal,
+    /// Tests whether requests succeed again.
     Probe,
 }
 
 impl Breaker {
-    /// `None` while it is left alone.
-    pub(crate) fn ask(&mut self, now: Instant) -> Option<Leave> {
+    /// Returns permission to send a request, or `None` while the breaker is open.
+    pub(crate) fn try_acquire(&mut self, now: Instant) -> Option<Permit> {
         match &mut self.open {
-            None => Some(Leave::Given),
+            None => Some(Permit::Normal),
             Some(open) if now >= open.until => {
                 open.until = now + open.pause;
-                Some(Leave::Probe)
+                Some(Permit::Probe)
             }
             Some(_) => None,
         }
     }
 
-    /// How long it is still left alone.
+    /// Returns the time until the next probe.
     pub(crate) fn pause(&self, now: Instant) -> Duration {
         self.open.as_ref().map_or(Duration::ZERO, |open| open.until.saturating_duration_since(now))
     }
 
-    /// It has answered. Whether it was left alone before.
-    pub(crate) fn answered(&mut self) -> bool {
+    /// Closes the breaker after a response. Returns whether it was open.
+    pub(crate) fn record_success(&mut self) -> bool {
         self.failures = 0;
         self.open.take().is_some()
     }
 
-    /// It has not. Whether it is left alone from now on, and was not before.
-    pub(crate) fn failed(&mut self, leave: Leave, now: Instant) -> bool {
-        match (&mut self.open, leave) {
-            (Some(open), Leave::Probe) => {
+    /// Counts a failure. Returns whether it opened the breaker.
+    pub(crate) fn record_failure(&mut self, permit: Permit, now: Instant) -> bool {
+        match (&mut self.open, permit) {
+            (Some(open), Permit::Probe) => {
                 open.pause = (open.pause * 2).min(MAX_PAUSE);
                 open.until = now + open.pause;
                 false
             }
-            // It was asked before that was known.
-            (Some(_), Leave::Given) => false,
+            // The request was sent before the breaker opened.
+            (Some(_), Permit::Normal) => false,
             (None, _) => {
                 self.failures += 1;
-                let is_enough = self.failures >= FAILURES;
+                let is_enough = self.failures >= FAILURE_THRESHOLD;
                 if is_enough {
                     self.open = Some(Open { until: now + PAUSE, pause: PAUSE });
                 }
@@ -87,52 +87,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_left_alone_after_failures_in_a_row() {
+    fn breaker_opens_after_consecutive_failures() {
         let (mut breaker, now) = (Breaker::default(), Instant::now());
-        for _ in 1..FAILURES {
-            assert!(!breaker.failed(Leave::Given, now));
+        for _ in 1..FAILURE_THRESHOLD {
+            assert!(!breaker.record_failure(Permit::Normal, now));
         }
-        breaker.answered();
-        for _ in 1..FAILURES {
-            assert!(!breaker.failed(Leave::Given, now));
-            assert_eq!(breaker.ask(now), Some(Leave::Given));
+        breaker.record_success();
+        for _ in 1..FAILURE_THRESHOLD {
+            assert!(!breaker.record_failure(Permit::Normal, now));
+            assert_eq!(breaker.try_acquire(now), Some(Permit::Normal));
         }
         assert_eq!(breaker.pause(now), Duration::ZERO);
-        assert!(breaker.failed(Leave::Given, now));
-        assert_eq!(breaker.ask(now), None);
+        assert!(breaker.record_failure(Permit::Normal, now));
+        assert_eq!(breaker.try_acquire(now), None);
         assert_eq!(breaker.pause(now), PAUSE);
-        // One that was on its way changes nothing.
-        assert!(!breaker.failed(Leave::Given, now));
-        assert_eq!(breaker.ask(now + PAUSE), Some(Leave::Probe));
+        // The failure of a request in flight changes nothing.
+        assert!(!breaker.record_failure(Permit::Normal, now));
+        assert_eq!(breaker.try_acquire(now + PAUSE), Some(Permit::Probe));
     }
 
     #[test]
-    fn one_tries_at_a_time_and_less_and_less_often() {
+    fn one_probe_runs_at_a_time_with_exponential_backoff() {
         let (mut breaker, mut now) = (Breaker::default(), Instant::now());
-        for _ in 0..FAILURES {
-            breaker.failed(Leave::Given, now);
+        for _ in 0..FAILURE_THRESHOLD {
+            breaker.record_failure(Permit::Normal, now);
         }
         let mut pause = PAUSE;
         for _ in 0..10 {
             now += pause;
-            assert_eq!(breaker.ask(now), Some(Leave::Probe));
-            assert_eq!(breaker.ask(now), None);
-            assert!(!breaker.failed(Leave::Probe, now));
+            assert_eq!(breaker.try_acquire(now), Some(Permit::Probe));
+            assert_eq!(breaker.try_acquire(now), None);
+            assert!(!breaker.record_failure(Permit::Probe, now));
             pause = (pause * 2).min(MAX_PAUSE);
-            assert_eq!(breaker.ask(now + pause / 2), None);
+            assert_eq!(breaker.try_acquire(now + pause / 2), None);
         }
-        assert!(breaker.answered());
-        assert!(!breaker.answered());
-        assert_eq!(breaker.ask(now), Some(Leave::Given));
+        assert!(breaker.record_success());
+        assert!(!breaker.record_success());
+        assert_eq!(breaker.try_acquire(now), Some(Permit::Normal));
     }
 
     #[test]
-    fn a_probe_that_never_ends_does_not_keep_others_away() {
+    fn hanging_probe_does_not_block_the_next_probe() {
         let (mut breaker, now) = (Breaker::default(), Instant::now());
-        for _ in 0..FAILURES {
-            breaker.failed(Leave::Given, now);
+        for _ in 0..FAILURE_THRESHOLD {
+            breaker.record_failure(Permit::Normal, now);
         }
-        assert_eq!(breaker.ask(now + PAUSE), Some(Leave::Probe));
-        assert_eq!(breaker.ask(now + PAUSE * 2), Some(Leave::Probe));
+        assert_eq!(breaker.try_acquire(now + PAUSE), Some(Permit::Probe));
+        assert_eq!(breaker.try_acquire(now + PAUSE * 2), Some(Permit::Probe));
     }
 }

@@ -1,4 +1,4 @@
-//! The one [`Error`] of the crate.
+//! The [`Error`] type of the crate.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,58 +6,58 @@ use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A name of a project or file that no index may use.
+    /// Invalid name of a project or file.
     Name,
-    /// A page of an index that can't be read.
+    /// Malformed index page.
     Page,
-    /// A limit of the configuration that something exceeds.
+    /// Exceeded limit of the configuration.
     Limit,
-    /// A setting that is not known or has no such value.
+    /// Unknown or invalid setting.
     Config,
-    /// An upstream that can't be reached, or does not do what is asked of it.
+    /// Unreachable upstream, or an unexpected response.
     Upstream,
-    /// An upstream that takes too long.
+    /// Timeout of an upstream.
     Timeout,
-    /// An upstream that is not asked, because the proxy is offline.
+    /// Request that offline mode prevents.
     Offline,
-    /// A project or file that there is none of.
+    /// Missing project or file.
     NotFound,
-    /// Something that a rule of the configuration forbids.
+    /// Forbidden by a rule of the configuration.
     Forbidden,
-    /// A file that is not what it should be.
+    /// File with a wrong hash or size.
     Corrupt,
-    /// The folder of the cache can't be read or written.
-    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is stored"))]
+    /// Unusable cache directory.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "used by the store only"))]
     Storage,
-    /// The folder of the cache is in use.
+    /// Cache directory in use by another proxy.
     Busy,
-    /// The bucket fails.
+    /// Failed operation of the bucket.
     Bucket,
 }
 
 impl Kind {
     fn text(self) -> &'static str {
         match self {
-            Self::Name => "not a valid name",
-            Self::Page => "not a page of a package index",
-            Self::Limit => "a limit is exceeded",
-            Self::Config => "a setting is wrong",
-            Self::Upstream => "the upstream fails",
-            Self::Timeout => "the upstream takes too long",
+            Self::Name => "invalid name",
+            Self::Page => "malformed index page",
+            Self::Limit => "limit exceeded",
+            Self::Config => "invalid configuration",
+            Self::Upstream => "upstream request failed",
+            Self::Timeout => "upstream timed out",
             Self::Offline => "not cached, and the proxy is offline",
-            Self::NotFound => "there is no such thing",
-            Self::Forbidden => "a rule forbids this",
-            Self::Corrupt => "not the file that was expected",
-            Self::Storage => "the cache folder can't be used",
-            Self::Busy => "another proxy uses the cache folder",
-            Self::Bucket => "the bucket fails",
+            Self::NotFound => "not found",
+            Self::Forbidden => "forbidden by a rule",
+            Self::Corrupt => "file has a wrong hash or size",
+            Self::Storage => "cache directory is unusable",
+            Self::Busy => "another proxy uses the cache directory",
+            Self::Bucket => "bucket operation failed",
         }
     }
 }
 
-/// Why something could not be read, fetched or stored.
+/// Error of the proxy.
 ///
-/// Its text never contains credentials.
+/// Neither `Display` nor `Debug` output contains credentials.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -66,8 +66,8 @@ struct Inner {
     offset: Option<u64>,
     retry_after: Option<Duration>,
     source: Option<Box<dyn StdError + Send + Sync>>,
-    /// Whether it was known before, so that nobody was asked.
-    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is asked"))]
+    /// Whether the result of an earlier request was reused.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "used by the page cache only"))]
     is_remembered: bool,
 }
 
@@ -108,7 +108,7 @@ impl Error {
         Self::new(Kind::Storage).caused_by(source)
     }
 
-    /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
+    /// Copies the error for another waiter of the same result. The copy has no source.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
         let Inner { kind, detail, offset, retry_after, is_remembered, .. } = &*self.0;
@@ -128,7 +128,7 @@ impl Error {
         self
     }
 
-    /// The same, known before.
+    /// Marks the error as the result of an earlier request.
     #[cfg(feature = "proxy")]
     pub(crate) fn remembered(mut self) -> Self {
         self.0.is_remembered = true;
@@ -140,79 +140,79 @@ impl Error {
         self.0.is_remembered
     }
 
-    /// The position in bytes from the start of the page, if there is one.
+    /// Returns the byte offset in the page, if known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// How long an upstream wants to be left alone, if it tells: at most five minutes, whatever it says.
+    /// Returns the time to wait before a retry, if known: from a `Retry-After` header (at most five minutes), or until
+    /// the proxy contacts the upstream again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// Whether the name of a project or file is not valid.
+    /// Returns whether the name of a project or file is invalid.
     pub fn is_name(&self) -> bool {
         self.0.kind == Kind::Name
     }
 
-    /// Whether a page of an index can't be read.
+    /// Returns whether an index page is malformed.
     pub fn is_page(&self) -> bool {
         self.0.kind == Kind::Page
     }
 
-    /// Whether something exceeds a limit of the configuration.
+    /// Returns whether a limit of the configuration was exceeded.
     pub fn is_limit(&self) -> bool {
         self.0.kind == Kind::Limit
     }
 
-    /// Whether a setting is not known or has no such value.
+    /// Returns whether a setting is unknown or invalid.
     pub fn is_config(&self) -> bool {
         self.0.kind == Kind::Config
     }
 
-    /// Whether an upstream can't be reached or does not do what is asked of it. Taking too long is another thing:
-    /// [`is_timeout`](Self::is_timeout).
+    /// Returns whether an upstream is unreachable, sent an unexpected response, or was not contacted because of offline
+    /// mode. Timeouts are separate: [`is_timeout`](Self::is_timeout).
     pub fn is_upstream(&self) -> bool {
         self.0.kind == Kind::Upstream || self.is_offline()
     }
 
-    /// Whether an upstream is not asked because the proxy is offline.
+    /// Returns whether offline mode prevented a request.
     pub fn is_offline(&self) -> bool {
         self.0.kind == Kind::Offline
     }
 
-    /// Whether an upstream takes too long.
+    /// Returns whether a request to an upstream timed out.
     pub fn is_timeout(&self) -> bool {
         self.0.kind == Kind::Timeout
     }
 
-    /// Whether there is no such project or file.
+    /// Returns whether the project or file does not exist.
     pub fn is_not_found(&self) -> bool {
         self.0.kind == Kind::NotFound
     }
 
-    /// Whether a file is not what it should be.
+    /// Returns whether a file has a wrong hash or size.
     pub fn is_corrupt(&self) -> bool {
         self.0.kind == Kind::Corrupt
     }
 
-    /// Whether the folder of the cache can't be used, because it can't be read or written or because another proxy uses
-    /// it.
+    /// Returns whether the cache directory is unusable, or in use by another proxy.
     pub fn is_storage(&self) -> bool {
         matches!(self.0.kind, Kind::Storage | Kind::Busy)
     }
 
-    /// Whether another proxy uses the folder of the cache.
+    /// Returns whether another proxy uses the cache directory.
     pub fn is_busy(&self) -> bool {
         self.0.kind == Kind::Busy
     }
 
-    /// Whether the bucket that files and pages are shared in fails.
+    /// Returns whether an operation of the bucket failed.
     pub fn is_bucket(&self) -> bool {
         self.0.kind == Kind::Bucket
     }
 
-    /// Whether a rule of the configuration forbids it.
+    /// Returns whether a rule of the configuration forbids the request.
     pub fn is_forbidden(&self) -> bool {
         self.0.kind == Kind::Forbidden
     }
@@ -248,7 +248,7 @@ impl StdError for Error {
     }
 }
 
-/// An error with its causes, in one line.
+/// Formats an error with all its causes in one line.
 #[cfg(feature = "proxy")]
 pub(crate) struct Chain<'e>(pub(crate) &'e dyn StdError);
 

@@ -1,12 +1,12 @@
-//! How long things take, counted without a lock.
+//! Lock-free histogram of durations.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The upper ends of all buckets but the last one, which has none, in microseconds.
+/// Inclusive upper bounds of all buckets except the last, which is unbounded, in microseconds.
 ///
-/// A page in memory takes tens of microseconds, a large wheel over a slow line minutes.
+/// A page from memory takes tens of microseconds, a large wheel over a slow connection minutes.
 const BOUNDS: [u64; 20] = [
     50,
     100,
@@ -31,17 +31,17 @@ const BOUNDS: [u64; 20] = [
 ];
 const BUCKETS: usize = BOUNDS.len() + 1;
 
-/// Counts durations by their size. Recording one is two additions.
+/// Histogram of durations. Recording costs two atomic additions.
 #[derive(Debug)]
 pub(crate) struct Histogram {
     buckets: [AtomicU64; BUCKETS],
-    /// The sum in nanoseconds: it overflows after 584 years of work.
+    /// Sum in nanoseconds; overflows after 584 years.
     nanos: AtomicU64,
 }
 
-/// What a [`Histogram`] had counted at some time, or between two times.
+/// Counts of a [`Histogram`] at one time, or the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct HistogramSnapshot {
     buckets: [u64; BUCKETS],
     nanos: u64,
 }
@@ -61,24 +61,27 @@ impl Histogram {
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// What was counted until now. A time that is being recorded may be in one of the two and not yet in the other.
-    pub(crate) fn counted(&self) -> Counted {
+    /// Returns the current counts. A duration being recorded may be in the bucket and not yet in the sum.
+    pub(crate) fn snapshot(&self) -> HistogramSnapshot {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counted { buckets: array::from_fn(|bucket| load(&self.buckets[bucket])), nanos: load(&self.nanos) }
+        HistogramSnapshot {
+            buckets: array::from_fn(|bucket| load(&self.buckets[bucket])),
+            nanos: load(&self.nanos),
+        }
     }
 }
 
-impl Counted {
+impl HistogramSnapshot {
     pub(crate) fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "nobody reads that many digits")]
+    #[expect(clippy::cast_precision_loss, reason = "metrics need few digits")]
     pub(crate) fn seconds(&self) -> f64 {
         self.nanos as f64 / 1e9
     }
 
-    /// Each bucket's upper end in seconds, with how many were at most as long. The last one, of all, has no end.
+    /// Returns the upper bound of each bucket in seconds with the cumulative count. The last bucket has no bound.
     #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
     pub(crate) fn cumulative(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
         let mut sum = 0;
@@ -89,7 +92,7 @@ impl Counted {
         })
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     pub(crate) fn plus(mut self, other: &Self) -> Self {
         for (count, more) in self.buckets.iter_mut().zip(other.buckets) {
             *count += more;
@@ -98,16 +101,7 @@ impl Counted {
         self
     }
 
-    /// What came after `earlier`.
-    pub(crate) fn since(mut self, earlier: &Self) -> Self {
-        for (count, less) in self.buckets.iter_mut().zip(earlier.buckets) {
-            *count = count.saturating_sub(less);
-        }
-        self.nanos = self.nanos.saturating_sub(earlier.nanos);
-        self
-    }
-
-    /// About how long the given part of all took at most, in seconds: times are taken as spread evenly over their bucket.
+    /// Estimates a quantile in seconds, with durations spread evenly over their bucket. `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
     pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
         let rank = self.count() as f64 * part;
@@ -133,24 +127,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_belong_to_their_bucket() {
+    fn upper_bounds_are_inclusive() {
         let histogram = Histogram::default();
         for micros in [0, 50, 51, 300_000_000, 300_000_001] {
             histogram.record(Duration::from_micros(micros));
         }
-        let counted = histogram.counted();
-        let cumulative: Vec<_> = counted.cumulative().collect();
+        let snapshot = histogram.snapshot();
+        let cumulative: Vec<_> = snapshot.cumulative().collect();
         assert_eq!(cumulative[0], (Some(0.00005), 2));
         assert_eq!(cumulative[1], (Some(0.0001), 3));
         assert_eq!(cumulative[19], (Some(300.0), 4));
         assert_eq!(cumulative[20], (None, 5));
-        assert_eq!(counted.since(&counted), Counted::default());
-        assert_eq!(Counted::default().quantile(0.5), None);
+        assert_eq!(HistogramSnapshot::default().quantile(0.5), None);
     }
 
     proptest! {
         #[test]
-        fn a_quantile_is_in_the_bucket_of_the_real_one(
+        fn estimated_quantile_is_in_the_bucket_of_the_exact_one(
             mut micros in proptest::collection::vec(0_u64..400_000_000, 1..200), part in 0.01_f64..1.0,
         ) {
             let histogram = Histogram::default();
@@ -162,7 +155,7 @@ mod tests {
             let edge = |bucket: Option<usize>| {
                 bucket.map_or(0.0, |bucket| BOUNDS.get(bucket).map_or(300.0, |bound| Duration::from_micros(*bound).as_secs_f64()))
             };
-            let found = histogram.counted().quantile(part).unwrap();
+            let found = histogram.snapshot().quantile(part).unwrap();
             prop_assert!(found >= edge(bucket.checked_sub(1)) - 1e-9 && found <= edge(Some(bucket)) + 1e-9);
         }
     }

@@ -1,4 +1,4 @@
-//! A caching proxy for Python package indexes: the simple repository API, with one upstream transfer for all clients.
+//! A caching proxy for Python package indexes (simple repository API): each file is downloaded once for all clients.
 //!
 //! ```
 //! use pypi_proxy::{Coding, Form, ProjectName};
@@ -12,36 +12,40 @@
 //!
 //! # Modules
 //!
-//! | module | what it has |
+//! | module | contents |
 //! | --- | --- |
-//! | the root | [`Page`] and [`ProjectList`]: pages of an index, read, rewritten and merged; names, ranges, what clients accept |
-//! | `upstream` | an index, asked over HTTP |
-//! | `pages` | pages that are kept: fresh, stale, on disk, in every form and coding |
-//! | `rules` | what clients may have: projects, files by their age, yanked files |
-//! | `guard` | who clients are, and how much they may ask |
-//! | `store` | files that are kept by their hashes, each fetched once for all who want it |
+//! | crate root | [`Page`] and [`ProjectList`]: parsing, rewriting and merging of index pages; names, byte ranges, content negotiation |
+//! | `upstream` | HTTP client for an index |
+//! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings |
+//! | `rules` | rules for projects, file ages and yanked files |
+//! | `guard` | authentication and rate limits |
+//! | `store` | file cache by hash, with one download for concurrent requests |
 //! | `bucket` | files and pages that several proxies share |
-//! | `serve` | the answers to requests, and connections; its page begins with a whole proxy |
-//! | `config` | the settings of the program: flags, variables and files, and the parts above made of them |
+//! | `serve` | request handling and HTTP server; its documentation starts with a complete proxy |
+//! | `config` | settings from flags, variables and files, and construction of the modules above |
 //!
 //! # Features
 //!
-//! `proxy` is all but the root: what asks, keeps and answers. `s3` is a bucket of S3 for it. `cli` (default) is the program
-//! `pypi-proxy` with both.
+//! - `proxy`: all modules. Without it, only the crate root is available.
+//! - `s3`: buckets on S3 servers.
+//! - `cli` (default): the program `pypi-proxy`, with `proxy` and `s3`.
 //!
-//! # Promised
+//! # Guarantees
 //!
-//! - A member of a page that is not known here is passed on as it came; only where files are is replaced.
-//! - A file is what its hash says or no client takes it for that: the last byte waits for the hash. It is fetched once,
-//!   however many want it, and goes on if they leave.
-//! - A bucket that several proxies share is a help, never a need: while it fails, files and pages come from the indexes.
-//! - A folder that holds anything else is left alone. Credentials go to their index, and to no text.
-//! - Bad input leads to an [`Error`], with memory bounded by the limits of each configuration.
+//! - Unknown fields of a page are passed through unchanged; only file URLs are replaced.
+//! - The last byte of a file is withheld until its hash verifies. Concurrent requests share one download, which continues
+//!   if the clients disconnect.
+//! - The proxy does not depend on its bucket: while it fails, files and pages come from the indexes.
+//! - A cache directory with other contents is rejected. Credentials are sent to their index only and appear in no text.
+//! - Invalid input results in an [`Error`]; memory is bounded by the configured limits.
 //!
-//! # Not promised
+//! # Limits
 //!
-//! - There is no upload. A page in HTML tells no sizes and times: here they are on it for files whose hash it tells, after
-//!   they were fetched or asked for.
+//! - Uploads are not supported.
+//! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was downloaded
+//!   or requested.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "proxy")]
 mod breaker;
@@ -60,7 +64,7 @@ mod name;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]
-pub mod pages;
+pub mod page_cache;
 mod range;
 #[cfg(feature = "proxy")]
 pub mod rules;
@@ -68,6 +72,8 @@ pub mod rules;
 pub mod serve;
 #[cfg(feature = "proxy")]
 pub mod store;
+#[cfg(feature = "proxy")]
+mod units;
 #[cfg(feature = "proxy")]
 pub mod upstream;
 

@@ -1,4 +1,4 @@
-//! Names of projects and files.
+//! Validation and normalization of project and file names.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::str::FromStr;
 use crate::Error;
 use crate::error::Kind;
 
-/// The longest name that is accepted, in bytes: what file systems can store, with room for a suffix of ours.
+/// Maximum length of a name in bytes: what file systems can store, minus a suffix of the cache.
 const MAX_LEN: usize = 200;
 
-/// The name of a project in its normal form: lower case, one hyphen for each run of `-`, `_` and `.` (the *names and
+/// A normalized project name: lower case, with one hyphen for each run of `-`, `_` and `.` (the *names and
 /// normalization* specification).
 ///
 /// ```
@@ -25,17 +25,17 @@ const MAX_LEN: usize = 200;
 pub struct ProjectName(Box<str>);
 
 impl ProjectName {
-    /// Checks and normalises a name.
+    /// Validates and normalizes a name.
     ///
     /// # Errors
     ///
-    /// Fails unless the name has 1 to 200 letters, digits, `-`, `_` and `.` of ASCII, with a letter or digit at both ends
-    /// ([`Error::is_name`]).
+    /// Fails unless the name consists of 1 to 200 ASCII letters, digits, `-`, `_` and `.`, and starts and ends with a
+    /// letter or digit ([`Error::is_name`]).
     pub fn parse(text: &str) -> Result<Self, Error> {
         normalize(text).map(|name| Self(name.into()))
     }
 
-    /// The normal form.
+    /// Returns the normalized name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,7 +44,7 @@ impl ProjectName {
 impl FromStr for ProjectName {
     type Err = Error;
 
-    /// The same as [`ProjectName::parse`].
+    /// Same as [`ProjectName::parse`].
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::parse(text)
     }
@@ -68,13 +68,13 @@ impl std::borrow::Borrow<str> for ProjectName {
     }
 }
 
-/// The normal form of a name, borrowed if the name has it already, so that a request for a known project allocates
-/// nothing.
+/// Normalizes a name. Borrows the text if it is normalized already, so that a request for a cached project does not
+/// allocate.
 pub(crate) fn normalize(text: &str) -> Result<Cow<'_, str>, Error> {
     let bytes = text.as_bytes();
     let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     if bytes.len() > MAX_LEN || !is_end(bytes.first()) || !is_end(bytes.last()) {
-        return Err(Error::with(Kind::Name, "a project"));
+        return Err(Error::with(Kind::Name, "project"));
     }
     let is_separator = |byte: u8| matches!(byte, b'-' | b'_' | b'.');
     let mut is_normal = true;
@@ -84,7 +84,7 @@ pub(crate) fn normalize(text: &str) -> Result<Cow<'_, str>, Error> {
             b'a'..=b'z' | b'0'..=b'9' => {}
             b'-' => is_normal &= before != b'-',
             b'A'..=b'Z' | b'_' | b'.' => is_normal = false,
-            _ => return Err(Error::with(Kind::Name, "a project")),
+            _ => return Err(Error::with(Kind::Name, "project")),
         }
         before = byte;
     }
@@ -102,11 +102,11 @@ pub(crate) fn normalize(text: &str) -> Result<Cow<'_, str>, Error> {
     Ok(Cow::Owned(name))
 }
 
-/// Whether a file of an index may have this name. What is accepted can be the last part of a path and of a URL's path
-/// without further care: 1 to 200 characters of ASCII, no blank, control, slash, backslash, `%`, `?`, `#` or quote, and no
-/// dot in front.
+/// Returns whether a file of an index may have this name. Valid names need no escaping as the last segment of a file
+/// path or URL path: 1 to 200 ASCII characters, no space, control character, slash, backslash, `%`, `?`, `#` or quote,
+/// and no leading dot.
 pub(crate) fn is_file_name(text: &str) -> bool {
-    /// Looked up rather than compared: pages have thousands of names.
+    /// A lookup table, because pages have thousands of names.
     const ALLOWED: [bool; 256] = {
         let mut allowed = [false; 256];
         let mut byte = 0;
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_normalised_as_the_standard_says() {
+    fn names_are_normalized() {
         let cases = [
             ("flask", "flask"),
             ("Foo_Bar", "foo-bar"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leave_a_folder_or_url_is_no_name() {
+    fn names_that_could_escape_a_directory_or_url_are_invalid() {
         let long = "a".repeat(201);
         for text in ["", "-", "a-", ".a", "..", "a/b", "a\\b", "?x", "a b", "a\0", "ä", "%2e", long.as_str()]
         {
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_normal_form_is_its_own(text in "[A-Za-z0-9._-]{0,20}") {
+        fn normalization_is_idempotent(text in "[A-Za-z0-9._-]{0,20}") {
             if let Ok(name) = ProjectName::parse(&text) {
                 prop_assert!(matches!(normalize(name.as_str()), Ok(Cow::Borrowed(again)) if again == name.as_str()));
                 prop_assert!(!name.as_str().contains("--"));

@@ -1,7 +1,7 @@
-//! What a client accepts: forms of a page (RFC 9110, 12.5.1, with the media types of the simple repository API) and
-//! codings of it (12.5.3).
+//! Content negotiation: media types of pages (RFC 9110, 12.5.1, with those of the simple repository API) and content
+//! codings (12.5.3).
 
-/// A form of a page.
+/// Media type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Form {
@@ -14,10 +14,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// From the richest to the poorest, which decides between forms that a client likes the same.
+    /// In order of preference at equal weight: the type with the most information first.
     const ALL: [Self; 3] = [Self::Json, Self::Html, Self::TextHtml];
 
-    /// The value of `Content-Type`.
+    /// Returns the value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/vnd.pypi.simple.v1+json",
@@ -26,7 +26,7 @@ impl Form {
         }
     }
 
-    /// The form that a media type names; `latest` is version 1.
+    /// Returns the form of a media type; `latest` means version 1.
     fn of(main: &str, sub: &str, suffix: Option<&str>) -> Option<Self> {
         let is = |text: &str, name: &str| text.eq_ignore_ascii_case(name);
         if is(main, "text") && is(sub, "html") && suffix.is_none() {
@@ -42,16 +42,17 @@ impl Form {
         }
     }
 
-    /// The form that the query parameter `format` asks for, which goes before the header. `None` if there is no such form.
+    /// Returns the form of the query parameter `format`, which takes precedence over the header. `None` if the value is
+    /// unknown.
     ///
-    /// Besides full media types the short `json` and `html` are taken.
+    /// The short names `json` and `html` are accepted besides full media types.
     pub fn from_query(format: &str) -> Option<Self> {
         match format {
             "json" => return Some(Self::Json),
             "html" => return Some(Self::TextHtml),
             _ => {}
         }
-        // A plus sign in a query stands for a blank.
+        // A plus sign in a query decodes to a space.
         let (main, sub) = format.split_once('/')?;
         let (sub, suffix) = match sub.split_once(['+', ' ']) {
             Some((sub, suffix)) => (sub, Some(suffix)),
@@ -60,10 +61,10 @@ impl Form {
         Self::of(main, sub, suffix)
     }
 
-    /// The form that suits the value of an `Accept` header best, `None` if none does (406).
+    /// Selects the form for the value of an `Accept` header, or `None` if no form is acceptable (status 406).
     ///
-    /// Without a header, or with one that likes everything the same, it is [`Form::TextHtml`]: browsers and load
-    /// generators ask like that, and so do old installers that know nothing else.
+    /// An empty header, or one with equal weights for all types, selects [`Form::TextHtml`]: browsers, load generators
+    /// and old installers send such headers.
     ///
     /// ```
     /// use pypi_proxy::Form;
@@ -78,68 +79,72 @@ impl Form {
         if accept.trim().is_empty() {
             return Some(Self::TextHtml);
         }
-        let mut wishes = [Wish::default(); Self::ALL.len()];
+        let mut preferences = [Preference::default(); Self::ALL.len()];
         for item in items(accept) {
-            let (media, weight) = weighed(item);
+            let (media, weight) = split_weight(item);
             let (Some(weight), Some((main, sub))) = (weight, media.split_once('/')) else { continue };
             let (sub, suffix) = match sub.split_once('+') {
                 Some((sub, suffix)) => (sub, Some(suffix)),
                 None => (sub, None),
             };
-            for (form, wish) in Self::ALL.into_iter().zip(&mut wishes) {
+            for (form, preference) in Self::ALL.into_iter().zip(&mut preferences) {
                 let own_main = if form == Self::TextHtml { "text" } else { "application" };
-                let exact = match (main, sub) {
+                let specificity = match (main, sub) {
                     ("*", "*") => 1,
                     (main, "*") if main.eq_ignore_ascii_case(own_main) => 2,
                     _ if Self::of(main, sub, suffix) == Some(form) => 3,
                     _ => continue,
                 };
-                if exact > wish.exact {
-                    *wish = Wish { exact, weight };
-                } else if exact == wish.exact {
-                    wish.weight = wish.weight.max(weight);
+                if specificity > preference.specificity {
+                    *preference = Preference { specificity, weight };
+                } else if specificity == preference.specificity {
+                    preference.weight = preference.weight.max(weight);
                 }
             }
         }
-        let best = wishes.iter().map(|wish| wish.weight).max().filter(|weight| *weight > 0)?;
-        let mut liked = Self::ALL.into_iter().zip(wishes).filter(|(_, wish)| wish.weight == best);
-        // Among those that are liked the same, one that was named goes before one that a star stands for; and if only
-        // stars were given, the form that everybody reads.
-        liked
+        let best =
+            preferences.iter().map(|preference| preference.weight).max().filter(|weight| *weight > 0)?;
+        let mut candidates =
+            Self::ALL.into_iter().zip(preferences).filter(|(_, preference)| preference.weight == best);
+        // At equal weight, an explicitly named type wins over one that a wildcard matches. With wildcards only, HTML
+        // wins, which every client can read.
+        candidates
             .clone()
-            .find(|(_, wish)| wish.exact == 3)
-            .or_else(|| liked.find(|(form, _)| *form == Self::TextHtml))
-            .or_else(|| Self::ALL.into_iter().zip(wishes).find(|(_, wish)| wish.weight == best))
+            .find(|(_, preference)| preference.specificity == 3)
+            .or_else(|| candidates.find(|(form, _)| *form == Self::TextHtml))
+            .or_else(|| {
+                Self::ALL.into_iter().zip(preferences).find(|(_, preference)| preference.weight == best)
+            })
             .map(|(form, _)| form)
     }
 }
 
-/// How much a form is liked, and how exactly it was named.
+/// Weight of a form, with the specificity of the media range that set it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wish {
-    exact: u8,
+struct Preference {
+    specificity: u8,
     weight: u16,
 }
 
-/// A coding of a page's bytes.
+/// Content coding of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Coding {
-    /// As they are.
+    /// No coding.
     Identity,
-    /// RFC 1952.
+    /// gzip (RFC 1952).
     Gzip,
-    /// RFC 8878.
+    /// Zstandard (RFC 8878).
     Zstd,
-    /// RFC 1950: the name is that of what is inside.
+    /// zlib (RFC 1950), which HTTP calls `deflate`.
     Deflate,
 }
 
 impl Coding {
-    /// From the cheapest for the network to the dearest.
+    /// In order of increasing size.
     const ALL: [Self; 4] = [Self::Zstd, Self::Gzip, Self::Deflate, Self::Identity];
 
-    /// The value of `Content-Encoding`, `None` for [`Coding::Identity`].
+    /// Returns the value of `Content-Encoding`, `None` for [`Coding::Identity`].
     pub const fn content_encoding(self) -> Option<&'static str> {
         match self {
             Self::Identity => None,
@@ -149,10 +154,10 @@ impl Coding {
         }
     }
 
-    /// The coding that suits the value of an `Accept-Encoding` header best.
+    /// Selects the coding for the value of an `Accept-Encoding` header.
     ///
-    /// Between codings with the same weight the one with fewer bytes is taken, and identity where nothing else is
-    /// accepted, even if it was refused: a page that can't be read is no better than one that was not wanted.
+    /// At equal weight, the coding with the smallest output wins. If nothing is acceptable, identity is used even if
+    /// the header excludes it, because an uncoded page is more useful than status 406.
     ///
     /// ```
     /// use pypi_proxy::Coding;
@@ -163,33 +168,30 @@ impl Coding {
     /// ```
     pub fn from_accept(accept: &str) -> Self {
         const IDENTITY: usize = Coding::ALL.len() - 1;
+        /// Names with their positions in [`Coding::ALL`].
+        const NAMES: [(&str, usize); 5] =
+            [("zstd", 0), ("gzip", 1), ("x-gzip", 1), ("deflate", 2), ("identity", IDENTITY)];
 
         let mut weights = [None; Self::ALL.len()];
         let mut others = None;
         for item in accept.split(',') {
-            let (name, Some(weight)) = weighed(item) else { continue };
-            let is = |text: &str| name.eq_ignore_ascii_case(text);
-            let index = match () {
-                () if is("zstd") => 0,
-                () if is("gzip") || is("x-gzip") => 1,
-                () if is("deflate") => 2,
-                () if is("identity") => IDENTITY,
-                () if is("*") => {
-                    others = Some(weight);
-                    continue;
-                }
-                () => continue,
-            };
+            let (name, Some(weight)) = split_weight(item) else { continue };
+            if name == "*" {
+                others = Some(weight);
+                continue;
+            }
+            let known = NAMES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
+            let Some(&(_, index)) = known else { continue };
             weights[index] = Some(weight);
         }
-        // What was not named: acceptable if it is identity, else only through the star.
+        // A coding that is not named has the weight of `*`; without `*`, only identity is acceptable.
         let of = |index: usize| weights[index].or(others).unwrap_or(u16::from(index == IDENTITY));
         let best = (0..Self::ALL.len()).rev().max_by_key(|index| of(*index)).unwrap_or(IDENTITY);
         if of(best) == 0 { Self::Identity } else { Self::ALL[best] }
     }
 }
 
-/// The items of a list. A comma in a quoted string does not end one.
+/// Splits a list at commas outside of quoted strings.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     list.split(move |mark: char| {
@@ -200,8 +202,8 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is accepted, and how much: `None` for a weight that is none.
-fn weighed(item: &str) -> (&str, Option<u16>) {
+/// Splits an item into its value and weight. The weight is `None` if malformed.
+fn split_weight(item: &str) -> (&str, Option<u16>) {
     let mut parts = item.split(';');
     let name = parts.next().unwrap_or_default().trim();
     let q = parts.find_map(|part| {
@@ -211,7 +213,7 @@ fn weighed(item: &str) -> (&str, Option<u16>) {
     (name, q.map_or(Some(1000), weight))
 }
 
-/// A weight in thousandths (RFC 9110, 12.4.2).
+/// Parses a weight in thousandths (RFC 9110, 12.4.2).
 fn weight(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -235,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_chosen_as_clients_expect() {
+    fn forms_are_selected_for_common_clients() {
         let json = "application/vnd.pypi.simple.v1+json";
         let html = "application/vnd.pypi.simple.v1+html";
         let cases = [
@@ -249,14 +251,14 @@ mod tests {
             (String::new(), Some(Form::TextHtml)),
             ("text/*".into(), Some(Form::TextHtml)),
             ("application/*".into(), Some(Form::Json)),
-            // weights count, and the more exact range
+            // weights count, and the more specific range
             (format!("text/html, {json};q=0.01"), Some(Form::TextHtml)),
             (format!("{json};q=0, */*"), Some(Form::TextHtml)),
             (format!("{json};q=0.5, {html};q=0.5, text/html;q=0.5"), Some(Form::Json)),
             (html.to_owned(), Some(Form::Html)),
             ("application/vnd.pypi.simple.latest+json".into(), Some(Form::Json)),
             ("APPLICATION/VND.PYPI.SIMPLE.V1+JSON".into(), Some(Form::Json)),
-            // nothing that there is
+            // unknown or excluded types
             ("application/vnd.pypi.simple.v2+json".into(), None),
             ("application/json".into(), None),
             ("image/png".into(), None),
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_names_a_form() {
+    fn query_selects_a_form() {
         assert_eq!(Form::from_query("application/vnd.pypi.simple.v1+json"), Some(Form::Json));
         assert_eq!(Form::from_query("application/vnd.pypi.simple.v1 html"), Some(Form::Html));
         assert_eq!(Form::from_query("text/html"), Some(Form::TextHtml));
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_are_chosen_by_weight_and_then_by_size() {
+    fn codings_are_selected_by_weight_and_then_by_size() {
         let cases = [
             ("", Coding::Identity),
             ("gzip, deflate", Coding::Gzip),
@@ -301,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_those_of_the_standard() {
+    fn weights_are_parsed_as_specified() {
         for (text, expected) in
             [("1", Some(1000)), ("0", Some(0)), ("0.5", Some(500)), ("1.000", Some(1000)), ("0.01", Some(10))]
         {
@@ -314,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_header_has_an_answer(accept in "[a-z0-9*/+;=., -]{0,60}") {
+        fn arbitrary_headers_do_not_panic(accept in "[a-z0-9*/+;=., -]{0,60}") {
             let _ = (Form::from_accept(&accept), Coding::from_accept(&accept), Form::from_query(&accept));
         }
     }

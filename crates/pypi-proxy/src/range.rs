@@ -1,26 +1,26 @@
-//! Ranges of bytes in requests (RFC 9110, 14).
+//! Byte ranges of requests (RFC 9110, 14).
 
-/// What a request for part of a representation means for its length.
+/// Requested part of a representation of known length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteRange {
-    /// There is no range, or one that is to be ignored: another unit, several ranges, no valid syntax. All is sent.
+    /// The whole representation: no range, or one that servers ignore (another unit, several ranges, invalid syntax).
     Full,
-    /// The part from `start` up to, but not including, `end`. It is not empty and lies within the length.
+    /// A nonempty range of bytes within the length.
     Part {
-        /// The first byte.
+        /// Offset of the first byte.
         start: u64,
-        /// The byte behind the last.
+        /// Offset after the last byte.
         end: u64,
     },
-    /// Nothing of the range is there: 416.
+    /// The range is outside of the representation: status 416.
     Unsatisfiable,
 }
 
 impl ByteRange {
-    /// Reads the value of a `Range` header for a representation of so many bytes.
+    /// Parses the value of a `Range` header for a representation of `len` bytes.
     ///
-    /// A suffix that is longer than the representation is all of it: installers ask for the tail of a wheel without
-    /// knowing its size.
+    /// A suffix longer than the representation selects all of it: installers request the end of a wheel without knowing
+    /// its size.
     ///
     /// ```
     /// use pypi_proxy::ByteRange;
@@ -62,7 +62,7 @@ impl ByteRange {
     }
 }
 
-/// Digits and nothing else; one that is too large for the type is larger than every representation.
+/// Parses decimal digits. A number too large for `u64` exceeds every length, so that `u64::MAX` stands for it.
 fn number(text: &str) -> Option<u64> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -77,7 +77,7 @@ mod tests {
     use super::ByteRange::{self, Full, Part, Unsatisfiable};
 
     #[test]
-    fn ranges_are_cut_to_the_length() {
+    fn ranges_are_clipped_to_the_length() {
         let cases = [
             ("bytes=0-0", Part { start: 0, end: 1 }),
             ("bytes=5-", Part { start: 5, end: 10 }),
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_lies_within_the_length(header in "(bytes=)?[0-9a-z,=-]{0,24}", len: u64) {
+        fn parsed_range_lies_within_the_length(header in "(bytes=)?[0-9a-z,=-]{0,24}", len: u64) {
             if let Part { start, end } = ByteRange::parse(&header, len) {
                 prop_assert!(start < end && end <= len);
             }

@@ -1,38 +1,38 @@
-//! An allocator that counts, for the claims about memory.
+//! A counting allocator for tests of memory use.
 
 #![allow(unsafe_code, reason = "a global allocator is the only way to count")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// What a piece of code asked of the allocator.
+/// Allocations of a piece of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// How often it asked, growing included.
+    /// Number of allocations, including reallocations.
     pub count: usize,
-    /// All bytes that it asked for, also those that it gave back.
+    /// Total bytes allocated, including freed ones.
     pub bytes: usize,
-    /// The most that it asked for at once.
+    /// Size of the largest allocation in bytes.
     pub largest: usize,
 }
 
 struct Counting;
 
 thread_local! {
-    /// What this thread holds, and the most that it did; what it gives back for others counts less than nothing.
+    /// Bytes allocated by this thread, now and at most. Freeing memory of another thread makes the number negative.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
     static USAGE: Cell<Usage> = const { Cell::new(Usage { count: 0, bytes: 0, largest: 0 }) };
 }
 
 fn count(size: usize) {
-    // Threads that end have no counter any more.
+    // The counter of an ending thread is gone.
     let _ = USAGE.try_with(|usage| {
         let Usage { count, bytes, largest } = usage.get();
         usage.set(Usage { count: count + 1, bytes: bytes.saturating_add(size), largest: largest.max(size) });
     });
 }
 
-/// Counts bytes that come, or go if there are less than zero of them.
+/// Adds a number of bytes, which is negative for freed ones.
 fn hold(size: isize) {
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
@@ -75,7 +75,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs something and tells what it asked of the allocator on this thread.
+/// Runs a function and returns its allocations on this thread.
 pub fn usage<T>(run: impl FnOnce() -> T) -> (Usage, T) {
     let before = USAGE.replace(Usage::default());
     let value = run();
@@ -83,13 +83,13 @@ pub fn usage<T>(run: impl FnOnce() -> T) -> (Usage, T) {
     (usage, value)
 }
 
-/// How often something asks the allocator.
+/// Returns the number of allocations of a function.
 pub fn allocations<T>(run: impl FnOnce() -> T) -> (usize, T) {
     let (usage, value) = usage(run);
     (usage.count, value)
 }
 
-/// The most bytes that something holds at a time on this thread, more than are held before.
+/// Returns the maximum number of bytes that a function has allocated at a time on this thread.
 pub fn peak(run: impl FnOnce()) -> usize {
     let (before, most) = HELD.get();
     HELD.set((before, before));

@@ -1,24 +1,24 @@
 //! Test utilities that several crates share.
 //!
-//! - [`in_pieces`] feeds an input to a streaming entry point in pieces of several sizes and compares the outcomes, and
-//!   [`limits`] gives the limits at which implementations go wrong.
+//! - [`in_pieces`] feeds an input in chunks of several sizes to a streaming function and compares the results, and
+//!   [`limits`] returns the limits at which implementations fail.
 //! - [`counting`] measures allocations. Linking this crate installs its allocator.
-//! - [`optional`] finds programs that a test uses where they are installed.
+//! - [`optional`] finds programs that a test uses if they are installed.
 
 pub mod counting;
 pub mod optional;
 
 use std::fmt::Debug;
 
-/// Sizes of the pieces that streaming entry points are fed with: single bytes, a size that aligns with nothing, the payload
-/// of a TCP segment, and a common read buffer.
+/// Chunk sizes for streaming functions: single bytes, an odd size, the payload of a TCP segment, and a common read
+/// buffer.
 pub const PIECE_SIZES: [usize; 4] = [1, 7, 1460, 65_536];
 
-/// Runs `decode` on the whole input and on the input in pieces of each of [`PIECE_SIZES`], and returns the outcome.
+/// Runs `decode` on the whole input and in chunks of each of [`PIECE_SIZES`], and returns the result.
 ///
 /// # Panics
 ///
-/// Panics if an outcome differs from that of the whole input.
+/// Panics if a result differs from that of the whole input.
 #[track_caller]
 pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[u8]]) -> T) -> T {
     let whole = decode(&[input]);
@@ -35,7 +35,8 @@ pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[
     whole
 }
 
-/// Limits at which an off-by-one error shows for an input of `size` bytes: 1 and the sizes around `size`, without 0.
+/// Returns limits at which an off-by-one error shows for an input of `size` bytes: 1 and the sizes around `size`,
+/// without 0.
 pub fn limits(size: usize) -> impl Iterator<Item = usize> {
     let mut limits = vec![1, size.saturating_sub(1), size, size + 1];
     limits.retain(|limit| *limit > 0);

@@ -1,4 +1,4 @@
-//! Programs that a test uses where they are installed.
+//! Programs that a test uses if they are installed.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Writes why something is not tested to standard error, past the test harness, which shows the output of failing tests only.
+/// Prints the reason for skipping a test to standard error. The test harness would show it only for failing tests.
 ///
 /// # Panics
 ///
@@ -15,7 +15,7 @@ pub fn skip(reason: &str) {
     writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
 }
 
-/// The value of an environment variable; where it is not set or empty, [`skip`] reports that.
+/// Returns the value of an environment variable. If it is unset or empty, calls [`skip`].
 pub fn variable(name: &str) -> Option<OsString> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     if value.is_none() {
@@ -24,13 +24,13 @@ pub fn variable(name: &str) -> Option<OsString> {
     value
 }
 
-/// The file of a program on the search path.
+/// Returns the path of a program in the search path.
 pub fn program(name: &str) -> Option<PathBuf> {
     let paths = env::var_os("PATH")?;
     env::split_paths(&paths).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// PowerShell: the program that `PSRP_TEST_PWSH` names, or else `pwsh` on the search path. Without both, [`skip`] reports that.
+/// Returns the PowerShell in `PSRP_TEST_PWSH`, or `pwsh` in the search path. Without both, calls [`skip`].
 pub fn powershell() -> Option<PathBuf> {
     let named = env::var_os("PSRP_TEST_PWSH").filter(|value| !value.is_empty());
     let found = named.map(PathBuf::from).or_else(|| program("pwsh"));
@@ -40,7 +40,7 @@ pub fn powershell() -> Option<PathBuf> {
     found
 }
 
-/// PowerShell, if it is the build for tests, which has options that the released program lacks (`-client`, `-deserialize`).
+/// Returns PowerShell if it is the build for tests, which has additional options (`-client`, `-deserialize`).
 ///
 /// # Panics
 ///
@@ -55,7 +55,7 @@ pub fn powershell_for_tests() -> Option<PathBuf> {
     None
 }
 
-/// Runs [`powershell_for_tests`] with these arguments, and returns its standard output.
+/// Runs [`powershell_for_tests`] with these arguments and returns its standard output.
 ///
 /// # Panics
 ///

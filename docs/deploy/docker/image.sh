@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the root folder of an image: image.sh PROGRAM FOLDER.
+# Creates the root folder of an image: image.sh PROGRAM FOLDER.
 set -eu
 program=$1 image=$2
 mkdir -p "$image/etc/ssl/certs" "$image/cache"
 cp "$program" "$image/pypi-proxy"
-# The libraries and the loader, at the places where the loader looks for them.
+# The libraries and the dynamic loader, at their original paths.
 ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) { print $i; break } }' | while read -r library; do
     mkdir -p "$image$(dirname "$library")"
     cp -L "$library" "$image$library"

@@ -1,26 +1,23 @@
-//! Runs what the examples of parco do. They check themselves; streams of two programs are compared here.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "each program has the models that they share as a module of its own"
-)]
+//! Runs the parco examples, which check their own results. Streams of two examples are compared here.
+#![allow(clippy::duplicate_mod, reason = "every example includes the shared models as a module")]
 
 #[path = "../../parco_builder.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_builder;
 #[path = "../../parco_compiler.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_compiler;
 #[path = "../../parco_exchange.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_exchange;
 #[path = "../../parco_parser.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_parser;
 #[path = "../../parco_registry.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_registry;
 #[path = "../../parco_registry_global.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "tests do not call `main`")]
 mod parco_registry_global;
 
 #[test]
@@ -29,13 +26,13 @@ fn one_schema_for_both_directions() {
     assert_eq!(model.grades.len(), 2);
 }
 
-/// What README.md shows is what the program prints, but for the time and the order of the grades.
+/// The README shows the output of the program, except for the time and the order of the grades.
 #[test]
 fn the_output_in_the_readme() {
-    use parco::WireExt as _;
     use parco_builder::example::Example;
+    use tightwire_parco::WireExt as _;
 
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../README.md");
     let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));
     let (bytes, model) = (lines.next().unwrap().trim(), lines.next().unwrap().trim());
     let bytes: Vec<u8> = serde_json::from_str(bytes).unwrap();
@@ -62,18 +59,18 @@ fn registries() {
 fn messages_between_rust_and_go() {
     use std::io::Write as _;
 
-    // A Go that is too old would fetch a newer one.
+    // Prevents an old Go from downloading a newer one.
     let listed = std::process::Command::new("go")
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/peers/go"))
         .env("GOTOOLCHAIN", "local")
         .args(["list", "./parcowire/cmd/exchange"])
         .output();
     if listed.is_err() {
-        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, for there is no Go");
+        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, Go is not installed");
         return;
     }
     if listed.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("requires go >=")) {
-        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, for Go is too old");
+        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, Go is too old");
         return;
     }
     assert_eq!(parco_exchange::to_go().unwrap(), "3 passed, 0 failed");

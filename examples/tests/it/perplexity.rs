@@ -1,13 +1,10 @@
-//! Runs what the examples of `perplexity` do, against a server in this process.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "each program has the module with the server as a module of its own"
-)]
+//! Runs the code of the `perplexity_*` examples against a mock server in this process.
+#![allow(clippy::duplicate_mod, reason = "each example includes the module perplexity_api")]
 
 macro_rules! programs {
     ($($name:ident: $path:literal)+) => {$(
         #[path = $path]
-        #[allow(dead_code, reason = "a test has a `main` of its own")]
+        #[allow(dead_code, reason = "the example's `main` is unused here")]
         mod $name;
     )+};
 }
@@ -28,16 +25,16 @@ use std::time::Duration;
 use perplexity_api::Api;
 
 #[tokio::test]
-async fn a_question_is_answered() {
+async fn chat_returns_answer_and_citations() {
     let api = Api::local().await.unwrap();
     let answer = perplexity_chat::ask(&api.client, "Why?").await.unwrap();
     assert_eq!(answer.text(), Some("You said: Why?"));
-    // As README.md shows it.
+    // As shown in README.md.
     assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
 }
 
 #[tokio::test]
-async fn a_stream_is_written_and_put_together() {
+async fn stream_is_written_and_accumulated() {
     let api = Api::local().await.unwrap();
     let mut out = Vec::new();
     let answer = perplexity_stream::ask(&api.client, "Why is the sky blue?", &mut out).await.unwrap();
@@ -47,7 +44,7 @@ async fn a_stream_is_written_and_put_together() {
 }
 
 #[tokio::test]
-async fn a_search_finds_pages() {
+async fn search_returns_results() {
     let api = Api::local().await.unwrap();
     let found = perplexity_search::search(&api.client, vec!["a".into(), "b".into()]).await.unwrap();
     assert!(found.results.len() >= 2);
@@ -55,7 +52,7 @@ async fn a_search_finds_pages() {
 }
 
 #[tokio::test]
-async fn an_answer_meets_its_schema() {
+async fn structured_answer_matches_the_schema() {
     let api = Api::local().await.unwrap();
     let answer = perplexity_structured::moons(&api.client, "Jupiter").await.unwrap();
     assert_eq!(answer.planet, "text");
@@ -64,7 +61,7 @@ async fn an_answer_meets_its_schema() {
 }
 
 #[tokio::test]
-async fn a_job_is_waited_for() {
+async fn asynchronous_job_is_polled() {
     let api = Api::local().await.unwrap();
     let pause = Duration::from_millis(1);
     let done = perplexity_async::research(&api.client, "Tea?", pause).await.unwrap();
@@ -72,15 +69,15 @@ async fn a_job_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_tool_is_called_before_the_answer() {
+async fn tool_is_called_before_the_answer() {
     let api = Api::local().await.unwrap();
     let (answer, calls) = perplexity_tools::ask(&api.client, "How is the weather?").await.unwrap();
     assert_eq!((&*answer, calls), ("You said: How is the weather?", 1));
 }
 
-/// The output that README.md shows.
+/// The output shown in README.md.
 #[tokio::test]
-async fn the_end_of_the_input_ends_a_conversation() {
+async fn end_of_input_ends_the_conversation() {
     let api = Api::local().await.unwrap();
     let mut out = Vec::new();
     perplexity_repl::talk(&api.client, "sonar", &b"Why is the sky blue?\n"[..], &mut out).await.unwrap();
@@ -88,7 +85,7 @@ async fn the_end_of_the_input_ends_a_conversation() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on() {
+async fn conversation_continues_after_errors_and_commands() {
     let api = Api::local().await.unwrap();
     let input = b"Hello\n\n/help\n/model none\nLost\n/model sonar-pro\n/new\nAgain\n/quit\nNever\n";
     let mut out = Vec::new();
@@ -96,7 +93,7 @@ async fn a_conversation_goes_on() {
     let out = String::from_utf8(out).unwrap();
     let told: Vec<_> = out.lines().map(|line| line.trim_start_matches("> ")).collect();
     assert_eq!(told[..2], ["You said: Hello", "commands: /new, /model NAME, /quit"], "{out}");
-    // There is no such model.
+    // The model does not exist.
     assert!(out.contains("\n400 bad_request: "), "{out}");
     assert!(out.ends_with("You said: Again\n> \n"), "{out}");
     assert!(!out.contains("Never"));

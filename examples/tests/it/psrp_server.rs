@@ -1,4 +1,4 @@
-//! Talks to `psrp_server.rs` as a program: by the client of `psrp`, and by psrpcore's.
+//! Tests the program `psrp_server.rs` with the clients of `psrp`, PowerShell and psrpcore.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use psrp::io::{Child, Options, RunspacePool};
 use psrp::message::{GetCommandMetadata, PipelineState, PowerShell};
 use test_support::optional;
 
-/// The program. Cargo builds it before it runs all tests of this package; where only this one is named, it is built here.
+/// Path of the program. Cargo builds it with all tests of this package; if only this test is run, it is built here.
 fn program() -> PathBuf {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let test = std::env::current_exe().unwrap();
@@ -33,7 +33,7 @@ fn program() -> PathBuf {
 }
 
 #[tokio::test]
-async fn statements_are_run_by_a_child() {
+async fn a_child_process_runs_statements() {
     let child = Child::new(program());
     let pool = RunspacePool::open(&child, Options::new()).await.unwrap();
     let output =
@@ -50,7 +50,7 @@ async fn statements_are_run_by_a_child() {
 }
 
 #[test]
-fn the_client_of_powershell_takes_information() {
+fn powershell_receives_information_records() {
     let server = program();
     let Some(printed) =
         optional::powershell_output(&["-client", server.to_str().unwrap(), "Write-Information x", "7..7"])
@@ -62,7 +62,7 @@ fn the_client_of_powershell_takes_information() {
 }
 
 #[test]
-fn the_client_of_powershell_redirects_streams() {
+fn powershell_redirects_streams() {
     const SCRIPT: &str =
         "Write-Error e; Write-Output o; Write-Warning w; Write-Verbose v; Write-Debug d; Write-Information i";
 
@@ -99,7 +99,7 @@ fn the_client_of_powershell_redirects_streams() {
 }
 
 #[test]
-fn the_client_of_powershell_stops_pipelines() {
+fn powershell_stops_pipelines() {
     let server = program();
     let stops = [0, 1, 10, 100].map(|time| format!("stop:{time} Start-Sleep 600"));
     let scripts = stops.iter().flat_map(|stop| [stop, "7..7"]);
@@ -111,8 +111,8 @@ fn the_client_of_powershell_stops_pipelines() {
 }
 
 #[test]
-fn the_client_of_powershell_uses_the_session() {
-    // PowerShell's client sometimes hangs when it closes a session in which a pipeline runs, whatever the server.
+fn powershell_uses_session_features() {
+    // PowerShell's client sometimes hangs when it closes a session with a running pipeline, with any server.
     let script = r#"
         foreach ($i in 1..10) { $r = [Real]::Open('PROGRAM'); $r.Close(); $r.RunspaceStateInfo.State }
         $r = [Real]::Open('PROGRAM')
@@ -153,7 +153,7 @@ fn the_client_of_powershell_uses_the_session() {
 }
 
 #[tokio::test]
-async fn a_server_ends_when_the_client_of_powershell_is_killed() {
+async fn the_server_exits_when_powershell_is_killed() {
     let Some(engine) = optional::powershell_for_tests() else { return };
     let ended = std::env::temp_dir().join(format!("psrp-server-ended-{}", std::process::id()));
     let server = format!("sh -c '{}; echo $? > {}'", program().display(), ended.display());
@@ -166,7 +166,7 @@ async fn a_server_ends_when_the_client_of_powershell_is_killed() {
     assert!(lines.map_while(Result::ok).any(|line| line == "> Start-Sleep 600"));
     client.kill().unwrap();
     client.wait().unwrap();
-    // Its exit code is there at some time, or the test never ends.
+    // Waits for the exit code without a timeout.
     let code = loop {
         match std::fs::read_to_string(&ended) {
             Ok(code) if !code.is_empty() => break code,
@@ -178,7 +178,7 @@ async fn a_server_ends_when_the_client_of_powershell_is_killed() {
 }
 
 #[test]
-fn the_client_of_powershell_counts_free_runspaces() {
+fn powershell_manages_runspace_counts() {
     let script = format!(
         "$pool = [Real]::Pool('{}', 1, 4); $pool.GetAvailableRunspaces(); $pool.SetMaxRunspaces(3); \
          $pool.GetAvailableRunspaces(); $pool.Close()",
@@ -189,14 +189,14 @@ fn the_client_of_powershell_counts_free_runspaces() {
 }
 
 #[test]
-fn the_client_of_powershell_sends_and_takes_secrets() {
+fn powershell_exchanges_secure_strings() {
     const COMMAND: &str = "ps:$s = [Security.SecureString]::new(); $s.AppendChar('x'); [void]$ps.AddCommand('Test')\
         .AddParameter('Text', $s).AddParameter('Login', [pscredential]::new('ada', $s))";
 
     let server = program();
     let arguments = ["-client", server.to_str().unwrap(), COMMAND, "host", "Read-Host -AsSecureString"];
     let Some(printed) = optional::powershell_output(&arguments) else { return };
-    // PowerShell prints the hexadecimal digits of UTF-16.
+    // PowerShell prints UTF-16 as hexadecimal digits.
     let count = |text: &str| printed.matches(text).count();
     let counts = [
         count("<SS>7800</SS>"),
@@ -208,13 +208,13 @@ fn the_client_of_powershell_sends_and_takes_secrets() {
 
 #[cfg(unix)]
 #[test]
-fn the_client_of_powershell_comes_over_ssh() {
+fn powershell_connects_over_ssh() {
     let daemon = Path::new("/usr/sbin/sshd");
     if !daemon.is_file() {
         return optional::skip("no sshd");
     }
     let Some(powershell) = optional::powershell_for_tests() else { return };
-    // What its service makes, for one that is started by root. Others need none.
+    // Required if sshd runs as root; normally created by its service.
     let _ = std::fs::create_dir_all("/run/sshd");
     let files = tempfile::tempdir().unwrap();
     let path = |name: &str| files.path().join(name).display().to_string();
@@ -231,7 +231,7 @@ fn the_client_of_powershell_comes_over_ssh() {
         program().display()
     );
     std::fs::write(path("config"), config).unwrap();
-    // The client's OpenSSH starts the server by itself, so that there is no port to choose.
+    // The client's OpenSSH starts the server itself, so that no port is needed.
     let script = format!(
         "$options = @{{ ProxyCommand = '{} -i -f {}'; UserKnownHostsFile = '/dev/null'; \
          StrictHostKeyChecking = 'no'; LogLevel = 'ERROR' }}
@@ -247,9 +247,10 @@ fn the_client_of_powershell_comes_over_ssh() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "SSH Opened\n1\n2\n3\n", "{output:?}");
 }
 
-/// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
+/// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp. The required versions are listed in the client
+/// script.
 #[test]
-fn the_client_of_psrpcore_gets_along_with_it() {
+fn psrpcore_runs_all_cases() {
     const CASES: usize = 17;
 
     let Some(python) = optional::variable("PSRP_PYTHON") else { return };

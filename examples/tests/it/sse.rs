@@ -1,10 +1,10 @@
-//! Runs the programs with event streams.
+//! Tests of the examples `sse_chat` and `sse_contract_service`.
 
 #[path = "../../sse_chat.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "`main` is not called")]
 mod sse_chat;
 #[path = "../../sse_contract_service.rs"]
-#[allow(dead_code, reason = "a test has a `main` of its own")]
+#[allow(dead_code, reason = "`main` is not called")]
 mod sse_contract_service;
 
 use http_body_util::BodyExt as _;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 #[tokio::test]
-async fn an_answer_is_streamed() {
+async fn a_chat_completion_is_streamed() {
     let mut out = Vec::new();
     sse_chat::chat("Why?", &mut out).await.unwrap();
     let out = String::from_utf8(out).unwrap();
@@ -20,19 +20,18 @@ async fn an_answer_is_streamed() {
     assert!(out.ends_with("流れ続ける応答。\n"), "{out}");
 }
 
-/// As a harness does it: the events of a stream come back by callbacks.
 #[tokio::test]
-async fn a_harness_is_told_of_events() {
+async fn received_events_are_reported_by_callbacks() {
     let service = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/", service.local_addr().unwrap());
     let service = tokio::spawn(sse_contract_service::serve(service));
 
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut callbacks) = tokio::sync::mpsc::unbounded_channel();
     let callback = move |request: axum::extract::Request| {
-        let tell = tell.clone();
+        let sender = sender.clone();
         async move {
             let body = request.into_body().collect().await.unwrap().to_bytes();
-            tell.send(serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
+            sender.send(serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
         }
     };
     let harness = axum::Router::new()
@@ -56,7 +55,7 @@ async fn a_harness_is_told_of_events() {
     });
     let opened = client.post(&url).body(parameters.to_string()).send().await.unwrap();
     assert_eq!(opened.status(), 201);
-    let first = told.recv().await.unwrap();
+    let first = callbacks.recv().await.unwrap();
     assert_eq!((&first["kind"], &first["event"]["data"]), (&json!("event"), &json!("one")));
 
     client.delete(&url).send().await.unwrap();

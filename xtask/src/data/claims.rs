@@ -1,4 +1,5 @@
-//! `claims.toml`: what the originals' reports say beside the time of one benchmark, and how it follows from a run.
+//! `claims.toml`: statements of the reports that are not the time of one benchmark, and how to compute them from a
+//! run.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ pub(crate) struct ClaimsFile {
     pub(crate) claims: Vec<Claim>,
 }
 
-/// What is said about one published line.
+/// A statement about one published line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
@@ -22,31 +23,31 @@ pub(crate) struct Claim {
     pub(crate) table: String,
     /// Id of the published line within its table.
     pub(crate) row: String,
-    /// What is claimed, in our words; absent where the line is a figure and nothing more.
+    /// The statement in our words; absent if the line is only a figure.
     pub(crate) claim: Option<String>,
     #[serde(default)]
     pub(crate) how: How,
     pub(crate) terms: Vec<Term>,
-    /// The largest value that the claim allows, in the unit of its figure.
+    /// Maximum that the statement allows, in the unit of its figure.
     pub(crate) at_most: Option<f64>,
-    /// The smallest value that the claim allows.
+    /// Minimum that the statement allows.
     pub(crate) at_least: Option<f64>,
 }
 
-/// How a figure follows from its terms.
+/// How a figure is computed from its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum How {
-    /// The term, or the smallest and the largest of several.
+    /// The term; with several terms, the smallest and the largest.
     #[default]
     Value,
-    /// The first of each pair over the second.
+    /// The first of each pair divided by the second.
     Ratio,
-    /// By how many percent the second of each pair is below the first.
+    /// Percentage by which the second of each pair is below the first.
     Saving,
-    /// By how many percent the first of each pair exceeds the second.
+    /// Percentage by which the first of each pair exceeds the second.
     Excess,
-    /// The first of each pair less the second.
+    /// The first of each pair minus the second.
     Difference,
 }
 
@@ -56,7 +57,7 @@ pub(crate) enum How {
 pub(crate) struct Term {
     pub(crate) quantity: Quantity,
     pub(crate) key: String,
-    /// Whose figure it is; that of each side in turn unless named.
+    /// The implementation; without one, each side is used in turn.
     pub(crate) implementation: Option<String>,
 }
 

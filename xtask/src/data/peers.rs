@@ -1,4 +1,4 @@
-//! `peers.toml`: how the programs in other languages are built and run.
+//! `peers.toml`: how to build and run the programs in other languages.
 
 use std::path::Path;
 
@@ -16,19 +16,20 @@ pub(crate) struct PeersFile {
     pub(crate) peers: Vec<Peer>,
 }
 
-/// What all peers of one language share.
+/// Settings for all peers of one language.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Toolchain {
     pub(crate) language: String,
-    /// Prints the version; the language counts as missing where it cannot be run.
+    /// Command that prints the version. If it fails, the language is reported as missing.
     pub(crate) version: Vec<String>,
     /// Directory of the sources, relative to the root of the workspace.
     pub(crate) directory: String,
-    /// Whether the sources are copied to `{out}` and built and run there, for tools that install beside the sources.
+    /// True if the sources are copied to `{out}` and built and run there, because the tools install beside the
+    /// sources.
     #[serde(default)]
     pub(crate) staged: bool,
-    /// Commands that make ready what all peers of the language need.
+    /// Commands that prepare the peers of the language.
     #[serde(default)]
     pub(crate) prepare: Vec<Vec<String>>,
 }
@@ -50,7 +51,7 @@ pub(crate) struct Peer {
     pub(crate) implementations: Vec<Implementation>,
 }
 
-/// What a run prints, or writes to `{output}` where the command names that file.
+/// Format that a run prints, or writes to `{output}` if the command names that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Format {
@@ -58,7 +59,7 @@ pub(crate) enum Format {
     GoBench,
     /// JSON of pyperf with one benchmark, whatever its name.
     Pyperf,
-    /// The line protocol.
+    /// The line protocol of `benches/README.md`.
     Lines,
 }
 
@@ -70,9 +71,9 @@ pub(crate) struct Implementation {
     pub(crate) class: Option<String>,
     #[serde(default = "peer")]
     pub(crate) role: Role,
-    /// Rows it implements; all rows of the suite unless given. `*` at the end stands for any rest.
+    /// Rows that it implements; by default all rows of the suite. `*` at the end matches any rest.
     rows: Option<Vec<String>>,
-    /// Rows it does not implement, or not within reason.
+    /// Rows that it does not implement, or only too slowly.
     #[serde(default)]
     except: Vec<String>,
 }
@@ -82,7 +83,7 @@ fn peer() -> Role {
 }
 
 impl Implementation {
-    /// Says whether the implementation has the row (the key without the system).
+    /// Returns whether the implementation has the row (a key without the system).
     pub(crate) fn has(&self, row: &str) -> bool {
         let matches = |pattern: &String| super::matches(pattern, row);
         self.rows.as_ref().is_none_or(|rows| rows.iter().any(matches)) && !self.except.iter().any(matches)

@@ -1,11 +1,11 @@
-//! `unmeasured.toml` and `rows.toml`: what of the reports has no row, and which rows are in no report.
+//! `unmeasured.toml` and `rows.toml`: published entries without a row, and rows that no report has.
 
 use std::path::Path;
 
 use anyhow::Result;
 use serde::Deserialize;
 
-/// What the reports have and no run has, by reason.
+/// Published entries that no run measures, by reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnmeasuredFile {
@@ -24,16 +24,16 @@ pub(crate) struct Unmeasured {
     pub(crate) lines: Vec<String>,
 }
 
-/// What is to be known about rows of the harness.
+/// Notes about rows of the harness.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowsFile {
-    /// Published benchmarks that are several rows here.
+    /// Published benchmarks that are several rows in the harness.
     #[serde(default)]
     part: Vec<Part>,
     /// Rows that no report has.
     pub(crate) added: Vec<Remark>,
-    /// Why rows are as they are, shown where ours is not ahead.
+    /// Reasons for rows in which we are not faster.
     #[serde(default)]
     pub(crate) remark: Vec<Remark>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Remark {
     /// Keys; `*` at the end stands for any rest.
     pub(crate) rows: Vec<String>,
     pub(crate) text: String,
-    /// Whether ratios of the rows would mean nothing.
+    /// True if ratios of the rows are meaningless.
     #[serde(default)]
     incomparable: bool,
 }
@@ -61,14 +61,14 @@ impl UnmeasuredFile {
         super::load(&data.join("unmeasured.toml"))
     }
 
-    /// Why a published line has no figure.
+    /// Returns the reason why a published line has no figure.
     pub(crate) fn line(&self, table: &str, row: &str) -> Option<&str> {
         let line = format!("{table}/{row}");
         let found = self.unmeasured.iter().find(|entry| entry.lines.contains(&line));
         found.map(|entry| entry.reason.as_str())
     }
 
-    /// Why a benchmark has no row.
+    /// Returns the reason why a benchmark has no row.
     pub(crate) fn bench(&self, key: &str) -> Option<&str> {
         let found = self.unmeasured.iter().find(|entry| entry.benches.iter().any(|bench| bench == key));
         found.map(|entry| entry.reason.as_str())
@@ -80,27 +80,27 @@ impl RowsFile {
         super::load(&data.join("rows.toml"))
     }
 
-    /// The rows of a benchmark that is several, as patterns.
+    /// Returns the row patterns of a benchmark that is several rows.
     pub(crate) fn parts(&self, bench: &str) -> &[String] {
         self.part.iter().find(|part| part.bench == bench).map_or(&[], |part| &part.rows)
     }
 
-    /// Whether a row belongs to such a benchmark.
+    /// Returns whether a row belongs to such a benchmark.
     pub(crate) fn is_part(&self, key: &str) -> bool {
         self.part.iter().flat_map(|part| &part.rows).any(|row| super::matches(row, key))
     }
 
-    /// Why there is a row that no report has.
+    /// Returns the reason for a row that no report has.
     pub(crate) fn added(&self, key: &str) -> Option<&str> {
         find(&self.added, key)
     }
 
-    /// What is to be known about a row.
+    /// Returns the note about a row.
     pub(crate) fn remark(&self, key: &str) -> Option<&str> {
         find(&self.remark, key)
     }
 
-    /// Why a row has no ratios, if it has none.
+    /// Returns the reason why a row has no ratios.
     pub(crate) fn incomparable(&self, key: &str) -> Option<&str> {
         let remarks = self.remark.iter().filter(|remark| remark.incomparable);
         find(remarks, key)

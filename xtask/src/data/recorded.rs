@@ -1,4 +1,4 @@
-//! `recorded.toml`: figures of originals recorded earlier, each with its origin.
+//! `recorded.toml`: figures of the Go projects recorded earlier, each with its source.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::report::{self, Quantity};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordedFile {
-    /// Where and how a group of figures was taken, by id.
+    /// Source of each group of figures, by id.
     #[serde(rename = "origin")]
     origins: Vec<Origin>,
     #[serde(rename = "recorded")]
@@ -28,7 +28,7 @@ struct Origin {
 pub(crate) struct Figure {
     key: String,
     implementation: String,
-    /// Whether it is the original that the row's published figure comes from, or another program for scale.
+    /// True for the Go project of the published figure; false for another program, shown for scale.
     #[serde(default)]
     original: bool,
     origin: String,
@@ -37,7 +37,7 @@ pub(crate) struct Figure {
     allocs_op: Option<f64>,
 }
 
-/// What a server did under load. Times are nanoseconds.
+/// Result of a server under load. Times are in nanoseconds.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadFigure {
@@ -71,7 +71,7 @@ impl RecordedFile {
         super::load(&data.join("recorded.toml"))
     }
 
-    /// The recorded figures of a row, that of the original first.
+    /// Returns the recorded figures of a row, starting with the Go project.
     pub(crate) fn of(&self, key: &str) -> Vec<report::Recorded> {
         let mut figures: Vec<report::Recorded> = self
             .figures
@@ -83,12 +83,12 @@ impl RecordedFile {
         figures
     }
 
-    /// What the original did under load.
+    /// Returns the recorded result of the Go project under load.
     pub(crate) fn of_load(&self, key: &str) -> Option<&LoadFigure> {
         self.loads.iter().find(|figure| figure.key == key)
     }
 
-    /// Where and how the original's figures of a row were taken.
+    /// Returns the source of the Go project's figures of a row.
     pub(crate) fn origin(&self, key: &str) -> Option<String> {
         let under_load = || {
             let figure = self.of_load(key)?;

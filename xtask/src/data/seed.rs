@@ -1,4 +1,4 @@
-//! `seed-rows.toml`: every figure the reports of the originals publish.
+//! `seed-rows.toml`: every figure that the reports of the Go projects publish.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct Seed {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One report: where and how its figures were taken.
+/// One report, with the source of its figures.
 #[derive(Debug, Deserialize)]
 pub(crate) struct System {
     pub(crate) id: String,
@@ -36,7 +36,7 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The original and its machine in one line.
+    /// Returns the Go project and its machine in one line.
     pub(crate) fn platform(&self) -> String {
         let place = match (&self.os, &self.arch) {
             (Some(os), Some(arch)) => Some(format!("{os}/{arch}")),
@@ -49,7 +49,7 @@ impl System {
     }
 }
 
-/// One thing to measure; the key is shared with suites and peers.
+/// One benchmark; suites and peers use the same key.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bench {
     pub(crate) key: String,
@@ -93,13 +93,13 @@ pub(crate) struct Row {
     pub(crate) peer_time_ns: Option<f64>,
     #[serde(default)]
     pub(crate) peer_approx: bool,
-    /// Figures that few lines have; their names say their units.
+    /// Figures that only a few lines have; the name ends with the unit.
     #[serde(flatten)]
     others: BTreeMap<String, toml::Value>,
 }
 
 impl Row {
-    /// The printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
+    /// Returns the printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
     pub(crate) fn figures(&self) -> String {
         let mark = match (self.approx, self.lower_bound, self.upper_bound) {
             (true, ..) => "~",
@@ -128,7 +128,7 @@ impl Row {
     fn other_figures(&self, mark: &str) -> Vec<String> {
         let mut parts = Vec::new();
         for (name, value) in &self.others {
-            // How often a loop ran, and what is computed from the other figures, was not published as a result.
+            // Iteration counts and computed figures were not published as results.
             if name == "iterations"
                 || name.starts_with("derived_")
                 || name.ends_with("_max") && self.has_least(name)
@@ -145,7 +145,7 @@ impl Row {
                 Some(stem) => (stem, self.others.get(&format!("{stem}_max")).and_then(number)),
                 None => (name.as_str(), None),
             };
-            // What a report aims at, or says of its peer, is printed as it is.
+            // Targets and statements about peers are printed unchanged.
             let is_plain = ["target", "peer", "ratio"].iter().any(|word| name.starts_with(word));
             parts.push(figure(name, if is_plain { "" } else { mark }, least, most));
         }
@@ -156,7 +156,7 @@ impl Row {
         name.strip_suffix("_max").is_some_and(|stem| self.others.contains_key(&format!("{stem}_min")))
     }
 
-    /// The published figure of one quantity, where there is a single one.
+    /// Returns the published figure of a quantity, if there is exactly one.
     pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
         let other = |name: &str| self.others.get(name).and_then(toml::Value::as_float);
         match quantity {
@@ -173,7 +173,7 @@ impl Row {
     }
 }
 
-/// One figure by the name of its field, whose end says the unit.
+/// Formats one figure. The end of the field name is the unit.
 fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
     let (stem, write): (&str, fn(f64) -> String) = match name {
         _ if name.ends_with("ns") => (&name[..name.len() - 2], units::time),
@@ -182,7 +182,7 @@ fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
         _ if name.contains("percent") => (name, |percent| format!("{percent} %")),
         _ => (name, units::per_op),
     };
-    // What the unit says already, and the plain figure of a line, need no name.
+    // The unit and the main figure of a line need no name.
     let words = stem.replace("ratio", "").replace("percent", "").replace("time", "").replace('_', " ");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let value = match most {
@@ -197,8 +197,8 @@ impl Seed {
         super::load(&data.join("seed-rows.toml"))
     }
 
-    /// The first published line of a benchmark that prints a time, with its table: the raw output where the report
-    /// has an appendix.
+    /// Returns the first published line of a benchmark with a time, and its table. Prefers the raw output in the
+    /// appendix of a report.
     pub(crate) fn published(&self, key: &str) -> Option<(&Table, Published)> {
         let quotes = |row: &&Row| row.bench.as_deref() == Some(key) && row.time_ns.is_some();
         let row = self.rows.iter().find(quotes)?;
@@ -212,22 +212,22 @@ impl Seed {
         Some((table, published))
     }
 
-    /// The platform line of a seed system.
+    /// Returns the platform line of a report.
     pub(crate) fn platform(&self, system: &str) -> String {
         let found = self.systems.iter().find(|candidate| candidate.id == system);
         found.map_or_else(|| system.to_owned(), System::platform)
     }
 
-    /// The key of the benchmark an original's output line belongs to.
+    /// Returns the key of the benchmark that an output line belongs to.
     ///
-    /// Two originals use the same function names; the package of the output then decides. `None` where the name is
-    /// unknown or stays ambiguous.
+    /// Two projects use the same function names; the package of the output distinguishes them. Returns `None` for
+    /// unknown and ambiguous names.
     pub(crate) fn key_of(&self, line: &BenchLine) -> Option<&str> {
         let named =
             |name: &str| self.benches.iter().filter(|bench| bench.upstream == name).collect::<Vec<&Bench>>();
         let mut candidates = named(&line.name);
         if candidates.is_empty() {
-            // A benchmark of the original may itself end in a number, and Go adds none when GOMAXPROCS is one.
+            // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
             candidates = named(&line.full_name);
         }
         if candidates.len() > 1 {
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::parse::benchfmt;
 
-    /// The committed file itself: it is data, and what it says must hold.
+    /// The committed file, which the tests check as well.
     fn seed() -> Seed {
         Seed::load(&crate::data::committed()).unwrap()
     }

@@ -1,18 +1,18 @@
-//! What many builders would need, computed from what requests were measured to cost.
+//! Estimate of the resources for many builders, computed from the measured cost of requests.
 
 use serde::{Deserialize, Serialize};
 
 use super::scaling::Scaling;
 
-/// Who asks, and for what: assumptions, none of them measured.
+/// Assumptions about the builders, none of them measured.
 pub(super) const BUILDERS: f64 = 1000.0;
 pub(super) const BUILD_EVERY_S: f64 = 600.0;
 pub(super) const PACKAGES: f64 = 100.0;
-/// Of the files, how many an instance has to get from the bucket.
+/// Share of the files that an instance downloads from the bucket.
 pub(super) const MISSES: f64 = 0.1;
-/// Of the mean load, what there is when all begin at the same time of day.
+/// Peak load relative to the mean load, because builds start at the same time of day.
 pub(super) const PEAK: f64 = 5.0;
-/// How full a core may be.
+/// Maximum utilization of a core.
 pub(super) const FULL: f64 = 0.6;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,14 +24,14 @@ pub(crate) struct Estimate {
     pub(crate) upstream_gets_per_file: f64,
 }
 
-/// Computes it of what one instance costs; `None` where that was not measured.
+/// Computes the estimate from the cost of one instance. `None` if that was not measured.
 pub(super) fn estimate(scaling: &Scaling) -> Option<Estimate> {
     let hot = |what: &str| scaling.hot.iter().find(|row| row.instances == 1 && row.what == what);
     let page = hot("page")?;
     let file = hot("wheel of 1 MiB")?;
     let miss = scaling.passes.iter().find(|pass| pass.instances == 1 && !pass.is_cold)?;
     let most = scaling.passes.iter().filter(|pass| pass.is_cold).map(|pass| pass.upstream_gets_per_file);
-    // Of each package a page and a file.
+    // Each package needs a page and a file.
     let each = BUILDERS * PACKAGES / BUILD_EVERY_S * PEAK;
     let cpu_us = page.cpu_us + file.cpu_us + MISSES * miss.cpu_us;
     Some(Estimate {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_added_and_multiplied() {
+    fn estimate_combines_costs() {
         let hot = |what: &str, cpu_us| Hot {
             instances: 1,
             what: what.to_owned(),
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(estimate(&scaling), None);
         scaling.hot.push(hot("wheel of 1 MiB", 100.0));
         let estimate = estimate(&scaling).unwrap();
-        // 833 packages a second.
+        // 833 packages per second.
         assert!((estimate.requests_per_s - 1666.67).abs() < 0.1, "{estimate:?}");
         assert!((estimate.cores - 833.33 * 220e-6 / 0.6).abs() < 0.01, "{estimate:?}");
         assert!((estimate.bucket_operations_per_s - 166.67).abs() < 0.1, "{estimate:?}");

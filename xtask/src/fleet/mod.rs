@@ -1,4 +1,4 @@
-//! `cargo xtask fleet`: instances of our proxy that share a bucket.
+//! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
 mod estimate;
 mod outcome;
@@ -17,27 +17,29 @@ pub(crate) use self::sheets::sheets;
 use self::site::{BucketProgram, Programs, Site};
 use crate::args::Args;
 use crate::interop::{FLEET, VERSITYGW};
-use crate::load::{self, account, system};
+use crate::load::{self, procfs, system};
 use crate::workspace::Workspace;
 use crate::{cargo, machine, note, process, report, say};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask fleet [--quick] [--soak MINUTES] [--server NAME] [--only PART]... [--ours FILE]
 
-Starts an S3 server, an index and instances of our proxy on loopback; has the tests of the fleet run with 100 clients and
-200 files; measures 1, 2 and 4 instances; and asks three of them for pages and files for a long time while their memory and
-descriptors are watched. Writes target/report/fleet.json, with what the latest run has found of parts that are left out.
+Tests several instances of our proxy that share a bucket. Starts an S3 server, an index and the instances on loopback;
+runs the fleet tests with 100 clients and 200 files; measures 1, 2 and 4 instances; and runs a mixed load on three
+instances while watching their memory and descriptors. Writes target/report/fleet.json; parts that are not selected
+keep the results of the latest run.
 
-  --quick         the tests as the gate has them, one round of one second, and no soak unless --soak asks for it
-  --soak MINUTES  30 without it
-  --server NAME   s3proxy (without it), versitygw (minutes to build, once), or rclone (no conditional writes)
-  --only PART     tests, scaling or soak
-  --ours FILE     our program, instead of building it
+  --quick         Fleet tests as in CI, one round of one second, and no soak unless --soak is given
+  --soak MINUTES  Duration of the soak test in minutes [default: 30]
+  --server NAME   S3 server: s3proxy, versitygw (built once, takes minutes) or rclone (no conditional writes)
+                  [default: s3proxy]
+  --only PART     Run only this part: tests, scaling or soak
+  --ours FILE     Use this pypi-proxy program instead of building it
 ";
 
 const PARTS: [&str; 3] = ["tests", "scaling", "soak"];
 
-/// Longer than the tests can take with all files and clients.
+/// Timeout of the tests with all files and clients.
 const TESTS: Duration = Duration::from_secs(1800);
 
 struct Options {
@@ -61,7 +63,7 @@ impl Options {
         };
         args.finish()?;
         if let Some(part) = options.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-            bail!("no part {part}\n\n{HELP}");
+            bail!("unknown part {part}\n\n{HELP}");
         }
         Ok(options)
     }
@@ -73,25 +75,29 @@ impl Options {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(account::is_supported(), "processor time and memory are read from /proc, which is not here");
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
     let workspace = Workspace::find()?;
     let mut variables = FLEET.install(&workspace, &mut Vec::new());
     if options.server == "versitygw" {
         variables.extend(VERSITYGW.install(&workspace, &mut Vec::new()));
     }
-    let place = |variable: &str| -> Result<PathBuf> {
-        let found = variables.iter().find(|(name, _)| *name == variable).and_then(|(_, place)| place.clone());
+    let folder = |variable: &str| -> Result<PathBuf> {
+        let found =
+            variables.iter().find(|(name, _)| *name == variable).and_then(|(_, folder)| folder.clone());
         found.with_context(|| format!("{} is not installed", options.server))
     };
     let bucket = match options.server.as_str() {
-        "s3proxy" => BucketProgram::S3proxy(place("FLEET_JARS")?),
-        "versitygw" => BucketProgram::Versitygw(place("FLEET_VERSITYGW")?),
-        "rclone" => BucketProgram::Rclone(place("FLEET_PYTHON")?),
-        other => bail!("no server {other}\n\n{HELP}"),
+        "s3proxy" => BucketProgram::S3proxy(folder("FLEET_JARS")?),
+        "versitygw" => BucketProgram::Versitygw(folder("FLEET_VERSITYGW")?),
+        "rclone" => BucketProgram::Rclone(folder("FLEET_PYTHON")?),
+        other => bail!("unknown server {other}\n\n{HELP}"),
     };
     let path = workspace.report().join("fleet.json");
     let mut outcome = Outcome::new(machine::describe(), machine::date(), &options.server);
-    // What is left out is of an earlier run with the same server.
+    // Parts that are not selected keep the results of an earlier run with the same server.
     if let Some(earlier) = Outcome::read(&path)?.filter(|earlier| earlier.server == options.server) {
         outcome = Outcome { date: outcome.date, machine: outcome.machine, ..earlier };
     }
@@ -105,7 +111,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let is_soaked = options.wants("soak") && options.soak_minutes > 0;
     if is_measured || is_soaked {
         let ours = match &options.ours {
-            Some(path) => path.canonicalize().with_context(|| format!("no {}", path.display()))?,
+            Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
             None => load::build(&workspace, false)?,
         };
         let programs = Programs { ours, bucket };
@@ -131,16 +137,16 @@ pub(crate) fn command(args: Args) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { bail!("failed: {}", failures.join("; ")) }
 }
 
-/// What the latest run has found.
+/// Returns the results of the latest run.
 ///
 /// # Errors
 ///
-/// Fails if it is of another schema.
+/// Fails if they have another schema.
 pub(crate) fn latest(workspace: &Workspace) -> Result<Option<Outcome>> {
     Outcome::read(&workspace.report().join("fleet.json"))
 }
 
-/// Runs the tests of the fleet, and gives their names with whether they passed.
+/// Runs the fleet tests and returns their names and whether they passed.
 fn tests(
     workspace: &Workspace,
     options: &Options,
@@ -148,21 +154,21 @@ fn tests(
 ) -> Result<Vec<(String, bool)>> {
     let mut command =
         cargo::command(workspace, &["test", "--package", "pypi-proxy", "--test", "it", "fleet::"]);
-    // One after the other, for each has the machine full.
+    // Run sequentially, because each test uses the whole machine.
     command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", &options.server);
     command.env("FLEET_SCALE", if options.is_quick { "" } else { "full" });
-    command.envs(variables.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))));
-    note("the tests of the fleet");
+    command.envs(variables.iter().filter_map(|(name, folder)| Some((name, folder.as_ref()?))));
+    note("running the fleet tests");
     let finished = process::run(&mut command, &workspace.scratch().join("fleet"), TESTS)?;
     let verdicts = verdicts(&finished.stdout);
     if !finished.status.success() {
         note(&finished.stdout);
-        ensure!(!verdicts.is_empty(), "the tests cannot be run: {}", finished.complaint());
+        ensure!(!verdicts.is_empty(), "the fleet tests cannot be run: {}", finished.complaint());
     }
     Ok(verdicts)
 }
 
-/// The names of tests, and whether they passed, of what the test harness prints.
+/// Parses test names and results from the output of the test harness.
 fn verdicts(text: &str) -> Vec<(String, bool)> {
     let line = |line: &str| {
         let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
@@ -177,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_of_tests_are_read() {
+    fn test_results_are_parsed() {
         let text =
             "running 2 tests\ntest stops::a_b ... ok\ntest c ... FAILED\n\ntest result: FAILED. 1 passed\n";
         assert_eq!(verdicts(text), [("a_b".to_owned(), true), ("c".to_owned(), false)]);

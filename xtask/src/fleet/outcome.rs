@@ -1,4 +1,4 @@
-//! All that was found, as it is kept in `fleet.json`.
+//! Results of a run, as stored in `fleet.json`.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::scaling::Scaling;
 use super::soak::Soak;
 use crate::report::Machine;
 
-/// Raised with every incompatible change.
+/// Incremented with every incompatible change.
 const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,10 +20,10 @@ pub(crate) struct Outcome {
     pub(crate) date: String,
     pub(crate) machine: Machine,
     pub(crate) commit: Option<String>,
-    /// The S3 server.
+    /// Name of the S3 server.
     pub(crate) server: String,
     pub(crate) load_before: Option<f64>,
-    /// The tests by their names, and whether they passed; with the clients and files of a whole run, or with few.
+    /// Names of the tests and whether they passed, and whether they ran with all clients and files.
     pub(crate) scenarios: Vec<(String, bool)>,
     pub(crate) is_whole: bool,
     pub(crate) scaling: Scaling,
@@ -48,16 +48,16 @@ impl Outcome {
         }
     }
 
-    /// Reads what a run has written, `None` if there was none.
+    /// Reads the results of a run, or returns `None` if there are none.
     ///
     /// # Errors
     ///
-    /// Fails if it is of another schema.
+    /// Fails if they have another schema.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
         let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
         let outcome: Self = serde_json::from_str(&text)
             .with_context(|| format!("unexpected content of {}", path.display()))?;
-        ensure!(outcome.schema == SCHEMA, "{} has schema {}", path.display(), outcome.schema);
+        ensure!(outcome.schema == SCHEMA, "{} has the unsupported schema {}", path.display(), outcome.schema);
         Ok(Some(outcome))
     }
 
@@ -69,12 +69,12 @@ impl Outcome {
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// What is not as it should be.
+    /// Returns descriptions of all failures.
     pub(super) fn failures(&self) -> Vec<String> {
         let mut failures: Vec<String> =
             self.scenarios.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.clone()).collect();
         let cold = self.scaling.passes.iter().filter(|pass| pass.is_cold);
-        // A store that ignores conditions lets several download.
+        // An S3 server without conditional writes allows several downloads of the same file.
         let most = if self.server == "rclone" { f64::INFINITY } else { 1.0 };
         failures.extend(cold.filter(|pass| pass.upstream_gets_per_file > most).map(|pass| {
             format!("{} instances: {} downloads for each file", pass.instances, pass.upstream_gets_per_file)

@@ -1,4 +1,4 @@
-//! What more instances bring on one machine, and what their requests cost.
+//! Scaling of the fleet on one machine, and the cost of requests.
 
 use std::fs;
 use std::sync::Mutex;
@@ -9,29 +9,29 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
-use crate::load::account;
 use crate::load::client;
 use crate::load::data::Wheel;
+use crate::load::procfs;
 use crate::load::servers::Server;
 use crate::load::wrk::{Figures, Load, Wrk};
 use crate::note;
 use crate::stats::median;
 
-/// The fleets that are compared.
+/// Numbers of instances.
 pub(super) const INSTANCES: [usize; 3] = [1, 2, 4];
-/// Connections of the load generators together.
+/// Total connections of the load generators.
 const CONNECTIONS: usize = 64;
-/// Clients of what is read once.
+/// Clients that download each file once.
 const CLIENTS: usize = 32;
 
-/// All instances asked for one thing, which each of them has.
+/// All instances serving the same resource from their own cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hot {
     pub(crate) instances: usize,
     pub(crate) what: String,
-    /// Of all of them together; median of the rounds.
+    /// Total rate of all instances; median of the rounds.
     pub(crate) requests_per_s: f64,
-    /// Of the slowest instance; median of the rounds.
+    /// Maximum over the instances; median of the rounds.
     pub(crate) p99_us: f64,
     /// Processor time of the instances.
     pub(crate) cpu_us: f64,
@@ -39,11 +39,11 @@ pub(crate) struct Hot {
     pub(crate) bucket_operations_per_request: f64,
 }
 
-/// Clients that ask for every file by one instance or the other.
+/// Clients that download every file through one of the instances.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pass {
     pub(crate) instances: usize,
-    /// Whether nobody had the files; if not, the bucket had.
+    /// True if no instance and not the bucket had the files; false if the bucket had them.
     pub(crate) is_cold: bool,
     pub(crate) files: usize,
     pub(crate) requests: usize,
@@ -62,20 +62,20 @@ pub(crate) struct Scaling {
     pub(crate) passes: Vec<Pass>,
 }
 
-/// Measures fleets of all sizes, that many rounds of that many seconds for each row.
+/// Measures fleets of all sizes.
 pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<Scaling> {
     let mut scaling = Scaling::default();
     for count in INSTANCES {
         let fleet = |of: usize| -> Result<Vec<Server>> {
             (0..count).map(|number| site.instance(of + number, &format!("of-{count}"), &[])).collect()
         };
-        note(&format!("{count} instances: files that nobody has, then files that the bucket has"));
+        note(&format!("{count} instances: files that are not cached, then files in the bucket"));
         let cold = fleet(0)?;
         scaling.passes.push(pass(site, &cold, true)?);
         drop(cold);
         let warm = fleet(count)?;
         scaling.passes.push(pass(site, &warm, false)?);
-        let large = site.wheels.first().context("an index has files")?;
+        let large = site.wheels.first().context("the index has no files")?;
         let page = format!("/simple/{}/", large.project);
         for (what, path) in [("page", page), ("wheel of 1 MiB", path(large))] {
             note(&format!("{count} instances: {what}"));
@@ -85,16 +85,17 @@ pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<
     Ok(scaling)
 }
 
-/// The bucket operations that instances have done. What an open breaker has kept from them is none.
+/// Returns the number of bucket operations that instances completed. Operations skipped by an open circuit breaker are
+/// excluded.
 pub(super) fn bucket_operations(fleet: &[Server]) -> Result<f64> {
     fleet.iter().map(|server| metric(server, "pypi_proxy_bucket_operations_total", "\"skipped\"")).sum()
 }
 
 fn cpu_seconds(fleet: &[Server]) -> f64 {
-    fleet.iter().filter_map(Server::pid).map(account::cpu_seconds).sum()
+    fleet.iter().filter_map(Server::pid).map(procfs::cpu_seconds).sum()
 }
 
-/// Asks for a file, and checks that it is the one that the index has.
+/// Downloads a file and compares it with the index.
 pub(super) fn fetch(server: &Server, wheel: &Wheel, content: &[u8]) -> Result<Duration> {
     let mut at = 0;
     let mut is_right = true;
@@ -102,7 +103,7 @@ pub(super) fn fetch(server: &Server, wheel: &Wheel, content: &[u8]) -> Result<Du
         is_right &= content.get(at..at + bytes.len()) == Some(bytes);
         at += bytes.len();
     })?;
-    ensure!(is_right && at == content.len(), "{}: other bytes than the index has", wheel.file);
+    ensure!(is_right && at == content.len(), "{}: the bytes differ from those of the index", wheel.file);
     Ok(timing.last)
 }
 
@@ -112,7 +113,7 @@ fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
     let next = AtomicUsize::new(0);
     let times = Mutex::new(Vec::new());
     let failed = AtomicUsize::new(0);
-    // Every instance is asked for every file.
+    // Every file is requested from every instance.
     let requests = site.wheels.len() * fleet.len();
     let start = Instant::now();
     std::thread::scope(|scope| {
@@ -140,7 +141,7 @@ fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
     let seconds = start.elapsed().as_secs_f64();
     let mut times = times.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     times.sort_unstable();
-    // What is uploaded behind the answers belongs to them.
+    // Include uploads that continue in the background after the responses.
     settle(fleet)?;
     let bytes: usize = contents.iter().map(Vec::len).sum();
     let per_request = |value: f64| value / requests as f64;
@@ -159,7 +160,7 @@ fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
     })
 }
 
-/// Waits until the instances do nothing with the bucket any longer.
+/// Waits until the instances stop using the bucket.
 fn settle(fleet: &[Server]) -> Result<()> {
     let mut last = -1.0;
     for _ in 0..60 {
@@ -191,8 +192,8 @@ fn hot(
         })
         .collect::<Result<_>>()?;
     for server in fleet {
-        // The answer is made, and its forms.
-        client::ask(server.address, "GET", path, &headers)?;
+        // Fill the cache with the page and its compressed variants.
+        client::request(server.address, "GET", path, &headers)?;
     }
     let operations = bucket_operations(fleet)?;
     let (mut rates, mut p99s) = (Vec::new(), Vec::new());
@@ -210,7 +211,7 @@ fn hot(
                 .collect();
             threads
                 .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("wrk has panicked"))))
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a wrk thread panicked"))))
                 .collect()
         });
         cpu += cpu_seconds(fleet) - before;

@@ -1,4 +1,4 @@
-//! What was found as tables of the report.
+//! Tables of the report.
 
 use super::estimate::{BUILD_EVERY_S, BUILDERS, FULL, MISSES, PACKAGES, PEAK};
 use super::outcome::Outcome;
@@ -17,7 +17,7 @@ fn sheet(
     Sheet::new(title, notes, texts.chain(numbers).collect(), lines.into_iter().map(Line::plain).collect())
 }
 
-/// All tables, those with nothing in them left out.
+/// Returns all tables that are not empty.
 pub(crate) fn sheets(outcome: &Outcome) -> Vec<Sheet> {
     let mut sheets =
         vec![scenarios(outcome), hot(outcome), passes(outcome), estimate(outcome), soak(outcome)];

@@ -1,4 +1,4 @@
-//! What a fleet stands on: an index with many files, an S3 server with a bucket, and the instances.
+//! Environment of a fleet: an index with many files, an S3 server with a bucket, and the instances.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -11,35 +11,35 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::load::client;
 use crate::load::data::{Wheel, json_list, wheel};
 use crate::load::pause;
-use crate::load::servers::{Layout, Plan, Server, empty, free_address, program};
+use crate::load::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::load::upstream::Upstream;
 use crate::report::Role;
 
-/// Files of the index, one of each project.
+/// Number of files of the index, one per project.
 pub(super) const FILES: usize = 200;
 
-/// How long a server may take to answer for the first time.
+/// Timeout of a server's first response.
 const START: Duration = Duration::from_secs(60);
 
 const BUCKET: &str = "wheels";
 const IDENTITY: &str = "test";
 const SECRET: &str = "testtest";
 
-/// The programs that a fleet is made of.
+/// Programs of a fleet.
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// Our own, as it is measured.
+    /// Our proxy.
     pub(super) ours: PathBuf,
     pub(super) bucket: BucketProgram,
 }
 
 #[derive(Debug)]
 pub(super) enum BucketProgram {
-    /// The folder of its jar.
+    /// Folder of the jar.
     S3proxy(PathBuf),
-    /// The folder of its program.
+    /// Folder of the program.
     Versitygw(PathBuf),
-    /// The interpreter that it is installed beside.
+    /// Python interpreter next to which rclone is installed.
     Rclone(PathBuf),
 }
 
@@ -77,7 +77,7 @@ impl BucketProgram {
     }
 }
 
-/// An S3 server that runs, with an empty bucket.
+/// A running S3 server with an empty bucket.
 #[derive(Debug)]
 pub(super) struct Bucket {
     address: SocketAddr,
@@ -92,20 +92,20 @@ impl Bucket {
         let log = File::create(dir.join("log.txt"))?;
         let mut command = programs.bucket.command(address, &dir)?;
         command.current_dir(&dir).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let child = command.spawn().context("the S3 server cannot be started")?;
+        let child = command.spawn().context("cannot start the S3 server")?;
         let mut bucket = Self { address, child };
         let start = Instant::now();
-        // It refuses who has no signature, which is an answer.
-        while client::ask(address, "GET", "/", &[]).is_err() {
-            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server has ended");
-            ensure!(start.elapsed() < START, "the S3 server does not answer");
+        // Unsigned requests are rejected, which shows that the server is running.
+        while client::request(address, "GET", "/", &[]).is_err() {
+            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server exited");
+            ensure!(start.elapsed() < START, "the S3 server does not respond");
             pause(Duration::from_millis(20));
         }
         Ok(bucket)
     }
 
-    /// Has it stand still for some time, with its connections open.
-    pub(super) fn stands_still(&self, time: Duration) -> Result<()> {
+    /// Pauses the server for some time, with its connections open.
+    pub(super) fn pause_for(&self, time: Duration) -> Result<()> {
         self.signal("-STOP")?;
         pause(time);
         self.signal("-CONT")
@@ -120,13 +120,13 @@ impl Bucket {
 
 impl Drop for Bucket {
     fn drop(&mut self) {
-        // It can only be so that it has ended already.
+        // Fails only if the process has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// An index and a bucket, for instances to be started before them.
+/// The index and bucket of a fleet.
 pub(super) struct Site<'p> {
     programs: &'p Programs,
     data: PathBuf,
@@ -137,12 +137,12 @@ pub(super) struct Site<'p> {
 }
 
 impl<'p> Site<'p> {
-    /// Starts both, the bucket empty.
+    /// Starts the index and an S3 server with an empty bucket.
     pub(super) fn start(programs: &'p Programs, folder: &Path) -> Result<Self> {
         let (data, scratch) = (folder.join("data"), folder.join("scratch"));
         fs::create_dir_all(data.join("files"))?;
         fs::create_dir_all(&scratch)?;
-        // Each tenth has 1 MiB; the others lengths of their own.
+        // Every tenth file has 1 MiB; the others have different sizes.
         let size =
             |number: usize| if number.is_multiple_of(10) { 1 << 20 } else { 20_000 + number as u64 * 800 };
         let files = data.join("files");
@@ -158,13 +158,13 @@ impl<'p> Site<'p> {
         &self.scratch
     }
 
-    /// What the index has of a file.
+    /// Returns the content of a file from the index.
     pub(super) fn content(&self, wheel: &Wheel) -> Result<Vec<u8>> {
         let path = self.data.join("files").join(&wheel.file);
         fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// An instance with an empty folder. The instances with the same prefix share what is in the bucket.
+    /// Starts an instance with an empty cache folder. Instances with the same prefix share their objects in the bucket.
     pub(super) fn instance(&self, number: usize, prefix: &str, settings: &[(&str, &str)]) -> Result<Server> {
         let name = format!("{prefix}-{number}");
         let cache = empty(&self.scratch, &name)?;
@@ -186,17 +186,18 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
         let layout = Layout::Proxy { prefix: "/simple/" };
-        let plan = Plan { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
-        Server::start(&plan, address, &mut command, &self.scratch)
+        let spec =
+            ServerSpec { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
+        Server::start(&spec, address, &mut command, &self.scratch)
     }
 
-    /// How often the index was asked for one of the files.
+    /// Returns the number of downloads of the files from the index.
     pub(super) fn upstream_gets(&self) -> usize {
         self.wheels.iter().map(|wheel| self.upstream.count(&format!("/files/{}", wheel.file))).sum()
     }
 }
 
-/// Where a proxy has a file.
+/// Returns the path of a file on a proxy.
 pub(super) fn path(wheel: &Wheel) -> String {
     format!("/simple/{}/{}", wheel.project, wheel.file)
 }
@@ -211,16 +212,16 @@ fn write_pages(data: &Path, wheels: &[Wheel], base: &str) -> Result<()> {
         fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
         gzip.arg(path);
     }
-    let status = gzip.status().context("no gzip here")?;
+    let status = gzip.status().context("gzip is not installed")?;
     ensure!(status.success(), "gzip: {status}");
     Ok(())
 }
 
-/// The sum of all series of a metric whose labels have none of these.
+/// Sums all series of a metric, except those with one of these labels.
 pub(super) fn metric(server: &Server, name: &str, without: &str) -> Result<f64> {
-    let answer = client::ask(server.address, "GET", "/metrics", &[])?;
-    let text = String::from_utf8_lossy(&answer.body);
-    sum(&text, name, without).with_context(|| format!("{} has no {name}", server.name))
+    let response = client::request(server.address, "GET", "/metrics", &[])?;
+    let text = String::from_utf8_lossy(&response.body);
+    sum(&text, name, without).with_context(|| format!("{} has no metric {name}", server.name))
 }
 
 fn sum(text: &str, name: &str, without: &str) -> Result<f64> {
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn series_of_one_metric_are_added() {
+    fn series_of_a_metric_are_summed() {
         let text = "# HELP a x\na{k=\"get\",o=\"done\"} 2\na{k=\"put\",o=\"skipped\"} 4\nab 100\na 1.5\n";
         assert!((sum(text, "a", "skipped").unwrap() - 3.5).abs() < 1e-9);
         assert!(sum(text, "c", "skipped").is_err());

@@ -1,4 +1,4 @@
-//! Mixed load for a long time: whether the instances keep their memory and their descriptors.
+//! Soak test: mixed load for a long time, to detect leaks of memory and descriptors.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,26 +10,26 @@ use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::load::random::Random;
 use crate::load::servers::Server;
-use crate::load::{account, client, pause};
+use crate::load::{client, pause, procfs};
 use crate::note;
 use crate::stats::{maximum, mean, minimum};
 
 const INSTANCES: usize = 3;
 const CLIENTS: usize = 6;
-/// Requests a second of each client: the machine is to be watched, not filled.
+/// Requests per second of each client. The machine is not saturated.
 const RATE: u32 = 10;
 const SAMPLE: Duration = Duration::from_secs(5);
-/// How often the bucket stands still, and for how long.
+/// Interval and duration of pauses of the bucket.
 const TROUBLE: Duration = Duration::from_secs(120);
 const STILL: Duration = Duration::from_secs(5);
-/// Bytes of the files of all instances that their folders have room for, in a hundred.
+/// Size of the cache folders, in percent of the total size of all files.
 const TIER_PERCENT: u64 = 30;
 
-/// Growth that is none: of memory, in bytes, and of descriptors, within the time of a run.
+/// Tolerated growth of memory, in bytes, and of descriptors, during a run.
 const MOST_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
-const MOST_DESCRIPTORS: f64 = 8.0;
+const MAX_DESCRIPTOR_GROWTH: f64 = 8.0;
 
-/// One thing of one instance over the time of a run.
+/// A quantity of one instance over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) instance: String,
@@ -39,7 +39,7 @@ pub(crate) struct Series {
     pub(crate) min: f64,
     pub(crate) mean: f64,
     pub(crate) max: f64,
-    /// The growth an hour, of the line through what was found after the first third.
+    /// Growth per hour of the regression line after the first third of the run.
     pub(crate) slope_per_hour: f64,
     pub(crate) is_flat: bool,
 }
@@ -48,11 +48,11 @@ pub(crate) struct Series {
 pub(crate) struct Soak {
     pub(crate) seconds: f64,
     pub(crate) requests: u64,
-    /// The first answers that were wrong, in words.
+    /// Descriptions of the first errors.
     pub(crate) failures: Vec<String>,
     pub(crate) failed: u64,
     pub(crate) bucket_pauses: usize,
-    /// Pages that could not be removed for all instances, because the bucket stood still.
+    /// Pages that could not be purged from all instances because the bucket was paused.
     pub(crate) refused_purges: u64,
     pub(crate) upstream_gets: usize,
     pub(crate) bucket_operations: f64,
@@ -65,8 +65,8 @@ impl Soak {
     }
 }
 
-/// Has clients ask three instances for pages and files, whose tiers have room for a part of them, while the bucket stands
-/// still now and then.
+/// Lets clients request pages and files from three instances, whose caches have room for a part of them, while the
+/// bucket is paused now and then.
 pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
     let bytes: u64 = site.wheels.iter().map(|wheel| wheel.size).sum();
     let tier = (bytes * TIER_PERCENT / 100).to_string();
@@ -96,7 +96,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
                 0..5 => fetch(server, &site.wheels[at], &contents[at]).map(drop),
                 5..8 => status(server, &format!("/simple/{}/", site.wheels[at].project), 200),
                 8 => status(server, "/simple/there-is-none/", 404),
-                // Its page is asked for again.
+                // Request its page again.
                 _ => purge(server, &site.wheels[at].project, &refused),
             };
             requests.fetch_add(1, Ordering::Relaxed);
@@ -117,7 +117,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             pause(Duration::from_millis(500));
             let wanted = (start.elapsed().as_secs() / TROUBLE.as_secs()) as usize;
             if pauses.load(Ordering::Relaxed) < wanted {
-                site.bucket.stands_still(STILL)?;
+                site.bucket.pause_for(STILL)?;
                 pauses.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -134,7 +134,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             samples.push((start.elapsed().as_secs_f64(), fleet.iter().map(sample).collect::<Vec<_>>()));
         }
         is_over.store(true, Ordering::Relaxed);
-        spoiling.join().unwrap_or_else(|_| Err(anyhow::anyhow!("what spoils the bucket has panicked")))
+        spoiling.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that pauses the bucket panicked")))
     })?;
     let mut all = Vec::new();
     for (at, server) in fleet.iter().enumerate() {
@@ -142,7 +142,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             samples.iter().map(|(time, all)| (*time, pick(&all[at]))).collect()
         };
         all.push(series(&server.name, "memory", &of(|sample| sample[0]), MOST_BYTES)?);
-        all.push(series(&server.name, "descriptors", &of(|sample| sample[1]), MOST_DESCRIPTORS)?);
+        all.push(series(&server.name, "descriptors", &of(|sample| sample[1]), MAX_DESCRIPTOR_GROWTH)?);
     }
     Ok(Soak {
         seconds: start.elapsed().as_secs_f64(),
@@ -158,30 +158,30 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
 }
 
 fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
-    let answer = client::ask(server.address, "GET", path, &[])?;
-    ensure!(answer.status == wanted, "{path}: status {}", answer.status);
+    let response = client::request(server.address, "GET", path, &[])?;
+    ensure!(response.status == wanted, "{path}: status {}", response.status);
     Ok(())
 }
 
-/// Has the fleet forget a page, and says so if the bucket cannot.
+/// Purges a page on all instances, and counts the purges that failed because of the bucket.
 fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
     let path = format!("/cache/{project}");
-    let answer = client::ask(server.address, "DELETE", &path, &[])?;
-    refused.fetch_add(u64::from(answer.status == 502), Ordering::Relaxed);
-    ensure!(matches!(answer.status, 200 | 502), "DELETE {path}: status {}", answer.status);
+    let response = client::request(server.address, "DELETE", &path, &[])?;
+    refused.fetch_add(u64::from(response.status == 502), Ordering::Relaxed);
+    ensure!(matches!(response.status, 200 | 502), "DELETE {path}: status {}", response.status);
     Ok(())
 }
 
-/// Memory and descriptors.
+/// Returns the current memory and number of descriptors.
 fn sample(server: &Server) -> [f64; 2] {
     let pid = server.pid().unwrap_or_default();
-    [account::memory_now(pid) as f64, account::descriptors(pid) as f64]
+    [procfs::memory_now(pid) as f64, procfs::descriptors(pid) as f64]
 }
 
 fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Result<Series> {
     let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
     let settled = &samples[samples.len() / 3..];
-    let slope = slope(settled).context("too short for a slope")?;
+    let slope = slope(settled).context("the run is too short to compute a slope")?;
     let (Some((from, _)), Some((to, _))) = (settled.first(), settled.last()) else { unreachable!() };
     Ok(Series {
         instance: instance.to_owned(),
@@ -195,7 +195,7 @@ fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Resu
     })
 }
 
-/// The growth a second of the line through points; `None` for fewer than two times.
+/// Returns the growth per second of the regression line, or `None` for fewer than two points in time.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_seen_and_noise_is_not() {
+    fn growth_is_detected_despite_noise() {
         let points = |growth: f64| -> Vec<(f64, f64)> {
             (0..300)
                 .map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5))

@@ -1,11 +1,11 @@
-//! The output of an original itself, given with `--import`.
+//! Output of a Go project, given with `--import`.
 
 use super::{Sources, throughput, time};
 use crate::parse::benchfmt::BenchLine;
 use crate::report::{Role, Row};
 use crate::stats;
 
-/// The original's own output for one row.
+/// The project's own output for one row.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) name: String,
@@ -34,7 +34,7 @@ impl Imported {
         stats::median(&self.times)
     }
 
-    /// Turns a row of the same key into the row of the original.
+    /// Turns a row with the same key into the row of the project.
     pub(super) fn describe(&self, row: &mut Row) {
         row.implementation.clone_from(&self.name);
         row.role = Role::Original;

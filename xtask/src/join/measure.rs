@@ -1,4 +1,4 @@
-//! Looks up one figure of one party, in what the suites or the load run measured.
+//! Looks up a figure of one party in the results of the suites or of the load run.
 
 use crate::data::claims::Term;
 use crate::data::recorded::RecordedFile;
@@ -6,21 +6,21 @@ use crate::load::{self, Outcome};
 use crate::report::{Quantity, Ratio, Role, Row};
 use crate::stats;
 
-/// Whose figure a column of a published table holds.
+/// The party whose figure a column of a published table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Party {
-    /// The original as it was recorded earlier.
+    /// The Go project, recorded earlier.
     Recorded,
-    /// The original live, imported or by its stand-in; else the best peer in Go.
+    /// The Go project, live, imported or as a stand-in; otherwise the best Go peer.
     Go,
-    /// The best peer in Rust; under load the peer in Python.
+    /// The best Rust peer; under load the Python peer.
     Peer,
-    /// What the machine can do; under load a server of files.
+    /// The limit of the machine; under load a static file server.
     Limit,
     Ours,
 }
 
-/// Everything that figures are taken from.
+/// All results that figures are computed from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts<'f> {
     pub(crate) rows: &'f [Row],
@@ -28,17 +28,17 @@ pub(crate) struct Facts<'f> {
     pub(crate) recorded: &'f RecordedFile,
 }
 
-/// A figure and whose it is.
+/// A figure and the implementation that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) value: f64,
-    /// Bytes and allocations per operation, which reports print beside times.
+    /// Bytes and allocations per operation, printed beside times.
     pub(crate) counts: Option<(f64, f64)>,
 }
 
 impl Facts<'_> {
-    /// The figure of a term for one party; a term that names an implementation has one for ours alone.
+    /// Returns the figure of a term for one party. A term that names an implementation has a figure only for ours.
     pub(crate) fn find(&self, term: &Term, party: Party) -> Option<Found> {
         let quantity = term.quantity;
         match (&term.implementation, party) {
@@ -59,12 +59,12 @@ impl Facts<'_> {
         self.rows.iter().filter(named)
     }
 
-    /// Whether a suite measured anything for a key.
+    /// Returns whether a suite measured a key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.of_key(key).any(|row| row.time_ns.is_some())
     }
 
-    /// The row of a party that stands for a key.
+    /// Returns the row that represents a party for a key.
     pub(crate) fn row<'k>(&'k self, key: &'k str, party: Party) -> Option<&'k Row> {
         let timed = || self.of_key(key).filter(|row| row.time_ns.is_some());
         let fastest = |wanted: &dyn Fn(&Row) -> bool| {
@@ -73,8 +73,8 @@ impl Facts<'_> {
         };
         let peer_in = |row: &Row, language: &str| row.role == Role::Peer && row.language == language;
         match party {
-            // The fastest of ours that does what the original does; else one with a peer of its class, so that a line
-            // compares like with like.
+            // Ours that does the same work as the Go project, the fastest of them; otherwise one with a peer of its
+            // class.
             Party::Ours => {
                 let class = self.row(key, Party::Go).and_then(|row| row.class.as_ref());
                 let ours =
@@ -130,7 +130,7 @@ impl Facts<'_> {
         load::servers_of(party).iter().find_map(|server| value(server))
     }
 
-    /// Ours against the strongest of the others, round by round: above one where ours is better.
+    /// Returns the ratio of the strongest alternative to ours, by round; above 1 if ours is better.
     pub(crate) fn ratio(&self, term: &Term) -> Option<Ratio> {
         if !term.quantity.is_of_load() {
             let ours = self.row(&term.key, Party::Ours)?;

@@ -1,4 +1,4 @@
-//! Joins what was measured with what was published, recorded and imported.
+//! Joins measured figures with published, recorded and imported ones.
 
 mod imported;
 mod measure;
@@ -25,7 +25,7 @@ use crate::rounds::Side;
 use crate::stats;
 use crate::workspace::Workspace;
 
-/// Everything a report is joined from, besides the measurements.
+/// The inputs of a report besides the measurements.
 #[derive(Debug)]
 pub(crate) struct Sources {
     pub(crate) seed: Seed,
@@ -33,7 +33,7 @@ pub(crate) struct Sources {
     pub(crate) claims: ClaimsFile,
     pub(crate) unmeasured: UnmeasuredFile,
     pub(crate) rows: RowsFile,
-    /// Output of the originals, by row key.
+    /// Imported output, by row key.
     pub(crate) imported: BTreeMap<String, Vec<BenchLine>>,
 }
 
@@ -53,11 +53,11 @@ impl Sources {
 }
 
 impl Sources {
-    /// The suites with rows of a report.
+    /// Returns the suites with rows of a report.
     fn suites_of(&self, system: &str, rows: &[Row]) -> Vec<String> {
         let benches = self.seed.benches.iter().filter(|bench| bench.system == system);
         let of_benches = benches.filter_map(|bench| bench.key.split('/').next());
-        // A system may have suites of its own beside the one of its published rows.
+        // A system may have further suites besides the one with its published rows.
         let of_rows = rows.iter().map(|row| row.system.as_str()).filter(|suite| suite.starts_with(system));
         let mut suites: Vec<String> = of_benches.chain(of_rows).map(str::to_owned).collect();
         suites.sort();
@@ -65,7 +65,7 @@ impl Sources {
         suites
     }
 
-    /// Keys of the rows that a published table speaks of, as patterns.
+    /// Returns patterns for the rows of a published table.
     pub(crate) fn keys_of(&self, table: &str) -> Vec<String> {
         let mut keys = Vec::new();
         for row in self.seed.rows.iter().filter(|row| row.table == table) {
@@ -80,7 +80,7 @@ impl Sources {
     }
 }
 
-/// Fills in whatever of a report follows from its rows, its load run and the committed files.
+/// Computes the derived parts of a report from its rows, its load run and the committed files.
 pub(crate) fn complete(report: &mut Report, sources: &Sources) {
     let facts = Facts { rows: &report.rows, load: report.load.as_ref(), recorded: &sources.recorded };
     let tables = tables::tables(&facts, sources);
@@ -107,7 +107,7 @@ pub(crate) fn complete(report: &mut Report, sources: &Sources) {
     report.added = sources.rows.added.iter().map(added).collect();
 }
 
-/// Makes the rows of the report from the sides of every row.
+/// Creates the rows of the report from the sides of every row.
 pub(crate) fn rows(sides: &[Vec<Side>], sources: &Sources) -> Vec<Row> {
     sides.iter().flat_map(|sides| row(sides, sources)).collect()
 }
@@ -146,7 +146,7 @@ fn row(sides: &[Side], sources: &Sources) -> Vec<Row> {
         imported.describe(&mut row);
         rows.push(row);
     }
-    // Ours first, then the original, then the peers from fast to slow, and the limits of the machine last.
+    // Ours first, then the Go project, then the peers from fast to slow, then the limits of the machine.
     let rank = |row: &Row| match row.role {
         Role::Ours => 0,
         Role::Original => 1,
@@ -251,7 +251,7 @@ mod tests {
         side
     }
 
-    /// The committed files, with the output of an original.
+    /// The committed files, with imported output.
     pub(super) fn sources(import: &str) -> Sources {
         let mut sources = Sources::load(&Workspace::find().unwrap()).unwrap();
         let lines = benchfmt::parse(import);

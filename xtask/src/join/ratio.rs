@@ -1,4 +1,4 @@
-//! Ratios of ours to the other sides of a row, round by round.
+//! Ratios between ours and the other sides of a row, by round.
 
 use super::imported::Imported;
 use crate::parse::Timing;
@@ -6,7 +6,7 @@ use crate::report::{Ratio, Ratios, Recorded, Role};
 use crate::rounds::Side;
 use crate::stats;
 
-/// What one party took for one row.
+/// The times of one party for one row.
 #[derive(Clone, Copy, Debug)]
 enum Taken<'a> {
     /// One timing per round of this run.
@@ -54,7 +54,7 @@ pub(super) fn ratios(
     }
 }
 
-/// The fastest peer of our class, or of any class where ours has no peer.
+/// Returns the fastest peer of our class, or of any class if ours has no peer.
 fn best_peer<'a>(ours: &Side, sides: &'a [Side]) -> Option<&'a Side> {
     let is_peer = |side: &Side| side.listed.role == Role::Peer;
     fastest(sides, |side| is_peer(side) && same_class(ours, side)).or_else(|| fastest(sides, is_peer))
@@ -83,7 +83,7 @@ fn against(ours: &Side, other: &Side) -> Option<Ratio> {
     )
 }
 
-/// Compares round by round: a change of the machine's load hits both sides of a round.
+/// Computes the ratio of each round, because a change of the machine's load affects both sides of a round.
 fn ratio(ours: &Side, other: Taken<'_>, name: &str, language: &str, like_for_like: bool) -> Option<Ratio> {
     let mine = &ours.timings;
     let pairs: Vec<f64> = match other {
@@ -102,7 +102,7 @@ fn ratio(ours: &Side, other: Taken<'_>, name: &str, language: &str, like_for_lik
     })
 }
 
-/// Medians where both sides have one; Go reports means only, and a mean is compared with a mean.
+/// Returns the medians if both sides have one. Go reports only means, which are compared with means.
 fn comparable(ours: &Timing, other: &Timing) -> f64 {
     match (ours.median_ns, other.median_ns) {
         (Some(ours), Some(other)) => other / ours,

@@ -1,4 +1,4 @@
-//! The published tables, line by line, with what every party takes; and the claims among them.
+//! The published tables with the figures of every party, and the statements in them.
 
 use super::Sources;
 use super::measure::{Facts, Found, Party};
@@ -8,7 +8,7 @@ use crate::data::seed;
 use crate::report::{Cell, ClaimLine, Quantity, Table, TableLine, Unit};
 use crate::stats::{maximum, minimum};
 
-/// All published tables in the order of the reports.
+/// Returns all published tables in the order of the reports.
 pub(crate) fn tables(facts: &Facts<'_>, sources: &Sources) -> Vec<Table> {
     let seed = &sources.seed;
     let table = |table: &seed::Table| {
@@ -30,7 +30,7 @@ pub(crate) fn tables(facts: &Facts<'_>, sources: &Sources) -> Vec<Table> {
     seed.tables.iter().map(table).collect()
 }
 
-/// The lines that claim something.
+/// Returns the lines that are statements.
 pub(crate) fn claims(tables: &[Table], sources: &Sources) -> Vec<ClaimLine> {
     let line = |claim: &Claim| {
         let table = tables.iter().find(|table| table.id == claim.table)?;
@@ -58,7 +58,7 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
     let how = claim.map_or(How::Value, |claim| claim.how);
     let unit = terms.first().map_or(Unit::Count, |term| how.unit(term.quantity));
     let value = |party| Value::of(&terms, how, facts, party);
-    // Where the report prints counts beside a time, so do all parties.
+    // All parties show counts if the report prints counts beside the time.
     let is_counted = claim.is_none() && (row.bytes_op.is_some() || row.allocs_op.is_some());
     let write = |value: &Value| {
         let mut cell = value.cell(unit);
@@ -107,7 +107,7 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
     }
 }
 
-/// Why a line has no figure of ours.
+/// Returns the reason why a line has no figure of ours.
 fn absent(terms: &[Term], facts: &Facts<'_>, sources: &Sources) -> String {
     let remark = || {
         let is_of_peers = |term: &&Term| facts.row(&term.key, Party::Peer).is_some();
@@ -126,7 +126,7 @@ fn demand(claim: &Claim) -> Option<String> {
     bound("at most", claim.at_most).or_else(|| bound("at least", claim.at_least))
 }
 
-/// In how many of several rows ours is ahead.
+/// Counts the rows in which ours is faster.
 fn tally(terms: &[Term], facts: &Facts<'_>) -> String {
     let outcomes: Vec<Outcome> = terms
         .iter()
@@ -141,7 +141,7 @@ fn tally(terms: &[Term], facts: &Facts<'_>) -> String {
     }
 }
 
-/// The figure of one party: a value, or the ends of a range.
+/// The figure of one party: a value or a range.
 #[derive(Debug)]
 struct Value {
     name: String,
@@ -157,7 +157,7 @@ impl Value {
             How::Value => found.iter().map(|found| found.value).collect(),
             _ => found.chunks_exact(2).map(|pair| how.apply(pair[0].value, pair[1].value)).collect(),
         };
-        // Of a pair, the last is the one that is compared with something.
+        // In a pair, the last one is the one that is compared.
         let last = found.last()?;
         Some(Self {
             name: last.name.clone(),
@@ -185,7 +185,7 @@ impl Value {
 }
 
 impl How {
-    /// Of what comes out for figures of one quantity.
+    /// Returns the unit of the result, given the quantity of the terms.
     fn unit(self, quantity: Quantity) -> Unit {
         match self {
             Self::Value | Self::Difference => quantity.unit(),

@@ -1,4 +1,4 @@
-//! Words for ratios, and the account of all published benchmarks.
+//! Verdicts for ratios, and the summary of all published benchmarks.
 
 use super::Sources;
 use super::measure::{Facts, Party};
@@ -12,12 +12,12 @@ pub(crate) enum Outcome {
     Faster,
     Slower,
     Even,
-    /// One round says nothing about noise.
+    /// There is only one round, which says nothing about noise.
     Undecided,
 }
 
 impl Outcome {
-    /// "Faster" and "slower" need the whole range of ratios on one side of one.
+    /// "Faster" and "slower" require all ratios on one side of 1.
     pub(crate) fn of(ratio: &Ratio) -> Self {
         match ratio {
             Ratio { rounds: 0 | 1, .. } => Self::Undecided,
@@ -28,7 +28,7 @@ impl Outcome {
     }
 }
 
-/// The verdict in words.
+/// Returns the verdict as text.
 pub(crate) fn words(best_peer: Option<&Ratio>) -> String {
     let Some(ratio) = best_peer else { return "no peer".to_owned() };
     let against = format!("{}{}", ratio.against, if ratio.like_for_like { "" } else { " (another class)" });
@@ -40,7 +40,7 @@ pub(crate) fn words(best_peer: Option<&Ratio>) -> String {
     }
 }
 
-/// How ours stands in every published benchmark.
+/// Counts the verdicts of all published benchmarks.
 pub(crate) fn overview(facts: &Facts<'_>, tables: &[Table], sources: &Sources) -> Overview {
     let mut standings: Vec<Standing> = Vec::new();
     for bench in sources.seed.benches.iter().filter(|bench| bench.published) {
@@ -48,7 +48,7 @@ pub(crate) fn overview(facts: &Facts<'_>, tables: &[Table], sources: &Sources) -
         let lines = || tables.iter().flat_map(|table| &table.lines);
         let is_there = facts.has(&bench.key)
             || lines().any(|line| line.keys.contains(&bench.key) && line.ours.is_some());
-        // Rows of the load run have several figures; a rate stands for them, else what their line has.
+        // Rows of the load run have several figures: the rate is used, or else the figure of the published line.
         let ratio = facts
             .ratio(&of_table(Quantity::Time))
             .or_else(|| facts.ratio(&of_table(Quantity::RequestsPerS)))
@@ -86,7 +86,7 @@ pub(crate) fn overview(facts: &Facts<'_>, tables: &[Table], sources: &Sources) -
     Overview { standings, smallest_margins: margins }
 }
 
-/// One summary per system and variant of ours.
+/// Returns one summary per system and variant of ours.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let mut groups: Vec<(&Row, Vec<&Ratio>)> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! A client for one request at a time: what an answer is, and when its first and last byte came.
+//! HTTP client for single requests: the response, and when its first and last byte arrived.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,59 +6,59 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// A server that sends nothing for this long is taken for dead.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Timeout for connecting and for each read.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The answer to one request, undecoded.
+/// Response to a request, with its body still compressed.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
     /// Bytes of the status line and the headers.
     pub(crate) head_len: usize,
-    /// Bytes on the wire, with the headers and what frames the chunks.
+    /// Bytes on the wire, including headers and chunk framing.
     pub(crate) wire_len: usize,
 }
 
-impl Answer {
-    /// A header, by its name in lower case.
+impl Response {
+    /// Returns a header by its lower-case name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// When the bytes of a body came, counted from the request.
+/// When the first and last byte of a body arrived, counted from the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) first: Duration,
     pub(crate) last: Duration,
 }
 
-/// Asks on a connection of its own.
+/// Sends a request on a new connection.
 ///
 /// # Errors
 ///
-/// Fails if nothing listens, or what comes is no whole answer.
-pub(crate) fn ask(
+/// Fails if nothing listens at the address, or the response is incomplete.
+pub(crate) fn request(
     address: SocketAddr,
     method: &str,
     path: &str,
     headers: &[(String, String)],
-) -> Result<Answer> {
+) -> Result<Response> {
     let mut stream = connect(address)?;
     send(&mut stream, address, method, path, headers)?;
     let mut raw = Vec::new();
-    stream.read_to_end(&mut raw).with_context(|| format!("{path}: no whole answer"))?;
+    stream.read_to_end(&mut raw).with_context(|| format!("{path}: incomplete response"))?;
     parse(raw, method == "HEAD").with_context(|| format!("{method} {path}"))
 }
 
-/// Asks for a file and throws away what comes; `keep` sees the bytes of the body as they come.
+/// Downloads a file. `sink` receives the bytes of the body as they arrive.
 ///
 /// # Errors
 ///
-/// Fails if the answer is not 200 or has no length that is kept.
-pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u8])) -> Result<Timing> {
+/// Fails if the status is not 200, or the body does not have the announced length.
+pub(crate) fn download(address: SocketAddr, path: &str, mut sink: impl FnMut(&[u8])) -> Result<Timing> {
     let start = Instant::now();
     let mut stream = connect(address)?;
     send(&mut stream, address, "GET", path, &[])?;
@@ -66,7 +66,7 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
     let mut head = Vec::new();
     let (end, rest) = loop {
         let count = stream.read(&mut buffer)?;
-        ensure!(count > 0, "{path}: the answer ends in its headers");
+        ensure!(count > 0, "{path}: the response ends inside its headers");
         head.extend_from_slice(&buffer[..count]);
         if let Some(end) = end_of_head(&head) {
             break (end, head.split_off(end));
@@ -90,7 +90,7 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
         if !whole.is_empty() {
             first.get_or_insert_with(|| start.elapsed());
             bytes += whole.len() as u64;
-            keep(whole);
+            sink(whole);
         }
         Ok(chunks.is_done || len.is_some_and(|len| bytes >= len))
     };
@@ -102,15 +102,15 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
         }
         is_whole = take(&buffer[..count])?;
     }
-    ensure!(len.is_none_or(|len| bytes == len), "{path}: {bytes} bytes came of {len:?}");
-    ensure!(!is_chunked || chunks.is_done, "{path}: broken off after {bytes} bytes");
+    ensure!(len.is_none_or(|len| bytes == len), "{path}: received {bytes} bytes of {len:?}");
+    ensure!(!is_chunked || chunks.is_done, "{path}: the body ends after {bytes} bytes");
     let last = start.elapsed();
     Ok(Timing { first: first.unwrap_or(last), last })
 }
 
 fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
@@ -144,32 +144,32 @@ fn parse_head(head: &[u8]) -> Result<(u16, Vec<(String, String)>)> {
     Ok((status.parse().with_context(|| format!("status {status:?}"))?, headers))
 }
 
-fn parse(mut raw: Vec<u8>, is_head: bool) -> Result<Answer> {
+fn parse(mut raw: Vec<u8>, is_head: bool) -> Result<Response> {
     let wire_len = raw.len();
-    let head_len = end_of_head(&raw).context("no end of the headers")?;
+    let head_len = end_of_head(&raw).context("the response ends inside its headers")?;
     let body = raw.split_off(head_len);
     let (status, headers) = parse_head(&raw)?;
-    let mut answer = Answer { status, headers, body, head_len, wire_len };
+    let mut response = Response { status, headers, body, head_len, wire_len };
     if is_head || status == 304 {
-        ensure!(answer.body.is_empty(), "a body where none may be");
-    } else if answer.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
+        ensure!(response.body.is_empty(), "unexpected body");
+    } else if response.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
         let mut chunks = Chunks::default();
-        answer.body = chunks.decode(&answer.body)?;
-        ensure!(chunks.is_done, "broken off within chunks");
-    } else if let Some(len) = answer.header("content-length") {
+        response.body = chunks.decode(&response.body)?;
+        ensure!(chunks.is_done, "the chunked body is incomplete");
+    } else if let Some(len) = response.header("content-length") {
         let len: usize = len.parse()?;
-        ensure!(answer.body.len() == len, "{} bytes came of {len}", answer.body.len());
+        ensure!(response.body.len() == len, "received {} bytes of {len}", response.body.len());
     }
-    Ok(answer)
+    Ok(response)
 }
 
-/// What is left of a body in chunks once the frames are taken away.
+/// Decoder of the chunked transfer coding.
 #[derive(Debug, Default)]
 struct Chunks {
     line: Vec<u8>,
     left: usize,
-    /// Whether the line end behind a chunk is to come.
-    is_behind: bool,
+    /// True if the line end after a chunk is expected.
+    expects_line_end: bool,
     is_done: bool,
 }
 
@@ -181,7 +181,7 @@ impl Chunks {
                 let (now, later) = bytes.split_at(self.left.min(bytes.len()));
                 out.extend_from_slice(now);
                 self.left -= now.len();
-                self.is_behind = self.left == 0;
+                self.expects_line_end = self.left == 0;
                 bytes = later;
                 continue;
             }
@@ -189,18 +189,18 @@ impl Chunks {
             bytes = later;
             if byte != b'\n' {
                 self.line.push(byte);
-                ensure!(self.line.len() < 100, "the length of a chunk is no length");
+                ensure!(self.line.len() < 100, "the chunk size is too long");
                 continue;
             }
             let line = std::mem::take(&mut self.line);
             let text = String::from_utf8_lossy(&line);
             let text = text.trim();
-            if text.is_empty() && self.is_behind {
-                self.is_behind = false;
+            if text.is_empty() && self.expects_line_end {
+                self.expects_line_end = false;
                 continue;
             }
             let Ok(len) = usize::from_str_radix(text.split(';').next().unwrap_or_default(), 16) else {
-                bail!("{text:?} is no length of a chunk");
+                bail!("invalid chunk size {text:?}");
             };
             self.left = len;
             self.is_done = len == 0;
@@ -209,7 +209,7 @@ impl Chunks {
     }
 }
 
-/// The path of a link on a page, if it leads to the same server.
+/// Resolves a link on a page to a path on the same server.
 pub(crate) fn resolve(page: &str, link: &str) -> String {
     let link = link.split('#').next().unwrap_or_default();
     if let Some((_, rest)) = link.split_once("://") {
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_may_be_cut_anywhere() {
+    fn chunks_can_be_split_anywhere() {
         let wire = b"5\r\nhello\r\n1;x=y\r\n \r\n6\r\nworld!\r\n0\r\n\r\n";
         for size in 1..wire.len() {
             let mut chunks = Chunks::default();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_cut_is_none() {
+    fn truncated_responses_are_errors() {
         let whole = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
         assert_eq!(parse(whole.to_vec(), false).unwrap().body, b"abc");
         assert!(parse(whole[..whole.len() - 1].to_vec(), false).is_err());

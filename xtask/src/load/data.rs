@@ -1,4 +1,4 @@
-//! What the local index has: the same bytes for every server and every run.
+//! Content of the local index: the same bytes for every server and every run.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -9,22 +9,22 @@ use anyhow::{Context, Result, ensure};
 
 use super::random::Random;
 
-/// Files on the page of the large project.
+/// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
-/// Names on the list of a large mirror.
+/// Number of names on the project list of a large mirror.
 pub(crate) const NAMES: usize = 100_000;
-/// Names on the list of the whole public index.
+/// Number of names on the project list of the whole public index.
 pub(crate) const ALL_NAMES: usize = 927_000;
-/// The wheels, with their sizes.
+/// Projects with one wheel, and the sizes of the wheels in bytes.
 pub(crate) const WHEELS: [(&str, u64); 3] = [("tiny", 11_264), ("medium", 1_048_576), ("huge", 62_914_560)];
-/// Wheels that only the cold row asks for, one for each of its rounds, each as large as the largest.
+/// Projects of the cold-cache row, one per round, with wheels of the largest size.
 pub(crate) const COLD: [&str; 3] = ["cold-1", "cold-2", "cold-3"];
 
-/// Where the content of a kind is, beside one another: a web server can serve the folder as it is.
+/// Folder with the generated content. A web server can serve it as static files.
 #[derive(Debug)]
 pub(crate) struct Data {
     pub(crate) dir: PathBuf,
-    /// Names of projects with their wheel's hash and size.
+    /// One wheel per project.
     pub(crate) wheels: Vec<Wheel>,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Wheel {
 }
 
 impl Data {
-    /// Makes the wheels in `dir`, unless they are there.
+    /// Generates the wheels in `dir`, unless they exist.
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be written, or there is no `sha256sum`.
+    /// Fails if the folder cannot be written, or `sha256sum` is not installed.
     pub(crate) fn make(dir: &Path) -> Result<Self> {
         let files = dir.join("files");
         fs::create_dir_all(&files).with_context(|| format!("cannot create {}", files.display()))?;
@@ -51,21 +51,22 @@ impl Data {
         Ok(Self { dir: dir.to_owned(), wheels: wheels? })
     }
 
-    /// The wheel of a project.
+    /// Returns the wheel of a project.
     pub(crate) fn wheel(&self, project: &str) -> Option<&Wheel> {
         self.wheels.iter().find(|wheel| wheel.project == project)
     }
 
-    /// Writes the pages, which name the address of the index, and their forms in gzip.
+    /// Writes the pages, which contain the address of the index, and their gzip variants.
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be written, or there is no `gzip`.
+    /// Fails if the folder cannot be written, or `gzip` is not installed.
     pub(crate) fn write_pages(&self, base: &str) -> Result<()> {
         let write = |name: &str, content: String| -> Result<()> {
             let path = self.dir.join(name);
             fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-            let status = Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("no gzip here")?;
+            let status =
+                Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("gzip is not installed")?;
             ensure!(status.success(), "gzip: {status}");
             Ok(())
         };
@@ -86,7 +87,7 @@ impl Data {
 }
 
 impl Wheel {
-    /// Whether the index sends it slowly.
+    /// Returns whether the index sends the wheel at a limited rate.
     pub(crate) fn is_slow(&self) -> bool {
         COLD.contains(&&*self.project)
     }
@@ -101,13 +102,13 @@ impl Wheel {
         }
     }
 
-    /// The page of its project, which has nothing else, in JSON.
+    /// Returns the JSON page of its project, which has no other files.
     pub(crate) fn page(&self, base: &str) -> String {
         json_page(&self.project, &[self.entry(base)])
     }
 }
 
-/// A wheel of this size. Nothing looks into it, so that its content is noise.
+/// Generates a wheel of this size. Its content is random, since no server parses it.
 pub(crate) fn wheel(dir: &Path, project: &str, size: u64) -> Result<Wheel> {
     let file = format!("{}-1.0-py3-none-any.whl", project.replace('-', "_"));
     let path = dir.join(&file);
@@ -122,16 +123,19 @@ pub(crate) fn wheel(dir: &Path, project: &str, size: u64) -> Result<Wheel> {
     Ok(Wheel { project: project.to_owned(), file, size, sha256: sha256(&path)? })
 }
 
-/// The digest of a file in hexadecimal digits.
+/// Returns the SHA-256 digest of a file in hexadecimal digits.
 pub(crate) fn sha256(path: &Path) -> Result<String> {
-    let output =
-        Command::new("sha256sum").arg(path).stdin(Stdio::null()).output().context("no sha256sum here")?;
+    let output = Command::new("sha256sum")
+        .arg(path)
+        .stdin(Stdio::null())
+        .output()
+        .context("sha256sum is not installed")?;
     ensure!(output.status.success(), "sha256sum: {}", output.status);
     let text = String::from_utf8(output.stdout)?;
     Ok(text.split(' ').next().unwrap_or_default().to_owned())
 }
 
-/// A file on a page.
+/// A file on a project page.
 struct Entry {
     name: String,
     url: String,
@@ -140,7 +144,7 @@ struct Entry {
     is_yanked: bool,
 }
 
-/// As many files as the largest projects have: versions times interpreters times platforms, and an sdist each.
+/// As many files as the largest projects have: versions × interpreters × platforms, and one sdist per version.
 fn large_entries(base: &str) -> Vec<Entry> {
     const INTERPRETERS: [&str; 7] = ["cp39", "cp310", "cp311", "cp312", "cp313", "cp313t", "pp310"];
     const PLATFORMS: [&str; 10] = [
@@ -179,7 +183,7 @@ fn large_entries(base: &str) -> Vec<Entry> {
     entries
 }
 
-/// Names and digests of the files of the large project, sorted: what every server has to tell of them.
+/// Returns the names and digests of the files of the large project, sorted, to verify the pages of the servers.
 pub(crate) fn large_files() -> Vec<(String, String)> {
     let mut files: Vec<_> = large_entries("").into_iter().map(|entry| (entry.name, entry.sha256)).collect();
     files.sort();
@@ -243,7 +247,7 @@ fn html_page(project: &str, entries: &[Entry]) -> String {
     )
 }
 
-/// That many names, all different: of the projects that are here, and of syllables.
+/// Returns distinct names: those of the projects above, then generated ones.
 pub(crate) fn names(count: usize) -> Vec<String> {
     const SYLLABLES: [&str; 30] = [
         "py", "data", "net", "lib", "auto", "web", "test", "core", "io", "ml", "async", "graph", "tool",
@@ -258,7 +262,7 @@ pub(crate) fn names(count: usize) -> Vec<String> {
         .collect()
 }
 
-/// The list of these names, in JSON.
+/// Returns the project list with these names, in JSON.
 pub(crate) fn json_list(names: &[String]) -> String {
     let projects: Vec<String> =
         names.iter().map(|name| format!("{{\"_last-serial\":1,\"name\":\"{name}\"}}")).collect();
@@ -268,7 +272,7 @@ pub(crate) fn json_list(names: &[String]) -> String {
     )
 }
 
-/// The list of these names, in HTML.
+/// Returns the project list with these names, in HTML.
 pub(crate) fn html_list(names: &[String]) -> String {
     let links: Vec<String> =
         names.iter().map(|name| format!("<a href=\"/simple/{name}/\">{name}</a>\n")).collect();
@@ -286,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_large_page_is_as_large_as_the_real_one() {
+    fn large_page_has_a_realistic_size() {
         let entries = large_entries("http://127.0.0.1:12345");
         let page = json_page("large", &entries);
         let value: serde_json::Value = serde_json::from_str(&page).unwrap();
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn names_differ() {
+    fn names_are_distinct() {
         let names = names(50_000);
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
         let value: serde_json::Value = serde_json::from_str(&json_list(&names)).unwrap();

@@ -1,4 +1,4 @@
-//! Single figures of a run, as the published tables ask for them.
+//! Single figures of a run, for the published tables.
 
 use super::OURS;
 use super::measure::Round;
@@ -7,7 +7,7 @@ use crate::join::Party;
 use crate::report::Quantity;
 use crate::stats::{maximum, median};
 
-/// The servers that can stand for a party, the best known first.
+/// Returns the servers that represent a party, the best known first.
 pub(crate) fn servers_of(party: Party) -> &'static [&'static str] {
     match party {
         Party::Ours => &[OURS],
@@ -19,7 +19,7 @@ pub(crate) fn servers_of(party: Party) -> &'static [&'static str] {
 }
 
 impl Outcome {
-    /// One figure of one server, in the unit of its quantity.
+    /// Returns a figure of a server, in the unit of its quantity.
     pub(crate) fn figure(&self, row: &str, server: &str, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::Start => {
@@ -30,7 +30,7 @@ impl Outcome {
                 let runs = self.cold.iter().filter(|run| run.server == server);
                 maximum(&runs.map(|run| run.upstream_gets as f64).collect::<Vec<_>>())
             }
-            // What a server had in all rows that a load generator measures.
+            // Peak memory over all rows of the load generator.
             Quantity::Memory => {
                 let rows = self.rows.iter().filter(|row| row.server == server);
                 maximum(&rows.filter_map(|row| row.peak_memory).map(|bytes| bytes as f64).collect::<Vec<_>>())
@@ -41,7 +41,7 @@ impl Outcome {
         }
     }
 
-    /// The same in every round; empty where the quantity has no rounds.
+    /// Returns the figure of every round. Empty if the quantity is not measured per round.
     pub(crate) fn rounds(&self, row: &str, server: &str, quantity: Quantity) -> Vec<f64> {
         let Some(measured) = self.find(row, server) else { return Vec::new() };
         measured.rounds.iter().filter_map(|round| of_round(round, quantity)).collect()
@@ -68,7 +68,7 @@ mod tests {
     use crate::report::{Machine, Role};
 
     #[test]
-    fn figures_come_in_the_unit_of_their_quantity() {
+    fn figures_have_the_unit_of_their_quantity() {
         let mut outcome =
             Outcome::new(Machine { cpu: "x".into(), cores: 2, kernel: "x".into() }, "now".into(), None);
         let round = |rate: f64, p50_us: u64| Round {

@@ -1,12 +1,12 @@
-//! Rounds of one row: each server in turn, so that a disturbance of the machine meets them all.
+//! Rounds of one row. The servers take turns, so that a disturbance of the machine affects all of them.
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::account;
 use super::data::Data;
-use super::heads;
-use super::rows::{Row, Wanted};
+use super::head_requests;
+use super::procfs;
+use super::rows::{Resource, Row};
 use super::servers::Server;
 use super::verify::{Verified, verify};
 use super::wrk::{Load, Wrk};
@@ -14,7 +14,7 @@ use crate::note;
 use crate::report::Role;
 use crate::stats::{maximum, median, minimum};
 
-/// One server in one row.
+/// Figures of one server in one row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) row: String,
@@ -25,21 +25,21 @@ pub(crate) struct Measured {
     pub(crate) bytes_per_s: f64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
-    /// The worst of all rounds.
+    /// Maximum over the rounds.
     pub(crate) max_us: u64,
-    /// Processor time of the server for one request; absent for one that was not started here.
+    /// Processor time of the server per request. Absent for servers that were not started here.
     pub(crate) cpu_us: Option<f64>,
-    /// The smallest and the largest of the rounds.
+    /// Minimum and maximum over the rounds.
     pub(crate) cpu_us_range: Option<(f64, f64)>,
-    /// Requests that failed, in all rounds.
+    /// Failed requests in all rounds.
     pub(crate) errors: u64,
-    /// Status, bytes of the body, and the coding of the answer that was looked at.
+    /// Status, body size and content coding of the verified response.
     pub(crate) status: u16,
     pub(crate) body_bytes: usize,
     pub(crate) coding: String,
-    /// The most memory the server had so far, in bytes.
+    /// Peak memory of the server so far, in bytes.
     pub(crate) peak_memory: Option<u64>,
-    /// One figure a round.
+    /// Figures of each round.
     pub(crate) rounds: Vec<Round>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Round {
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
     pub(crate) p50_us: u64,
-    /// Absent in what was written before it was measured.
+    /// Absent in files written by older versions.
     #[serde(default)]
     pub(crate) p75_us: Option<u64>,
     #[serde(default)]
@@ -59,7 +59,7 @@ pub(crate) struct Round {
     pub(crate) errors: u64,
 }
 
-/// A server that has no figure in a row, with the reason.
+/// A server without a figure in a row, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unmeasured {
     pub(crate) row: String,
@@ -67,9 +67,9 @@ pub(crate) struct Unmeasured {
     pub(crate) reason: String,
 }
 
-/// How long and how often.
+/// Number of rounds, and seconds per round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct Sampling {
     pub(crate) rounds: usize,
     pub(crate) seconds: usize,
 }
@@ -80,42 +80,42 @@ pub(crate) fn measure(
     servers: &[&Server],
     data: &Data,
     wrk: &Wrk,
-    effort: Effort,
+    sampling: Sampling,
     scratch: &std::path::Path,
 ) -> (Vec<Measured>, Vec<Unmeasured>) {
     let mut ready: Vec<(&Server, Verified, Vec<Round>)> = Vec::new();
     let mut unmeasured = Vec::new();
-    let mut refuse = |server: &Server, reason: String| {
+    let mut skip = |server: &Server, reason: String| {
         note(&format!("  {}: {reason}", server.name));
         unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
     };
     for &server in servers {
         let Some(request) = row.request(server) else {
-            refuse(server, "it has no such thing".to_owned());
+            skip(server, "it does not have this resource".to_owned());
             continue;
         };
         match verify(server, &request, data, scratch) {
             Ok(verified) => ready.push((server, verified, Vec::new())),
-            Err(error) => refuse(server, format!("{error:#}")),
+            Err(error) => skip(server, format!("{error:#}")),
         }
     }
-    for round in 0..effort.rounds {
-        // Every other round the other way, so that nobody always comes after the same.
+    for round in 0..sampling.rounds {
+        // Reverse the order in every other round, so that no server always follows the same one.
         let mut order: Vec<usize> = (0..ready.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
         for index in order {
             let (server, verified, rounds) = &mut ready[index];
-            // Those that take a hundred times as long do not get better by asking more often.
+            // Servers that are a hundred times slower are measured once: more rounds would not change the comparison.
             if round > 0 && server.is_slow {
                 continue;
             }
-            let load = Load { threads: row.threads, connections: row.connections, seconds: effort.seconds };
-            let is_head = matches!(row.wanted, Wanted::Head { .. });
+            let load = Load { threads: row.threads, connections: row.connections, seconds: sampling.seconds };
+            let is_head = matches!(row.resource, Resource::Head { .. });
             match run(server, verified, is_head, wrk, load) {
                 Ok(figures) => rounds.push(figures),
-                Err(error) => refuse(server, format!("round {}: {error:#}", round + 1)),
+                Err(error) => skip(server, format!("round {}: {error:#}", round + 1)),
             }
         }
     }
@@ -125,14 +125,14 @@ pub(crate) fn measure(
 }
 
 fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Load) -> Result<Round> {
-    let before = server.pid().map(account::cpu_seconds);
+    let before = server.pid().map(procfs::cpu_seconds);
     let figures = if is_head {
-        heads::run(server.address, &verified.path, load)?
+        head_requests::run(server.address, &verified.path, load)?
     } else {
         wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?
     };
-    let cpu = server.pid().map(account::cpu_seconds).zip(before).map(|(after, before)| after - before);
-    ensure!(figures.requests > 0, "not one answer within {} s", load.seconds);
+    let cpu = server.pid().map(procfs::cpu_seconds).zip(before).map(|(after, before)| after - before);
+    ensure!(figures.requests > 0, "no response within {} s", load.seconds);
     #[allow(clippy::cast_precision_loss, reason = "counts of a run are far below 2^52")]
     let (requests, bytes, wire, seconds) = (
         figures.requests as f64,
@@ -140,12 +140,12 @@ fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Loa
         verified.wire as f64,
         figures.duration_us as f64 / 1e6,
     );
-    // A short answer to a request that counts as answered is an answer that was not looked at.
+    // Responses that are shorter than the verified one are wrong, even if they count as successful.
     ensure!(
         figures.errors() > 0 || bytes > 0.97 * requests * wire,
         "{bytes} bytes in {requests} answers, of which each has {wire}"
     );
-    // At the end some answers are on their way: what they cost counts, so they do.
+    // Responses in flight at the end also used processor time, so they are included.
     let answers = (bytes / wire).max(requests);
     Ok(Round {
         requests_per_s: requests / seconds,
@@ -181,7 +181,7 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
         status: verified.status,
         body_bytes: verified.body,
         coding: verified.coding.clone(),
-        peak_memory: server.pid().map(account::peak_memory),
+        peak_memory: server.pid().map(procfs::peak_memory),
         rounds,
     }
 }

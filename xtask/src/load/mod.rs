@@ -1,12 +1,12 @@
-//! `cargo xtask load`: our proxy, its peers and the bounds of the machine under the same requests.
+//! `cargo xtask load`: load test of our proxy, its peers and nginx with the same requests.
 
-pub(crate) mod account;
 pub(crate) mod client;
 pub(crate) mod data;
 mod figures;
-mod heads;
+mod head_requests;
 mod measure;
 mod outcome;
+pub(crate) mod procfs;
 pub(crate) mod programs;
 mod python;
 pub(crate) mod random;
@@ -29,9 +29,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::data::Data;
 pub(crate) use self::figures::servers_of;
-use self::measure::{Effort, Unmeasured};
+use self::measure::{Sampling, Unmeasured};
 pub(crate) use self::outcome::Outcome;
-use self::programs::Place;
+use self::programs::Folders;
 use self::rows::{ROWS, Row};
 use self::servers::{Layout, Server};
 pub(crate) use self::sheets::sheets;
@@ -45,25 +45,25 @@ pub(crate) const HELP: &str = "\
 usage: cargo xtask load [--quick] [--check] [--row R]... [--only SERVER]... [--peer NAME=PLACE]...
                         [--rounds N] [--seconds N] [--ours FILE]
 
-Starts a local index, our proxy, nginx (serving files, and as a cache), proxpi and devpi, has wrk ask all of them for
-the same things in turn, and writes target/report/load.json; target/report has the tables if there is a report.
+Load test of the proxy. Starts a local index, our proxy, nginx (as file server and as cache), proxpi and devpi, sends
+them the same requests with wrk in turn, and writes target/report/load.json. If target/report contains a report, the
+tables are added to it.
 
-  --quick        one round of one second, and the rows that say most; less than three minutes
-  --check        looks at every answer of our proxy (built for debugging) and times nothing; needs no wrk
-  --row R        only this row; cold_cache, startup, list_927k and refresh are those without a load generator
-  --only SERVER  only this one beside ours: \"nginx static\", \"nginx cache\", proxpi, devpi, or the name of a --peer;
-                 none for ours alone
-  --peer NAME=PLACE  another one by its URL; groxpi by the path of its program as well
-  --rounds N     3 without it
-  --seconds N    for each row, server and round; 2 without it
-  --ours FILE    our program, instead of building it
+  --quick            One round of one second, main rows only (less than 3 minutes)
+  --check            Verify every response of our proxy (debug build) without timing; does not need wrk
+  --row R            Measure only this row; cold_cache, startup, list_927k and refresh do not need wrk
+  --only SERVER      Compare with this server only: \"nginx static\", \"nginx cache\", proxpi, devpi, a --peer, or none
+  --peer NAME=PLACE  Add a running server by URL, or groxpi by the path of its program
+  --rounds N         Rounds per row [default: 3]
+  --seconds N        Duration per row, server and round, in seconds [default: 2]
+  --ours FILE        Use this pypi-proxy program instead of building it
 ";
 
-/// The name of our program among the servers.
+/// Name of our program in the tables.
 const OURS: &str = "pypi-proxy";
-/// The same with a line of its log for each request.
+/// Name of our program with an access log.
 const LOGGED: &str = "pypi-proxy, logging";
-/// What is measured without a load generator.
+/// Rows that are measured without a load generator.
 const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
 
 #[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
@@ -71,7 +71,6 @@ pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// What the command line says.
 #[derive(Debug)]
 struct Options {
     is_quick: bool,
@@ -79,7 +78,7 @@ struct Options {
     rows: Vec<String>,
     peers: Vec<(String, String)>,
     only: Vec<String>,
-    effort: Effort,
+    sampling: Sampling,
     ours: Option<PathBuf>,
 }
 
@@ -87,8 +86,9 @@ impl Options {
     fn read(mut args: Args) -> Result<Self> {
         let is_quick = args.flag("--quick");
         let peer = |text: String| {
-            let (name, place) = text.split_once('=').with_context(|| format!("--peer {text}: no NAME="))?;
-            Ok((name.to_owned(), place.to_owned()))
+            let (name, folders) =
+                text.split_once('=').with_context(|| format!("--peer {text}: expected NAME=PLACE"))?;
+            Ok((name.to_owned(), folders.to_owned()))
         };
         let options = Self {
             is_quick,
@@ -96,7 +96,7 @@ impl Options {
             rows: args.values("--row")?,
             peers: args.values("--peer")?.into_iter().map(peer).collect::<Result<_>>()?,
             only: args.values("--only")?,
-            effort: Effort {
+            sampling: Sampling {
                 rounds: args.number("--rounds")?.unwrap_or(if is_quick { 1 } else { 3 }).max(1),
                 seconds: args.number("--seconds")?.unwrap_or(if is_quick { 1 } else { 2 }).max(1),
             },
@@ -105,7 +105,7 @@ impl Options {
         args.finish()?;
         for row in &options.rows {
             let is_known = ROWS.iter().any(|known| known.key == row) || SINGLE.contains(&row.as_str());
-            ensure!(is_known, "no row {row}");
+            ensure!(is_known, "unknown row {row}");
         }
         Ok(options)
     }
@@ -114,16 +114,16 @@ impl Options {
         !self.is_check && (self.only.is_empty() || self.only.iter().any(|name| name == server))
     }
 
-    /// Whether a row was asked for, or is in what is measured without a word.
+    /// Returns whether a row was selected, or is part of the default selection.
     fn wants(&self, key: &str, is_quick: bool) -> bool {
         if self.rows.is_empty() { is_quick || !self.is_quick } else { self.rows.iter().any(|row| row == key) }
     }
 }
 
-/// All that a run works with.
+/// Inputs of a run.
 struct Run<'r> {
     options: &'r Options,
-    place: &'r Place,
+    folders: &'r Folders,
     binary: &'r Path,
     data: &'r Data,
     upstream: &'r Upstream,
@@ -131,20 +131,23 @@ struct Run<'r> {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(account::is_supported(), "processor time and memory are read from /proc, which is not here");
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
     let workspace = Workspace::find()?;
     let folder = workspace.target.join("load");
-    let place =
-        Place { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
-    std::fs::create_dir_all(&place.scratch)?;
+    let folders =
+        Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    std::fs::create_dir_all(&folders.scratch)?;
     let binary = match &options.ours {
-        Some(path) => path.canonicalize().with_context(|| format!("no {}", path.display()))?,
+        Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
         None => build(&workspace, options.is_check)?,
     };
-    note("making the content of the index");
-    let data = Data::make(&place.data)?;
+    note("generating the content of the index");
+    let data = Data::make(&folders.data)?;
     let upstream = Upstream::start(&data)?;
-    let run = Run { options: &options, place: &place, binary: &binary, data: &data, upstream: &upstream };
+    let run = Run { options: &options, folders: &folders, binary: &binary, data: &data, upstream: &upstream };
     if options.is_check {
         return run.check();
     }
@@ -152,23 +155,23 @@ pub(crate) fn command(args: Args) -> Result<()> {
     if options.rows.is_empty() && options.only.is_empty() {
         publish(&workspace, outcome)
     } else {
-        note("a part of the rows or servers: nothing is written");
+        note("only part of the rows or servers was measured: load.json is not written");
         Ok(())
     }
 }
 
-/// The rows of a run, as keys of the harness.
+/// Returns the rows of a run as row keys of the benchmark harness.
 pub(crate) fn keys() -> impl Iterator<Item = String> {
-    // What a run has of every server, beside its rows.
+    // Figures that a run has for every server in addition to its rows.
     let once = SINGLE.into_iter().chain(["memory_peak"]);
     ROWS.iter().map(|row| row.key).chain(once).map(|key| format!("pypi_proxy/{key}"))
 }
 
-/// The figures of the latest run.
+/// Returns the figures of the latest run.
 ///
 /// # Errors
 ///
-/// Fails if they are of another schema.
+/// Fails if they have another schema.
 pub(crate) fn latest(workspace: &Workspace) -> Result<Option<Outcome>> {
     Outcome::read(&workspace.report().join("load.json"))
 }
@@ -180,7 +183,7 @@ fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
     report::join(workspace, |report| report.load = Some(outcome))
 }
 
-/// Builds our program as it is measured, or as the tests use it, and tells where it is.
+/// Builds our program with the measured profile, or with that of the tests, and returns its path.
 pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
     if is_check {
         return cargo::tested_program(workspace, "pypi-proxy");
@@ -188,26 +191,34 @@ pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
     let mut command =
         cargo::command(workspace, &["build", "--release", "--package", "pypi-proxy", "--bin", "pypi-proxy"]);
     let status = command.status().context("cannot start cargo")?;
-    ensure!(status.success(), "our program cannot be built");
+    ensure!(status.success(), "the build of pypi-proxy failed");
     Ok(workspace.program("release", "pypi-proxy"))
 }
 
 impl Run<'_> {
     fn start_ours(&self) -> Result<Server> {
-        let cache = servers::empty(&self.place.scratch, "ours")?;
-        programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &["--access-log=false"])
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
+        programs::ours(
+            self.folders,
+            self.binary,
+            &self.upstream.index(),
+            &cache,
+            OURS,
+            &["--access-log=false"],
+        )
     }
 
-    /// Looks at every answer of ours, and times nothing.
+    /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
-        // However slow the machine is, nobody is sent elsewhere.
-        let cache = servers::empty(&self.place.scratch, "ours")?;
+        // A long download timeout, so that no client is redirected to the index on a slow machine.
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
         let patient = ["--access-log=false", "--download-timeout=60s"];
-        let server = programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
+        let server =
+            programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
-            let request = row.request(&server).context("ours has everything")?;
-            match verify::verify(&server, &request, self.data, &self.place.scratch) {
+            let request = row.request(&server).context("our proxy has every resource")?;
+            match verify::verify(&server, &request, self.data, &self.folders.scratch) {
                 Ok(found) => say(&format!(
                     "right: {} ({}, {} bytes, {})\n",
                     row.key, found.status, found.body, found.coding
@@ -230,40 +241,40 @@ impl Run<'_> {
                 single::CLIENTS
             ));
         }
-        if failed > 0 { bail!("{failed} rows have wrong answers") } else { Ok(()) }
+        if failed > 0 { bail!("{failed} rows have wrong responses") } else { Ok(()) }
     }
 
     fn measure(&self, workspace: &Workspace) -> Result<Outcome> {
-        // A program that was not built here may be of any commit.
+        // The commit of a program that was not built here is unknown.
         let commit = self.options.ours.is_none().then(|| machine::commit(&workspace.root)).flatten();
         let mut outcome = Outcome::new(machine::describe(), machine::date(), commit);
-        (outcome.rounds, outcome.seconds) = (self.options.effort.rounds, self.options.effort.seconds);
+        (outcome.rounds, outcome.seconds) = (self.options.sampling.rounds, self.options.sampling.seconds);
         outcome.load_before = machine::load();
         let servers = self.start(&mut outcome)?;
         outcome.versions = system::versions();
         if system::ensure("wrk").is_ok() {
-            let wrk = Wrk::new(&self.place.scratch)?;
+            let wrk = Wrk::new(&self.folders.scratch)?;
             for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
                 self.row(row, &servers, &wrk, &mut outcome);
             }
         } else {
-            note("skipped: all rows under load: there is no wrk here, and it cannot be installed");
+            note("skipped: all rows under load: wrk is not installed and cannot be installed");
         }
         if self.options.wants("refresh", true) {
             for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
                 let count = if server.is_slow { 1 } else { 9 };
                 match single::refresh(server, self.upstream, count) {
                     Ok(refresh) => outcome.refreshes.push(refresh),
-                    Err(error) => refuse(&mut outcome, "refresh", &server.name, &error),
+                    Err(error) => skip(&mut outcome, "refresh", &server.name, &error),
                 }
             }
         }
         if self.options.wants("cold_cache", true) {
-            for round in 0..self.options.effort.rounds {
+            for round in 0..self.options.sampling.rounds {
                 self.cold(&servers, round, &mut outcome);
             }
         }
-        // Two of a kind would disturb one another from here on.
+        // Stop the servers, since a second instance of each is started below.
         drop(servers);
         if self.options.wants("startup", true) {
             self.starts(&mut outcome);
@@ -283,11 +294,11 @@ impl Run<'_> {
 
     fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
         say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        // The log costs the same for every row; it is told apart where little else is done.
+        // Logging costs the same in every row, so it is only compared where little else is done.
         let servers: Vec<&Server> =
             servers.iter().filter(|server| server.name != LOGGED || row.is_small()).collect();
         let (measured, unmeasured) =
-            measure::measure(row, &servers, self.data, wrk, self.options.effort, &self.place.scratch);
+            measure::measure(row, &servers, self.data, wrk, self.options.sampling, &self.folders.scratch);
         say(&table::lines(&measured));
         outcome.rows.extend(measured);
         outcome.unmeasured.extend(unmeasured);
@@ -295,19 +306,20 @@ impl Run<'_> {
 
     fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
         for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-            // One round of those that take long, and none of what differs only in its log.
+            // Slow servers take part in one round only, and logging makes no difference here.
             if server.name == LOGGED || server.is_slow && round > 0 {
                 continue;
             }
             if server.name == "devpi" && self.options.only.is_empty() {
-                let reason =
-                    anyhow::anyhow!("it gets the file once for each client: minutes; with --only devpi");
-                refuse(outcome, "cold_cache", &server.name, &reason);
+                let reason = anyhow::anyhow!(
+                    "takes minutes, because it downloads the file once per client; measured with --only devpi"
+                );
+                skip(outcome, "cold_cache", &server.name, &reason);
                 continue;
             }
             match single::cold(server, self.data, self.upstream, round) {
                 Ok(cold) => outcome.cold.push(cold),
-                Err(error) => refuse(outcome, "cold_cache", &server.name, &error),
+                Err(error) => skip(outcome, "cold_cache", &server.name, &error),
             }
         }
     }
@@ -315,10 +327,10 @@ impl Run<'_> {
     fn starts(&self, outcome: &mut Outcome) {
         let ours = |name: &'static str, is_new: bool| {
             move || {
-                let folder = self.place.scratch.join("ours");
-                let cache = if is_new { servers::empty(&self.place.scratch, "new")? } else { folder };
+                let folder = self.folders.scratch.join("ours");
+                let cache = if is_new { servers::empty(&self.folders.scratch, "new")? } else { folder };
                 programs::ours(
-                    self.place,
+                    self.folders,
                     self.binary,
                     &self.upstream.index(),
                     &cache,
@@ -329,18 +341,21 @@ impl Run<'_> {
         };
         let mut add = |name: &str, start: Result<single::Start>| match start {
             Ok(start) => outcome.starts.push(start),
-            Err(error) => refuse(outcome, "startup", name, &error),
+            Err(error) => skip(outcome, "startup", name, &error),
         };
         add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
         add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
         if self.options.takes("nginx static") {
-            add("nginx static", single::starts(5, || programs::nginx_static(self.place)));
+            add("nginx static", single::starts(5, || programs::nginx_static(self.folders)));
         }
         if self.options.takes("proxpi") && !self.options.is_quick {
-            add("proxpi", single::starts(1, || python::proxpi(self.place, &self.upstream.index(), "proxpi")));
+            add(
+                "proxpi",
+                single::starts(1, || python::proxpi(self.folders, &self.upstream.index(), "proxpi")),
+            );
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(5, || peer(self.place, &self.upstream.index(), name, at)));
+            add(name, single::starts(5, || peer(self.folders, &self.upstream.index(), name, at)));
         }
     }
 
@@ -349,70 +364,71 @@ impl Run<'_> {
         let mut add =
             |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
                 Ok(list) => outcome.lists.push(list),
-                Err(error) => refuse(outcome, "list_927k", name, &error),
+                Err(error) => skip(outcome, "list_927k", name, &error),
             };
         let ours = || {
-            let cache = servers::empty(&self.place.scratch, "all")?;
-            programs::ours(self.place, self.binary, &index, &cache, OURS, &["--access-log=false"])
+            let cache = servers::empty(&self.folders.scratch, "all")?;
+            programs::ours(self.folders, self.binary, &index, &cache, OURS, &["--access-log=false"])
         };
         add(OURS, ours());
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, peer(self.place, &index, name, at));
+            add(name, peer(self.folders, &index, name, at));
         }
         if self.options.takes("proxpi") && !self.options.is_quick {
-            add("proxpi", python::proxpi(self.place, &index, "proxpi-all"));
+            add("proxpi", python::proxpi(self.folders, &index, "proxpi-all"));
         }
     }
 
-    /// Starts what can be had of what is wanted. What cannot be had is told.
+    /// Starts the selected servers. Servers that cannot be started are reported.
     fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
-        let (place, index) = (self.place, self.upstream.index());
+        let (folders, index) = (self.folders, self.upstream.index());
         let mut servers = vec![self.start_ours()?];
         let mut add = |name: &str, server: Result<Server>| match server {
             Ok(server) => servers.push(server),
             Err(error) => {
                 note(&format!("skipped: {name}: {error:#}"));
-                refuse(outcome, "all", name, &error);
+                skip(outcome, "all", name, &error);
             }
         };
         if self.options.takes(LOGGED) {
-            let cache = servers::empty(&place.scratch, "ours-logging")?;
-            add(LOGGED, programs::ours(place, self.binary, &index, &cache, LOGGED, &[]));
+            let cache = servers::empty(&folders.scratch, "ours-logging")?;
+            add(LOGGED, programs::ours(folders, self.binary, &index, &cache, LOGGED, &[]));
         }
         if self.options.takes("nginx static") {
-            add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(place)));
+            add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
         }
         if self.options.takes("nginx cache") {
-            let server = || programs::nginx_cache(place, self.upstream.address, "nginx-pages");
+            let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
             add("nginx cache", system::ensure("nginx").and_then(|()| server()));
         }
         for (name, at) in &self.options.peers {
             if self.options.takes(name) {
-                add(name, peer(place, &index, name, at));
+                add(name, peer(folders, &index, name, at));
             }
         }
         if self.options.takes("proxpi") {
-            add("proxpi", python::is_here().and_then(|()| python::proxpi(place, &index, "proxpi")));
+            add("proxpi", python::check().and_then(|()| python::proxpi(folders, &index, "proxpi")));
         }
         if self.options.takes("devpi") && (!self.options.is_quick || !self.options.only.is_empty()) {
-            add("devpi", python::is_here().and_then(|()| python::devpi(place, &index, "devpi")));
+            add("devpi", python::check().and_then(|()| python::devpi(folders, &index, "devpi")));
         }
         Ok(servers)
     }
 }
 
-fn refuse(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
+fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
     let reason = format!("{error:#}");
     outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
 }
 
-/// A peer by its URL, or by its program.
-fn peer(place: &Place, index: &str, name: &str, at: &str) -> Result<Server> {
+/// Returns a peer by its URL, or starts it from its program.
+fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
     if let Some(rest) = at.strip_prefix("http://") {
-        let address = rest.trim_end_matches('/').to_socket_addrs()?.next().context("no address")?;
+        let address =
+            rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
         return Ok(programs::running(name, address));
     }
-    ensure!(name == "groxpi", "only groxpi can be started from a file");
-    let binary = Path::new(at).canonicalize().with_context(|| format!("no {at}"))?;
-    programs::groxpi(place, &binary, index, "groxpi")
+    ensure!(name == "groxpi", "only groxpi can be started from a program");
+    let binary = Path::new(at).canonicalize().with_context(|| format!("cannot find {at}"))?;
+    programs::groxpi(folders, &binary, index, "groxpi")
 }

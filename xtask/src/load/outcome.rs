@@ -1,4 +1,4 @@
-//! All figures of a run, as they are kept in `load.json`.
+//! Results of a run, as stored in `load.json`.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::single::{Cold, List, Refresh, Start};
 use super::targets::Target;
 use crate::report::Machine;
 
-/// Raised with every incompatible change.
+/// Incremented with every incompatible change.
 const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
     pub(crate) date: String,
     pub(crate) machine: Machine,
     pub(crate) commit: Option<String>,
-    /// Lines with the versions of `wrk` and nginx.
+    /// Version lines of `wrk` and nginx.
     pub(crate) versions: Vec<String>,
     pub(crate) load_before: Option<f64>,
     pub(crate) load_after: Option<f64>,
@@ -57,16 +57,16 @@ impl Outcome {
         }
     }
 
-    /// Reads what a run has written, `None` if there was none.
+    /// Reads the results of a run, or returns `None` if there are none.
     ///
     /// # Errors
     ///
-    /// Fails if it is of another schema.
+    /// Fails if they have another schema.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
         let outcome: Self = serde_json::from_str(&text)
             .with_context(|| format!("unexpected content of {}", path.display()))?;
-        ensure!(outcome.schema == SCHEMA, "{} has schema {}", path.display(), outcome.schema);
+        ensure!(outcome.schema == SCHEMA, "{} has the unsupported schema {}", path.display(), outcome.schema);
         Ok(Some(outcome))
     }
 
@@ -78,7 +78,7 @@ impl Outcome {
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// One server in one row.
+    /// Returns the figures of one server in one row.
     pub(crate) fn find(&self, row: &str, server: &str) -> Option<&Measured> {
         self.rows.iter().find(|entry| entry.row == row && entry.server == server)
     }

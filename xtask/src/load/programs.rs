@@ -1,4 +1,4 @@
-//! How each program is told to be the same thing: a proxy of the local index, with a cache of its own.
+//! Configuration of each server as a proxy of the local index with a separate cache.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::servers::{Layout, Plan, Server, empty, free_address, program};
+use super::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::process::first_line;
 use crate::report::Role;
 
-/// What the servers are given.
+/// Folders of a run.
 #[derive(Debug)]
-pub(crate) struct Place {
-    /// The folder with the pages and wheels.
+pub(crate) struct Folders {
+    /// Pages and wheels.
     pub(crate) data: PathBuf,
     pub(crate) scratch: PathBuf,
-    /// What is installed for the peers, and kept.
+    /// Installed peers, preserved between runs.
     pub(crate) peers: PathBuf,
 }
 
-const OURS: Plan<'static> = Plan {
+const OURS: ServerSpec<'static> = ServerSpec {
     name: "pypi-proxy",
     role: Role::Ours,
     layout: Layout::Proxy { prefix: "/simple/" },
@@ -28,18 +28,18 @@ const OURS: Plan<'static> = Plan {
     ready: "/health",
 };
 
-const GROXPI: Plan<'static> = Plan {
+const GROXPI: ServerSpec<'static> = ServerSpec {
     name: "groxpi",
     role: Role::Original,
     layout: Layout::Proxy { prefix: "/simple/" },
-    // Its list in HTML is a page of 224 bytes that says nothing.
+    // Its HTML list is a page of 224 bytes without any names.
     health: Some("/simple/"),
     ready: "/health",
 };
 
-/// Our program, with its cache in this folder, and what else it is told.
+/// Starts our program with this cache folder and additional flags.
 pub(crate) fn ours(
-    place: &Place,
+    folders: &Folders,
     binary: &Path,
     index: &str,
     cache: &Path,
@@ -52,53 +52,53 @@ pub(crate) fn ours(
         .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
         .args(flags);
-    Server::start(&Plan { name, ..OURS }, address, &mut command, &place.scratch)
+    Server::start(&ServerSpec { name, ..OURS }, address, &mut command, &folders.scratch)
 }
 
-/// groxpi, with a timeout that lets large files through.
-pub(crate) fn groxpi(place: &Place, binary: &Path, index: &str, folder: &str) -> Result<Server> {
+/// Starts groxpi with a timeout that is long enough for large files.
+pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str) -> Result<Server> {
     let address = free_address()?;
     let mut command = program(binary);
     command
         .env("PORT", address.port().to_string())
         .env("GROXPI_INDEX_URL", index)
-        .env("GROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("GROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("GIN_MODE", "release")
-        .current_dir(&place.scratch);
-    Server::start(&GROXPI, address, &mut command, &place.scratch)
+        .current_dir(&folders.scratch);
+    Server::start(&GROXPI, address, &mut command, &folders.scratch)
 }
 
-/// A peer that runs already.
+/// Returns a peer that is already running.
 pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
     let health = (name == "groxpi").then_some("/simple/");
-    Server::running(&Plan { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
+    Server::running(&ServerSpec { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
 }
 
-/// nginx as a server of the files as they are: what the machine can do.
-pub(crate) fn nginx_static(place: &Place) -> Result<Server> {
+/// Starts nginx as a static file server, the upper bound of this machine.
+pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
     let address = free_address()?;
-    let root = place.data.display();
+    let root = folders.data.display();
     let server = format!(
         "open_file_cache max=1000; open_file_cache_valid 60s;\n\
          server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
     );
-    let plan = Plan {
+    let spec = ServerSpec {
         name: "nginx static",
         role: Role::Limit,
         layout: Layout::Folder,
         health: Some("/224.html"),
         ready: "/224.html",
     };
-    nginx(place, &plan, address, &server)
+    nginx(folders, &spec, address, &server)
 }
 
-/// nginx as a cache in front of the index, which it does not understand.
-pub(crate) fn nginx_cache(place: &Place, upstream: SocketAddr, folder: &str) -> Result<Server> {
+/// Starts nginx as a generic cache in front of the index.
+pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str) -> Result<Server> {
     let address = free_address()?;
-    let cache = empty(&place.scratch, folder)?;
+    let cache = empty(&folders.scratch, folder)?;
     let server = format!(
         "proxy_cache_path {} keys_zone=pages:10m max_size=5g;\n\
          server {{ listen {address} backlog=4096; location / {{ proxy_pass http://{upstream}; proxy_cache pages;\n\
@@ -106,19 +106,19 @@ pub(crate) fn nginx_cache(place: &Place, upstream: SocketAddr, folder: &str) -> 
          proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
         cache.display()
     );
-    let plan = Plan {
+    let spec = ServerSpec {
         name: "nginx cache",
         role: Role::Limit,
         layout: Layout::Proxy { prefix: "/simple/" },
         health: None,
         ready: "/simple/tiny/",
     };
-    nginx(place, &plan, address, &server)
+    nginx(folders, &spec, address, &server)
 }
 
-fn nginx(place: &Place, plan: &Plan<'_>, address: SocketAddr, server: &str) -> Result<Server> {
-    let dir = empty(&place.scratch, &plan.name.replace(' ', "-"))?;
-    // Whoever may change users has to be told not to: the folders belong to this one.
+fn nginx(folders: &Folders, spec: &ServerSpec<'_>, address: SocketAddr, server: &str) -> Result<Server> {
+    let dir = empty(&folders.scratch, &spec.name.replace(' ', "-"))?;
+    // As root, nginx would switch to another user, which cannot access the folders.
     let user = if first_line("id", &["-u"]).as_deref() == Some("0") { "user root;\n" } else { "" };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
@@ -137,5 +137,5 @@ fn nginx(place: &Place, plan: &Plan<'_>, address: SocketAddr, server: &str) -> R
     let binary = std::env::var_os("NGINX_BIN").map_or_else(|| PathBuf::from("nginx"), PathBuf::from);
     let mut command = program(&binary);
     command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
-    Server::start(plan, address, &mut command, &place.scratch)
+    Server::start(spec, address, &mut command, &folders.scratch)
 }

@@ -1,4 +1,4 @@
-//! The peers in Python, in environments of their own below the target directory.
+//! Python peers, in virtual environments below the target folder.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::programs::Place;
-use super::servers::{Layout, Plan, Server, empty, free_address, program};
+use super::programs::Folders;
+use super::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::process;
 use crate::report::Role;
 
-/// An installation that takes longer is taken for one that never ends.
+/// Timeout of an installation.
 const INSTALL_LIMIT: Duration = Duration::from_secs(300);
 
-/// Makes an index that mirrors another, which devpi does over HTTP only.
+/// Creates a mirror index, which devpi supports only over HTTP.
 const MAKE_MIRROR: &str = r#"
 import base64, json, sys, urllib.request
 server, index = sys.argv[1:]
@@ -31,91 +31,91 @@ mirror = {"type": "mirror", "mirror_url": index, "volatile": True, "mirror_cache
 ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 "#;
 
-/// proxpi as its image runs it: one process with two threads.
-pub(crate) fn proxpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(place, "proxpi", include_str!("pins/proxpi.txt"))?;
+/// Starts proxpi as its image does: one process with two threads.
+pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(folders, "proxpi", include_str!("pins/proxpi.txt"))?;
     let address = free_address()?;
     let mut command = program(&venv.join("bin/gunicorn"));
     command
         .args(["--preload", "--workers", "1", "--threads", "2", "--bind", &address.to_string()])
         .arg("proxpi.server:app")
         .env("PROXPI_INDEX_URL", index)
-        .env("PROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("PROXPI_LOGGING_LEVEL", "WARNING")
-        .current_dir(&place.scratch);
-    let plan = Plan {
+        .current_dir(&folders.scratch);
+    let spec = ServerSpec {
         name: "proxpi",
         role: Role::Peer,
         layout: Layout::Proxy { prefix: "/index/" },
         health: Some("/health"),
         ready: "/health",
     };
-    Server::start(&plan, address, &mut command, &place.scratch)
+    Server::start(&spec, address, &mut command, &folders.scratch)
 }
 
-/// devpi-server with one index, which is a mirror.
-pub(crate) fn devpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(place, "devpi", include_str!("pins/devpi.txt"))?;
-    let dir = empty(&place.scratch, folder)?;
+/// Starts devpi-server with one mirror index.
+pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(folders, "devpi", include_str!("pins/devpi.txt"))?;
+    let dir = empty(&folders.scratch, folder)?;
     let mut init = program(&venv.join("bin/devpi-init"));
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
-    run(&mut init, place)?;
+    run(&mut init, folders)?;
     let address = free_address()?;
     let mut command = program(&venv.join("bin/devpi-server"));
     command
         .args(["--host", "127.0.0.1", "--port", &address.port().to_string(), "--serverdir"])
         .arg(&dir)
-        .current_dir(&place.scratch);
-    let plan = Plan {
+        .current_dir(&folders.scratch);
+    let spec = ServerSpec {
         name: "devpi",
         role: Role::Peer,
         layout: Layout::Proxy { prefix: concat!("/", "root", "/load/+simple/") },
         health: Some("/+api"),
         ready: "/+api",
     };
-    let server = Server::start(&plan, address, &mut command, &place.scratch)?;
-    make_mirror(&venv, place, address, index)?;
+    let server = Server::start(&spec, address, &mut command, &folders.scratch)?;
+    make_mirror(&venv, folders, address, index)?;
     Ok(server)
 }
 
-fn make_mirror(venv: &Path, place: &Place, address: SocketAddr, index: &str) -> Result<()> {
+fn make_mirror(venv: &Path, folders: &Folders, address: SocketAddr, index: &str) -> Result<()> {
     let mut python = program(&venv.join("bin/python"));
     python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]);
-    run(&mut python, place)
+    run(&mut python, folders)
 }
 
 /// Installs the pinned versions, unless they are installed.
-fn install(place: &Place, name: &str, pins: &str) -> Result<PathBuf> {
-    let venv = place.peers.join(name);
-    // Written last, so that an installation that was broken off begins again.
+fn install(folders: &Folders, name: &str, pins: &str) -> Result<PathBuf> {
+    let venv = folders.peers.join(name);
+    // Written last, so that an interrupted installation is repeated.
     let done = venv.join("installed");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
         return Ok(venv);
     }
-    fs::create_dir_all(&place.peers)?;
-    let requirements = place.peers.join(format!("{name}.txt"));
+    fs::create_dir_all(&folders.peers)?;
+    let requirements = folders.peers.join(format!("{name}.txt"));
     fs::write(&requirements, pins)?;
     let mut create = Command::new("python3");
     create.args(["-m", "venv", "--clear"]).arg(&venv);
-    run(&mut create, place)?;
+    run(&mut create, folders)?;
     let mut pip = Command::new(venv.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--disable-pip-version-check"])
         .arg("--requirement")
         .arg(&requirements);
-    run(&mut pip, place)?;
+    run(&mut pip, folders)?;
     fs::write(done, pins)?;
     Ok(venv)
 }
 
-fn run(command: &mut Command, place: &Place) -> Result<()> {
+fn run(command: &mut Command, folders: &Folders) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let finished = process::run(command, &place.scratch.join("python"), INSTALL_LIMIT)?;
+    let finished = process::run(command, &folders.scratch.join("python"), INSTALL_LIMIT)?;
     ensure!(finished.status.success(), "{program}: {}", finished.complaint());
     Ok(())
 }
 
-/// Whether there is anything to install with.
-pub(crate) fn is_here() -> Result<()> {
-    process::first_line("python3", &["--version"]).context("python3 cannot be run here").map(|_| ())
+/// Checks that Python is installed.
+pub(crate) fn check() -> Result<()> {
+    process::first_line("python3", &["--version"]).context("python3 is not installed").map(|_| ())
 }

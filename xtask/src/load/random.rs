@@ -1,11 +1,11 @@
-//! Noise that is the same in every run.
+//! Reproducible pseudorandom numbers.
 
-/// A generator of numbers without a pattern.
+/// A pseudorandom number generator (xorshift64*).
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Numbers that belong to a name.
+    /// Creates a generator seeded by a name.
     pub(crate) fn new(name: &str) -> Self {
         let fold = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, fold) | 1)
@@ -18,7 +18,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Hexadecimal digits.
+    /// Returns `len` hexadecimal digits.
     pub(crate) fn hex(&mut self, len: usize) -> String {
         let mut text = String::with_capacity(len + 16);
         while text.len() < len {

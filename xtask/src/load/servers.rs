@@ -1,4 +1,4 @@
-//! The servers under load: how each is started, and where it has what.
+//! The servers under load: how they are started, and the URLs of their resources.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
@@ -11,43 +11,43 @@ use anyhow::{Context, Result, bail};
 use super::{client, pause};
 use crate::report::Role;
 
-/// Servers in Python need long on a busy machine.
+/// Timeout of the first response. Python servers start slowly on a busy machine.
 const START: Duration = Duration::from_secs(90);
-/// How long one may take to end before it is killed.
+/// Grace period before a server is killed.
 const END: Duration = Duration::from_secs(5);
 
-/// How a server lays out what it has.
+/// URL layout of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Both originals' and nginx in front of the index: a prefix for the pages, and files where these say.
+    /// A proxy: pages below a prefix, and files at the URLs on the pages.
     Proxy { prefix: &'static str },
-    /// A folder, in which the name tells form and coding.
+    /// A folder, with format and coding in the file name.
     Folder,
 }
 
-/// A server that runs, or ran.
+/// A server under test.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) address: SocketAddr,
     pub(crate) layout: Layout,
-    /// Where it answers with a few bytes that cost it no thought.
+    /// Path of a small static response.
     pub(crate) health: Option<&'static str>,
-    /// Whether one round is enough of it.
+    /// True if the server is measured in one round only.
     pub(crate) is_slow: bool,
-    /// How long it took from its start to its first answer.
+    /// Time from start to first response.
     pub(crate) startup: Option<Duration>,
     child: Option<Child>,
 }
 
-/// What is told to start a server.
-pub(crate) struct Plan<'p> {
+/// Parameters to start a server.
+pub(crate) struct ServerSpec<'p> {
     pub(crate) name: &'p str,
     pub(crate) role: Role,
     pub(crate) layout: Layout,
     pub(crate) health: Option<&'static str>,
-    /// What is asked for to see whether it is ready.
+    /// Path that is requested to check whether the server is ready.
     pub(crate) ready: &'p str,
 }
 
@@ -56,53 +56,53 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Fails if it cannot be started, ends, or does not answer in time.
+    /// Fails if it cannot be started, exits, or does not answer in time.
     pub(crate) fn start(
-        plan: &Plan<'_>,
+        spec: &ServerSpec<'_>,
         address: SocketAddr,
         command: &mut Command,
         scratch: &Path,
     ) -> Result<Self> {
         fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
-        let log = File::create(scratch.join(format!("{}.log", plan.name.replace(' ', "-"))))?;
+        let log = File::create(scratch.join(format!("{}.log", spec.name.replace(' ', "-"))))?;
         let program = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let start = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
         let mut server = Self {
-            name: plan.name.to_owned(),
-            role: plan.role,
+            name: spec.name.to_owned(),
+            role: spec.role,
             address,
-            layout: plan.layout,
-            health: plan.health,
-            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            layout: spec.layout,
+            health: spec.health,
+            is_slow: matches!(spec.name, "proxpi" | "devpi"),
             startup: None,
             child: Some(child),
         };
         while start.elapsed() < START {
-            if client::ask(address, "GET", plan.ready, &[]).is_ok_and(|answer| answer.status == 200) {
+            if client::request(address, "GET", spec.ready, &[]).is_ok_and(|response| response.status == 200) {
                 server.startup = Some(start.elapsed());
                 return Ok(server);
             }
             if let Some(child) = &mut server.child
                 && let Some(status) = child.try_wait()?
             {
-                bail!("{} ended ({status}) before it answered", plan.name);
+                bail!("{} exited ({status}) before its first response", spec.name);
             }
             pause(Duration::from_micros(500));
         }
-        bail!("{} did not answer within {} s", plan.name, START.as_secs())
+        bail!("{} did not respond within {} s", spec.name, START.as_secs())
     }
 
-    /// One that somebody else has started: its processor time and memory are not known.
-    pub(crate) fn running(plan: &Plan<'_>, address: SocketAddr) -> Self {
+    /// Creates a server that is already running. Its processor time and memory are unknown.
+    pub(crate) fn running(spec: &ServerSpec<'_>, address: SocketAddr) -> Self {
         Self {
-            name: plan.name.to_owned(),
-            role: plan.role,
+            name: spec.name.to_owned(),
+            role: spec.role,
             address,
-            layout: plan.layout,
-            health: plan.health,
-            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            layout: spec.layout,
+            health: spec.health,
+            is_slow: matches!(spec.name, "proxpi" | "devpi"),
             startup: None,
             child: None,
         }
@@ -112,7 +112,7 @@ impl Server {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Where the page of a project is, or the list for no name.
+    /// Returns the path of a project page, or of the project list if the name is empty.
     pub(crate) fn page(&self, project: &str, is_json: bool) -> String {
         match self.layout {
             Layout::Proxy { prefix } if project.is_empty() => prefix.to_owned(),
@@ -128,7 +128,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // The signal on which servers end their own processes as well.
+        // SIGTERM, on which servers also stop their child processes.
         let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
         let start = Instant::now();
         while start.elapsed() < END {
@@ -142,12 +142,12 @@ impl Drop for Server {
     }
 }
 
-/// An address of this machine that nothing listens at.
+/// Returns an unused loopback address.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?)
 }
 
-/// A program with nothing of this environment that could change how it behaves.
+/// Returns a command with a minimal environment, so that no variable changes its behavior.
 pub(crate) fn program(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env_clear();
@@ -159,7 +159,7 @@ pub(crate) fn program(path: &Path) -> Command {
     command
 }
 
-/// An empty folder below `scratch`.
+/// Creates an empty folder below `scratch`.
 pub(crate) fn empty(scratch: &Path, name: &str) -> Result<PathBuf> {
     let dir = scratch.join(name);
     if dir.exists() {

@@ -1,4 +1,4 @@
-//! The figures as tables of the report.
+//! Tables of the report.
 
 use super::outcome::Outcome;
 use super::rows::ROWS;
@@ -9,7 +9,7 @@ fn line(role: Role, cells: Vec<String>) -> Line {
     Line { cells, ours: role == Role::Ours, starts_group: false }
 }
 
-/// All tables, those with nothing in them left out.
+/// Returns all tables that are not empty.
 pub(crate) fn sheets(outcome: &Outcome) -> Vec<Sheet> {
     let mut sheets = vec![targets(outcome), rows(outcome), cold(outcome), single(outcome), missing(outcome)];
     sheets.retain(|sheet| !sheet.lines.is_empty());

@@ -1,4 +1,4 @@
-//! What happens once and no load generator repeats: a cold file, a start, a giant list, a page anew.
+//! Measurements without a load generator: a cold file, startup, the list of all names, a page refresh.
 
 use std::fs;
 use std::path::Path;
@@ -8,31 +8,31 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::account;
 use super::client::{self, Timing};
 use super::data::{ALL_NAMES, COLD, Data};
 use super::pause;
+use super::procfs;
 use super::servers::{Layout, Server};
 use super::upstream::Upstream;
 use super::verify::find_file;
 use crate::report::Role;
 use crate::stats::median;
 
-/// Clients that want the same file at the same time.
+/// Number of clients that download the same file at the same time.
 pub(crate) const CLIENTS: usize = 50;
 
-/// One cold file, 50 clients. Times are in milliseconds, from each client's own request.
+/// One file that is not cached, and 50 clients. Times are in milliseconds from the client's request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cold {
     pub(crate) server: String,
     pub(crate) role: Role,
-    /// How often the index was asked for the file.
+    /// Number of requests to the index for the file.
     pub(crate) upstream_gets: usize,
     pub(crate) first_byte_ms: Spread,
     pub(crate) total_ms: Spread,
-    /// What one client needs that asks the index itself.
+    /// Time of one client that downloads directly from the index.
     pub(crate) upstream_ms: f64,
-    /// Clients that did not get the right bytes.
+    /// Clients that failed or received wrong bytes.
     pub(crate) failed: usize,
     pub(crate) cpu_ms: Option<f64>,
     pub(crate) peak_memory: Option<u64>,
@@ -50,16 +50,16 @@ impl Spread {
     }
 }
 
-/// 50 clients ask a server for a file that it does not have, which the index sends at 30 MB/s.
+/// Lets 50 clients download a file that is not cached. The index sends it at 30 MB/s.
 pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usize) -> Result<Cold> {
     let project = COLD[round % COLD.len()];
-    let wheel = data.wheel(project).context("no such project")?;
+    let wheel = data.wheel(project).context("unknown project")?;
     let content = fs::read(data.dir.join("files").join(&wheel.file))?;
     let source = format!("/slow/{}", wheel.file);
     let alone = client::download(upstream.address, &source, |_| ())?;
     let path = find_file(server, data, project)?;
     let gets = upstream.count(&source);
-    let cpu = server.pid().map(account::cpu_seconds);
+    let cpu = server.pid().map(procfs::cpu_seconds);
     let barrier = Barrier::new(CLIENTS);
     let one = || -> Result<Timing> {
         barrier.wait();
@@ -68,14 +68,14 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
             is_right &= content.get(at..at + bytes.len()) == Some(bytes);
             at += bytes.len();
         })?;
-        ensure!(is_right && at == content.len(), "other bytes than the wheel's");
+        ensure!(is_right && at == content.len(), "the bytes differ from the wheel");
         Ok(timing)
     };
     let results: Vec<Result<Timing>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(one)).collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a client has panicked"))))
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
             .collect()
     });
     let timings: Vec<&Timing> = results.iter().flatten().collect();
@@ -92,112 +92,112 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
         total_ms: spread(|timing| timing.last.as_secs_f64() * 1e3),
         upstream_ms: alone.last.as_secs_f64() * 1e3,
         failed: results.iter().filter(|result| result.is_err()).count(),
-        cpu_ms: server.pid().map(account::cpu_seconds).zip(cpu).map(|(after, before)| (after - before) * 1e3),
-        peak_memory: server.pid().map(account::peak_memory),
+        cpu_ms: server.pid().map(procfs::cpu_seconds).zip(cpu).map(|(after, before)| (after - before) * 1e3),
+        peak_memory: server.pid().map(procfs::peak_memory),
     })
 }
 
-/// How long a program takes until it answers, and what it weighs then.
+/// Startup time of a program, and its memory afterwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub(crate) server: String,
     pub(crate) role: Role,
-    /// One figure a start, in milliseconds.
+    /// Time of each start, in milliseconds.
     pub(crate) first_answer_ms: Vec<f64>,
     pub(crate) idle_memory: Option<u64>,
 }
 
-/// Starts a server that often, one after the other.
+/// Starts a server `count` times in sequence.
 pub(crate) fn starts(count: usize, start: impl Fn() -> Result<Server>) -> Result<Start> {
     let mut times = Vec::new();
     let mut last = None;
     for _ in 0..count {
         drop(last.take());
         let server = start()?;
-        times.push(server.startup.context("it runs already")?.as_secs_f64() * 1e3);
+        times.push(server.startup.context("the server was already running")?.as_secs_f64() * 1e3);
         last = Some(server);
     }
-    let server = last.context("no start")?;
+    let server = last.context("the server was not started")?;
     let (name, role) = (server.name.clone(), server.role);
     Ok(Start {
         server: name,
         role,
         first_answer_ms: times,
-        idle_memory: server.pid().map(account::memory_now),
+        idle_memory: server.pid().map(procfs::memory_now),
     })
 }
 
-/// The list of all names of the public index, through a server that has nothing else.
+/// The list of all names of the public index, with a newly started server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct List {
     pub(crate) server: String,
     pub(crate) role: Role,
     pub(crate) answer_ms: f64,
     pub(crate) body_bytes: usize,
-    /// After the list was asked for once, in JSON.
+    /// After one request in JSON.
     pub(crate) peak_memory: Option<u64>,
-    /// After it was asked for in JSON and in HTML, each as it is and in gzip.
+    /// After requests in JSON and HTML, both uncompressed and with gzip.
     pub(crate) peak_memory_all: Option<u64>,
     pub(crate) memory_after: Option<u64>,
 }
 
-/// Asks for the list of all names.
+/// Requests the list of all names.
 pub(crate) fn list(server: &Server) -> Result<List> {
     let path = server.page("", true);
     let accept = |kind: &str| ("Accept".to_owned(), kind.to_owned());
     let json = accept("application/vnd.pypi.simple.v1+json");
     let start = Instant::now();
-    let answer = client::ask(server.address, "GET", &path, std::slice::from_ref(&json))?;
+    let response = client::request(server.address, "GET", &path, std::slice::from_ref(&json))?;
     let answer_ms = start.elapsed().as_secs_f64() * 1e3;
-    ensure!(answer.status == 200, "status {}", answer.status);
-    let names = memchr_count(&answer.body, b"\"name\":");
+    ensure!(response.status == 200, "status {}", response.status);
+    let names = memchr_count(&response.body, b"\"name\":");
     ensure!(names == ALL_NAMES, "{names} names instead of {ALL_NAMES}");
-    // What goes on behind the answer belongs to it.
+    // Include the work that continues in the background after the response.
     pause(std::time::Duration::from_secs(2));
-    let peak_memory = server.pid().map(account::peak_memory);
+    let peak_memory = server.pid().map(procfs::peak_memory);
     let gzip = ("Accept-Encoding".to_owned(), "gzip".to_owned());
     let html = accept("text/html");
     for headers in [vec![json, gzip.clone()], vec![html.clone()], vec![html, gzip]] {
-        client::ask(server.address, "GET", &path, &headers)?;
+        client::request(server.address, "GET", &path, &headers)?;
     }
     pause(std::time::Duration::from_secs(2));
     Ok(List {
         server: server.name.clone(),
         role: server.role,
         answer_ms,
-        body_bytes: answer.body.len(),
+        body_bytes: response.body.len(),
         peak_memory,
-        peak_memory_all: server.pid().map(account::peak_memory),
-        memory_after: server.pid().map(account::memory_now),
+        peak_memory_all: server.pid().map(procfs::peak_memory),
+        memory_after: server.pid().map(procfs::memory_now),
     })
 }
 
-/// How often a word is in there. White space within a name is no matter here.
+/// Returns the number of occurrences of a word.
 fn memchr_count(text: &[u8], word: &[u8]) -> usize {
     text.windows(word.len()).filter(|window| *window == word).count()
 }
 
-/// The large page, after the server was told to forget it.
+/// A refresh of the large page after it was purged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Refresh {
     pub(crate) server: String,
     pub(crate) role: Role,
-    /// From the request to the last byte, the index included; median of some.
+    /// From the request to the last byte, including the index; median.
     pub(crate) answer_ms: f64,
-    /// What the index takes for the page, asked directly.
+    /// Time of the index for the page, requested directly.
     pub(crate) upstream_ms: f64,
-    /// Of the server, with all that it compresses behind the answer.
+    /// Processor time of the server, including compression in the background.
     pub(crate) cpu_ms: Option<f64>,
 }
 
-/// Has a server forget the large page and make it again, some times.
+/// Purges the large page and requests it again, `count` times.
 pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Result<Refresh> {
-    ensure!(matches!(server.layout, Layout::Proxy { .. }), "it has pages only as they are");
+    ensure!(matches!(server.layout, Layout::Proxy { .. }), "it has static pages only");
     let json = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
     let ask = |address, path: &str| -> Result<f64> {
         let start = Instant::now();
-        let answer = client::ask(address, "GET", path, &json)?;
-        ensure!(answer.status == 200, "status {}", answer.status);
+        let response = client::request(address, "GET", path, &json)?;
+        ensure!(response.status == 200, "status {}", response.status);
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };
     let page = server.page("large", true);
@@ -205,14 +205,14 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
     for _ in 0..count {
         direct.push(ask(upstream.address, "/simple/large/")?);
         let before = upstream.count("/simple/large/") + upstream.count("/simple/large");
-        let start = server.pid().map(account::cpu_seconds);
-        let answer = client::ask(server.address, "DELETE", "/cache/large", &[])?;
-        ensure!(answer.status == 200, "it does not forget: status {}", answer.status);
+        let start = server.pid().map(procfs::cpu_seconds);
+        let response = client::request(server.address, "DELETE", "/cache/large", &[])?;
+        ensure!(response.status == 200, "the page cannot be purged: status {}", response.status);
         times.push(ask(server.address, &page)?);
         let after = upstream.count("/simple/large/") + upstream.count("/simple/large");
-        ensure!(after > before, "it has not asked the index again");
+        ensure!(after > before, "the page was not requested from the index");
         pause(std::time::Duration::from_millis(300));
-        if let Some((end, start)) = server.pid().map(account::cpu_seconds).zip(start) {
+        if let Some((end, start)) = server.pid().map(procfs::cpu_seconds).zip(start) {
             cpu = Some(cpu.unwrap_or(0.0) + (end - start) * 1e3);
         }
     }
@@ -225,7 +225,7 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
     })
 }
 
-/// Whether a program can be found.
+/// Returns whether a program is installed.
 pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     name.contains('/') && Path::new(name).is_file()

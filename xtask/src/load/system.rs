@@ -1,4 +1,4 @@
-//! Programs that are not built here: whether they are there, and having them installed.
+//! External programs: checks whether they are installed, and installs them.
 
 use std::process::{Command, Stdio};
 
@@ -7,24 +7,26 @@ use anyhow::{Context, Result, ensure};
 use super::single::is_installed;
 use crate::process::first_line;
 
-/// What can be asked for, and the package that has it.
+/// Supported programs and their packages.
 const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
 
-/// Sees to it that there is this program: with the system's package manager, where this user may.
+/// Installs a program with the system's package manager if it is missing and the user has the rights.
 ///
 /// # Errors
 ///
-/// Fails if it is not there and cannot be installed.
+/// Fails if it is missing and cannot be installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
     let places = [name.to_owned(), format!("/usr/sbin/{name}")];
-    let is_here = || places.iter().any(|place| is_installed(place));
-    if is_here() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
+    let is_available = || places.iter().any(|place| is_installed(place));
+    if is_available() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
         return Ok(());
     }
-    let (_, package) =
-        PACKAGES.iter().find(|(program, _)| *program == name).context("no package of this name")?;
+    let (_, package) = PACKAGES
+        .iter()
+        .find(|(program, _)| *program == name)
+        .context("no package is known for this program")?;
     let may = first_line("id", &["-u"]).as_deref() == Some("0") && is_installed("apt-get");
-    ensure!(may, "there is no {name} here, and no way to install it");
+    ensure!(may, "{name} is not installed and cannot be installed");
     let apt = |arguments: &[&str]| -> Result<bool> {
         let status = Command::new("apt-get")
             .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"])
@@ -36,13 +38,13 @@ pub(crate) fn ensure(name: &str) -> Result<()> {
         Ok(status.success())
     };
     ensure!(apt(&["update"])? && apt(&["install", package])?, "{package} cannot be installed");
-    ensure!(is_here(), "{package} is installed, and there is no {name}");
+    ensure!(is_available(), "{package} is installed, but {name} is missing");
     Ok(())
 }
 
-/// The versions of the programs that are no peers.
+/// Returns the versions of the tools.
 pub(crate) fn versions() -> Vec<String> {
-    // Both tell it where errors are told.
+    // Both print their version to standard error.
     let told = |program: &str| {
         let output = Command::new(program).arg("-v").stdin(Stdio::null()).output().ok()?;
         let text =

@@ -1,8 +1,8 @@
-//! What is shown on the screen and in the report.
+//! Formatting of figures for the terminal and the report.
 
 use super::measure::Measured;
 
-/// One row of measurements as lines of text.
+/// Formats the figures of a row as lines of text.
 pub(crate) fn lines(measured: &[Measured]) -> String {
     let mut text = format!(
         "  {:<22} {:>11} {:>10} {:>10} {:>11} {:>10} {:>9} {:>7} {:>8}\n",
@@ -25,7 +25,7 @@ pub(crate) fn lines(measured: &[Measured]) -> String {
     text
 }
 
-/// A time in microseconds.
+/// Formats a time given in microseconds.
 pub(crate) fn time(us: f64) -> String {
     match us {
         us if us < 100.0 => format!("{us:.1} us"),
@@ -36,9 +36,9 @@ pub(crate) fn time(us: f64) -> String {
     }
 }
 
-/// A count of bytes.
+/// Formats a number of bytes.
 pub(crate) fn bytes(count: usize) -> String {
-    #[allow(clippy::cast_precision_loss, reason = "it is shown with few digits")]
+    #[allow(clippy::cast_precision_loss, reason = "shown with few digits")]
     match count {
         0..10_000 => format!("{count} B"),
         10_000..10_000_000 => format!("{:.0} KB", count as f64 / 1e3),
@@ -46,9 +46,9 @@ pub(crate) fn bytes(count: usize) -> String {
     }
 }
 
-/// Memory, in the unit of the targets.
+/// Formats a memory size in MiB.
 pub(crate) fn memory(count: u64) -> String {
-    #[allow(clippy::cast_precision_loss, reason = "it is shown with few digits")]
+    #[allow(clippy::cast_precision_loss, reason = "shown with few digits")]
     let mib = count as f64 / f64::from(1 << 20);
     format!("{mib:.1} M")
 }

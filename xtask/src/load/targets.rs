@@ -1,4 +1,4 @@
-//! What the figures have to be.
+//! Target values of the load test.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ const GROXPI: &str = "groxpi";
 const STATIC: &str = "nginx static";
 const CACHE: &str = "nginx cache";
 
-/// One demand, and what came of it.
+/// A target, and whether it is met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) found: String,
-    /// Absent where the run has no figure for it.
+    /// Absent if the run has no figure for it.
     pub(crate) is_met: Option<bool>,
 }
 
 impl Target {
-    /// The word shown for it.
+    /// Returns the word shown in the table.
     pub(crate) fn verdict(&self) -> &'static str {
         match self.is_met {
             Some(true) => "met",
@@ -31,7 +31,7 @@ impl Target {
     }
 }
 
-/// Compares a run with all demands.
+/// Evaluates all targets for a run.
 pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
     let mut targets = vec![errors(outcome)];
     for row in ["index_warm", "six_json", "six_json_100"] {
@@ -42,7 +42,7 @@ pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
         targets.push(times_less(outcome, row, row, 50.0));
         targets.push(at_most(outcome, row, CACHE, 1.1));
     }
-    // groxpi knows no zstd: it is compared with what uv gets from it.
+    // groxpi does not support zstd, so it is compared with gzip.
     targets.push(times_less(outcome, "numpy_json_zstd", "numpy_json_gzip", 50.0));
     targets.push(times_less(outcome, "numpy_html_zstd", "numpy_html_gzip", 50.0));
     for row in ["numpy_json", "numpy_html", "files_warm"] {
@@ -93,7 +93,7 @@ fn both<'o>(
     outcome.find(row, OURS).zip(outcome.find(other, peer))
 }
 
-/// Processor time of ours over that of a bound, which may be so much.
+/// Target: our processor time is at most `most` times that of a peer.
 fn at_most(outcome: &Outcome, row: &str, peer: &str, most: f64) -> Target {
     let name = format!("{row}: CPU per request at most {most} times that of {peer}");
     let Some((ours, theirs, ratio)) = both(outcome, row, row, peer)
@@ -104,7 +104,7 @@ fn at_most(outcome: &Outcome, row: &str, peer: &str, most: f64) -> Target {
     Target { name, found: format!("{ratio:.2} ({})", beside(ours, theirs)), is_met: Some(ratio <= most) }
 }
 
-/// How many times more processor time groxpi needs.
+/// Target: groxpi needs at least `least` times our processor time.
 fn times_less(outcome: &Outcome, row: &str, other: &str, least: f64) -> Target {
     let name = format!("{row}: at least {least} times less CPU per request than groxpi");
     let Some((ours, theirs, ratio)) = both(outcome, row, other, GROXPI)
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_met_or_missed() {
+    fn targets_are_met_or_missed() {
         let outcome = outcome(vec![
             measured("wheel_1m", OURS, 130.0),
             measured("wheel_1m", STATIC, 100.0),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_no_success() {
+    fn unmeasured_targets_are_not_met() {
         let targets = evaluate(&outcome(Vec::new()));
         assert!(targets.iter().all(|target| target.is_met.is_none()), "{targets:?}");
         let mut failing = measured("wheel_1m", OURS, 1.0);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_files_can_be_read() {
         let mut outcome = outcome(vec![measured("wheel_1m", OURS, 0.1 + 0.2)]);
         outcome.targets = evaluate(&outcome);
         let path = std::env::temp_dir().join(format!("xtask-load-{}.json", std::process::id()));

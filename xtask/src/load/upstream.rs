@@ -1,4 +1,4 @@
-//! The index that all servers ask: an HTTP server of this process, with a count of what it was asked.
+//! The local index that all servers use as their upstream: an HTTP server in this process that counts requests.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,13 +12,13 @@ use anyhow::{Context, Result};
 
 use super::data::{self, Data};
 
-/// Bytes a second of what is sent slowly, over all connections together.
+/// Rate limit of slow files in bytes per second, shared by all connections.
 pub(crate) const SLOW: u64 = 30_000_000;
 
-/// The longest line of a request that is read.
-const LONGEST_LINE: u64 = 16 << 10;
+/// Maximum length of a request line or header.
+const MAX_LINE: u64 = 16 << 10;
 
-/// Bytes that are sent at a time.
+/// Bytes written at a time to a rate-limited response.
 const CHUNK: u64 = 64 << 10;
 
 #[derive(Debug)]
@@ -31,31 +31,31 @@ pub(crate) struct Upstream {
 struct Shared {
     dir: PathBuf,
     counts: Mutex<HashMap<String, usize>>,
-    /// When the next chunk that is sent slowly may go.
+    /// Time at which the next chunk of a slow file may be sent.
     next: Mutex<Instant>,
-    /// The list of all names, made when it is asked for.
+    /// The list of all names, generated on first use.
     all: Mutex<Option<Arc<String>>>,
 }
 
 impl Upstream {
-    /// Serves until the process ends.
+    /// Serves requests in the background until the process ends.
     ///
     /// # Errors
     ///
-    /// Fails if there is no port to listen on, or the pages cannot be written.
+    /// Fails if no port is available, or the pages cannot be written.
     pub(crate) fn start(data: &Data) -> Result<Self> {
         let upstream = Self::listen(&data.dir)?;
         data.write_pages(&format!("http://{}", upstream.address))?;
         Ok(upstream)
     }
 
-    /// Serves what is in a folder, or will be, until the process ends.
+    /// Serves the files of a folder, including files added later, until the process ends.
     ///
     /// # Errors
     ///
-    /// Fails if there is no port to listen on.
+    /// Fails if no port is available.
     pub(crate) fn listen(dir: &Path) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port for the index")?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port available for the index")?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             dir: dir.to_owned(),
@@ -67,37 +67,37 @@ impl Upstream {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = serving.clone();
-                // What goes wrong here, the server that asked notices.
+                // Errors are noticed by the server that sent the request.
                 std::thread::spawn(move || shared.serve(&stream));
             }
         });
         Ok(Self { address, shared })
     }
 
-    /// The index, with the list of a large mirror.
+    /// Returns the URL of the index with the list of a large mirror.
     pub(crate) fn index(&self) -> String {
         format!("http://{}/simple/", self.address)
     }
 
-    /// The index, with the list of all names.
+    /// Returns the URL of the index with the list of all names.
     pub(crate) fn whole_index(&self) -> String {
         format!("http://{}/all/simple/", self.address)
     }
 
-    /// How often a path was asked for with GET.
+    /// Returns the number of GET requests for a path.
     pub(crate) fn count(&self, path: &str) -> usize {
         self.shared.counts().get(path).copied().unwrap_or(0)
     }
 }
 
-/// What a path is about.
+/// Content of a path.
 enum Content {
     Bytes { kind: &'static str, is_gzip: bool, bytes: Arc<String> },
     File { kind: &'static str, is_gzip: bool, is_slow: bool, path: PathBuf },
     Missing,
 }
 
-/// What of a request matters here.
+/// The relevant parts of a request.
 #[derive(Default)]
 struct Request {
     path: String,
@@ -121,7 +121,7 @@ impl Shared {
             if !request.is_head {
                 *self.counts().entry(request.path.clone()).or_default() += 1;
             }
-            self.answer(stream, &request)?;
+            self.respond(stream, &request)?;
             if request.is_last {
                 break;
             }
@@ -168,7 +168,7 @@ impl Shared {
         }
     }
 
-    fn answer(&self, mut stream: &TcpStream, request: &Request) -> io::Result<()> {
+    fn respond(&self, mut stream: &TcpStream, request: &Request) -> io::Result<()> {
         let content = self.find(request);
         let (kind, is_gzip, len) = match &content {
             Content::Bytes { kind, is_gzip, bytes } => (*kind, *is_gzip, bytes.len() as u64),
@@ -226,8 +226,8 @@ impl Shared {
         }
     }
 
-    /// Waits until so many bytes may be sent.
-    #[allow(clippy::disallowed_methods, reason = "each connection has a thread of its own")]
+    /// Waits until `count` more bytes may be sent.
+    #[allow(clippy::disallowed_methods, reason = "each connection has its own thread")]
     fn wait_for(&self, count: u64) {
         let at = {
             let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,13 +239,13 @@ impl Shared {
     }
 }
 
-/// The next request of a connection, `None` at its end.
+/// Reads the next request of a connection. Returns `None` at its end.
 fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut line = String::new();
     let mut request = Request::default();
     let mut next = |line: &mut String| {
         line.clear();
-        reader.by_ref().take(LONGEST_LINE).read_line(line)
+        reader.by_ref().take(MAX_LINE).read_line(line)
     };
     if next(&mut line)? == 0 {
         return Ok(None);
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_read_one_after_the_other() {
+    fn pipelined_requests_are_read() {
         let wire = b"GET /simple/ HTTP/1.1\r\nAccept: x+json;q=1\r\nACCEPT-ENCODING: gzip, br\r\n\r\n\
                      HEAD /files/x HTTP/1.1\r\nRange: bytes=5-\r\nConnection: Close\r\nIf-None-Match: \"1\"\r\n\r\nGET";
         let mut reader = &wire[..];

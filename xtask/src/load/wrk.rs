@@ -1,4 +1,4 @@
-//! The load generator: `wrk`, with a hook that has it print figures as JSON.
+//! The load generator `wrk`, with a script that prints the figures as JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::process;
 
-/// What it prints at its end. Latencies are in microseconds.
+/// Prints the figures at the end. Latencies are in microseconds.
 const HOOK: &str = r#"
 local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,' ..
   '"p50":%d,"p75":%d,"p90":%d,"p99":%d,"max":%d}\n'
@@ -30,7 +30,7 @@ pub(crate) struct Figures {
     pub(crate) connect: u64,
     pub(crate) read: u64,
     pub(crate) write: u64,
-    /// Answers with a status above 399.
+    /// Responses with a status of 400 or above.
     pub(crate) status: u64,
     pub(crate) timeout: u64,
     pub(crate) p50: u64,
@@ -41,13 +41,13 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Requests that were not answered as they should be.
+    /// Returns the number of failed requests.
     pub(crate) fn errors(&self) -> u64 {
         self.connect + self.read + self.write + self.status + self.timeout
     }
 }
 
-/// How hard it asks.
+/// Parameters of the load generator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) threads: usize,
@@ -62,7 +62,7 @@ pub(crate) struct Wrk {
 }
 
 impl Wrk {
-    /// Writes the hook.
+    /// Writes the script.
     ///
     /// # Errors
     ///
@@ -73,11 +73,11 @@ impl Wrk {
         Ok(Self { hook, scratch: scratch.join("wrk") })
     }
 
-    /// Asks for one thing again and again.
+    /// Sends the same request repeatedly.
     ///
     /// # Errors
     ///
-    /// Fails if `wrk` does.
+    /// Fails if `wrk` fails.
     pub(crate) fn run(&self, url: &str, headers: &[(String, String)], load: Load) -> Result<Figures> {
         let mut command = Command::new("wrk");
         command
@@ -97,8 +97,9 @@ impl Wrk {
 }
 
 fn parse(text: &str) -> Result<Figures> {
-    let line = text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk told no figures")?;
-    serde_json::from_str(line).with_context(|| format!("wrk told {line}"))
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk printed no figures")?;
+    serde_json::from_str(line).with_context(|| format!("unexpected figures of wrk: {line}"))
 }
 
 #[cfg(test)]
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_among_what_wrk_prints() {
+    fn figures_are_parsed_from_wrk_output() {
         let text = "Running 1s test\n  1 threads\n\nfigures {\"requests\":10,\"duration_us\":1000,\"bytes\":9,\"connect\":0,\
                     \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p75\":2,\"p90\":2,\"p99\":3,\"max\":4}\n";
         let figures = parse(text).unwrap();

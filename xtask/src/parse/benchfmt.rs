@@ -1,4 +1,4 @@
-//! The text format of `go test -bench`, by the rules of Go's benchfmt.
+//! The text format of `go test -bench` (Go's benchfmt).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl BenchLine {
     }
 }
 
-/// Reads all result lines; configuration lines apply to what follows them, and anything else is ignored.
+/// Parses all result lines. Configuration lines apply to the following lines; other lines are ignored.
 pub(crate) fn parse(text: &str) -> Vec<BenchLine> {
     let mut configuration = BTreeMap::new();
     let mut lines = Vec::new();
@@ -45,18 +45,18 @@ pub(crate) fn parse(text: &str) -> Vec<BenchLine> {
     lines
 }
 
-/// `key: value` where the key starts in lower case and has no space or capital.
+/// Parses `key: value`, if the key starts in lower case and has no space or capital.
 fn configuration_line(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let plain = |c: char| !c.is_whitespace() && !c.is_uppercase();
     (key.starts_with(char::is_lowercase) && key.chars().all(plain)).then(|| (key, value.trim()))
 }
 
-/// Name, iteration count and at least one pair of value and unit.
+/// Parses name, iteration count and at least one pair of value and unit.
 fn result_line(line: &str) -> Option<(&str, u64, BTreeMap<String, f64>)> {
     let mut fields = line.split_whitespace();
     let name = fields.next().filter(|name| name.starts_with("Benchmark"))?;
-    // "Benchmarking ..." is prose: after the prefix comes no lower-case letter.
+    // "Benchmarking ..." is prose: the letter after the prefix is in upper case.
     if name["Benchmark".len()..].starts_with(char::is_lowercase) {
         return None;
     }
@@ -68,7 +68,7 @@ fn result_line(line: &str) -> Option<(&str, u64, BTreeMap<String, f64>)> {
     (!values.is_empty()).then_some((name, iterations, values))
 }
 
-/// Strips the `-<number>` that Go appends when GOMAXPROCS is not one.
+/// Removes the `-<number>` that Go appends unless GOMAXPROCS is 1.
 fn without_procs(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((rest, digits)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {

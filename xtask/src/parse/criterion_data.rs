@@ -1,4 +1,4 @@
-//! The files criterion leaves: identity in `benchmark.json`, figures in `estimates.json` beside it.
+//! Files of criterion: the identity in `benchmark.json`, the figures in `estimates.json` beside it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::Timing;
 
-/// Who a set of estimates belongs to. Directory names are no identity: they are cut at 64 bytes and `/` is replaced.
+/// Identity of a set of estimates. Directory names do not suffice: criterion cuts them at 64 bytes and replaces
+/// `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Identity {
     #[serde(rename = "group_id")]
@@ -49,7 +50,7 @@ pub(crate) fn parse_estimates(text: &str) -> Result<Timing> {
     Ok(Timing { median_ns: Some(estimates.median.point_estimate), mean_ns: estimates.mean.point_estimate })
 }
 
-/// Collects every baseline below `directory`; nothing where the directory does not exist.
+/// Collects every baseline below `directory`; none if the directory does not exist.
 pub(crate) fn collect(directory: &Path) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     if directory.is_dir() {

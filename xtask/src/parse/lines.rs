@@ -1,10 +1,10 @@
-//! The line protocol for peers that are neither Go nor pyperf: one JSON object per line on standard output.
+//! The line protocol for peers other than Go and pyperf: one JSON object per line on standard output.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// One line. Bytes, allocations, payload and version are optional; so is the check value, which is compared with
-/// that of the row when it is there.
+/// One line. Bytes, allocations, payload, version and check value are optional. A check value is compared with that
+/// of the row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Line {
     pub(crate) key: String,
@@ -22,7 +22,7 @@ pub(crate) struct Line {
     pub(crate) check: Option<u64>,
 }
 
-/// Reads the lines that start with `{`; a program may print other things between them.
+/// Parses the lines that start with `{` and ignores the others.
 pub(crate) fn parse(text: &str) -> Result<Vec<Line>> {
     text.lines()
         .map(str::trim)

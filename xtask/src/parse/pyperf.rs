@@ -1,4 +1,4 @@
-//! pyperf's JSON 1.0.
+//! The JSON format 1.0 of pyperf.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ struct Benchmark {
 #[derive(Debug, Default, Deserialize)]
 struct Metadata {
     name: Option<String>,
-    /// Set by our scripts: version of the measured package, not of the format.
+    /// Version of the measured package, set by our scripts.
     version: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Measured {
     pub(crate) timing: Timing,
 }
 
-/// Reads all benchmarks; the median is that of all values of all runs.
+/// Parses all benchmarks. The median is that of all values of all runs.
 pub(crate) fn parse(text: &str) -> Result<Vec<Measured>> {
     let file: File = serde_json::from_str(text)?;
     ensure!(file.version == "1.0", "pyperf file of version {}, expected 1.0", file.version);
@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Measured>> {
     benchmarks
         .into_iter()
         .map(|benchmark| {
-            // With a single benchmark pyperf moves what all share, the name included, to the top level.
+            // With a single benchmark, pyperf moves shared metadata, including the name, to the top level.
             let name = benchmark
                 .metadata
                 .name
@@ -69,7 +69,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Measured>> {
 mod tests {
     use super::*;
 
-    /// Both written by pyperf 2.10.0; the machine's description is cut out.
+    /// Written by pyperf 2.10.0, without the description of the machine.
     const TWO: &str = include_str!("../../tests/data/pyperf.json");
     const SINGLE: &str = include_str!("../../tests/data/pyperf-single.json");
 

@@ -1,4 +1,4 @@
-//! The side files of the Rust suites, written by the `benches` package.
+//! Side files of the Rust suites, written by the `benches` package.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::report::Role;
 
-/// The schema this reader understands.
+/// The supported schema version.
 const SCHEMA: u32 = 1;
 
 /// How the run of one implementation ended.
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Record> {
     Ok(record)
 }
 
-/// Reads a side file; `None` where there is none.
+/// Reads a side file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Record>> {
     if !path.is_file() {
         return Ok(None);

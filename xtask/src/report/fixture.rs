@@ -1,8 +1,8 @@
-//! A small report for the tests of its drawings.
+//! A small report for tests of the renderers.
 
 use super::*;
 
-/// One of the two implementations of [`report`].
+/// Creates one of the two implementations of [`report`].
 pub(crate) fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
     Row {
         system: "sse".to_owned(),
@@ -33,7 +33,7 @@ pub(crate) fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
     }
 }
 
-/// A report of one row with ours and one peer, named so that careless escaping shows.
+/// Creates a report of one row with our implementation and one peer. Their names contain characters that need escaping.
 pub(crate) fn report() -> Report {
     let mut ours = row("push | owned", Role::Ours, 40.0);
     ours.verdict = "faster than a<b".to_owned();

@@ -1,4 +1,4 @@
-//! `index.html`: one file without references to anything else.
+//! `index.html`: a single file without external references.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::{Report, System, overview, plot};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Draws the whole page.
+/// Renders the whole page.
 pub(crate) fn render(report: &Report) -> String {
     let mut page = Page::default();
     page.head(report);
@@ -96,7 +96,7 @@ impl Page {
         }
     }
 
-    /// One report: its claims, its tables with their plots, and all that was measured for it.
+    /// Renders one report: its claims, its tables with plots, and all measurements for it.
     fn system(&mut self, report: &Report, system: &System) {
         self.section(&system.id, &system.name);
         self.element("p", &format!("{}.", system.role));
@@ -150,7 +150,7 @@ impl Page {
         self.text += "</ul>\n";
     }
 
-    /// Begins a section, and ends the one before.
+    /// Starts a section and ends the previous one.
     fn section(&mut self, id: &str, title: &str) {
         if self.in_section {
             self.text += "</section>\n";
@@ -159,7 +159,7 @@ impl Page {
         let _ = writeln!(self.text, "<section id=\"{id}\">\n<h2>{}</h2>", escaped(title));
     }
 
-    /// Long tables, each behind its title.
+    /// Renders long tables, collapsed below their titles.
     fn sheets(&mut self, section: &str, sheets: &[Sheet], is_open: bool) {
         for sheet in sheets.iter().filter(|sheet| !sheet.lines.is_empty()) {
             let open = if is_open { " open" } else { "" };
@@ -186,7 +186,7 @@ impl Page {
         for note in &sheet.notes {
             self.element("p class=\"note\"", note);
         }
-        // What scrolls has to be reachable by keyboard, and to say what it is.
+        // Scrollable content must be reachable by keyboard and have a label.
         let _ = write!(
             self.text,
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{section}: {}\"><table>\n<thead><tr>",
@@ -218,14 +218,14 @@ impl Page {
         self.text += "</tbody>\n</table></div>\n";
     }
 
-    /// `tag` may carry attributes.
+    /// Writes an element. `tag` may contain attributes.
     fn element(&mut self, tag: &str, content: &str) {
         let name = tag.split(' ').next().unwrap_or(tag);
         let _ = writeln!(self.text, "<{tag}>{}</{name}>", code(content));
     }
 }
 
-/// The class of a verdict by its first words.
+/// Returns the CSS class of a verdict from its first words.
 fn tone(verdict: &str) -> &'static str {
     let begins = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
     match verdict {
@@ -247,7 +247,7 @@ fn class_of(sheet: &Sheet, column: usize) -> &'static str {
     }
 }
 
-/// Keeps a number and its unit on one line.
+/// Prevents a line break between a number and its unit.
 fn unbroken(text: &str) -> String {
     let mut last = ' ';
     let join = |letter: char| {
@@ -258,7 +258,7 @@ fn unbroken(text: &str) -> String {
     text.chars().map(join).collect()
 }
 
-/// An id for links: words of the title after the section's id.
+/// Returns an anchor made of the section's id and the words of the title.
 fn anchor(section: &str, title: &str) -> String {
     let letter =
         |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
@@ -266,7 +266,7 @@ fn anchor(section: &str, title: &str) -> String {
     std::iter::once(section).chain(words.split_whitespace()).collect::<Vec<_>>().join("-")
 }
 
-/// Escapes, and turns pairs of backticks into code.
+/// Escapes text and converts pairs of backticks to code elements.
 fn code(text: &str) -> String {
     let parts = escaped(text);
     parts
@@ -286,23 +286,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_end_an_element() {
+    fn text_is_escaped() {
         assert_eq!(escaped("<b> & \"c\""), "&lt;b&gt; &amp; &quot;c&quot;");
         assert_eq!(code("a `b<c` d"), "a <code>b&lt;c</code> d");
     }
 
     #[test]
-    fn anchors_are_words() {
+    fn anchors_consist_of_words() {
         assert_eq!(anchor("codec", "Speed / What (these) mean?"), "codec-speed-what-these-mean");
     }
 
     #[test]
-    fn numbers_keep_their_units() {
+    fn numbers_and_units_stay_on_one_line() {
         assert_eq!(unbroken("2.00 ns, 8 B (a b)"), "2.00\u{a0}ns, 8\u{a0}B (a b)");
     }
 
     #[test]
-    fn verdicts_have_colours() {
+    fn verdicts_have_classes() {
         assert!(tone("faster than a").contains("good") && tone("missed").contains("bad"));
         assert_eq!(tone("not measured: slower"), " class=\"verdict\"");
     }

@@ -1,11 +1,11 @@
-//! `report.md`, which the end of `cargo xtask bench` prints as well.
+//! `report.md`, which is also printed at the end of `cargo xtask bench`.
 
 use std::fmt::Write;
 
 use super::Report;
 use super::view::{self, Column, Sheet};
 
-/// Draws the whole report.
+/// Renders the whole report.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = String::from("# Benchmark report\n\nWritten by `cargo xtask bench`; do not edit.\n\n");
     facts(&mut text, report);
@@ -30,7 +30,7 @@ pub(crate) fn render(report: &Report) -> String {
     text
 }
 
-/// `BENCHMARKS.md`: the published tables of one run, to be committed.
+/// Renders `BENCHMARKS.md`: the published tables of one run.
 pub(crate) fn benchmarks(report: &Report, overview_svg: &str) -> String {
     let mut text = String::from("# Benchmarks\n\n");
     let machine = &report.run.machine;
@@ -72,7 +72,7 @@ fn overview(text: &mut String, report: &Report) {
     }
 }
 
-/// Claims and published tables of every report, and all implementations where they are wanted.
+/// Renders claims and published tables of every report, optionally with all implementations.
 fn systems(text: &mut String, report: &Report, with_all: bool) {
     for system in &report.systems {
         let _ = writeln!(text, "\n## {}\n\n{}.", system.name, system.role);
@@ -103,7 +103,7 @@ fn legend(text: &mut String, report: &Report) {
     }
 }
 
-/// Draws one table.
+/// Renders one table.
 pub(crate) fn table(drawn: &Sheet) -> String {
     let mut text = String::new();
     sheet(&mut text, drawn);
@@ -143,7 +143,7 @@ fn sheet(text: &mut String, sheet: &Sheet) {
     }
 }
 
-/// Pads the cells, so that the source reads as a table too.
+/// Pads the cells, so that the source is readable as a table.
 fn row(text: &mut String, cells: &[String], widths: &[usize], columns: &[Column]) {
     for ((cell, &width), column) in cells.iter().zip(widths).zip(columns) {
         let padding = " ".repeat(width - cell.chars().count());
@@ -156,7 +156,7 @@ fn row(text: &mut String, cells: &[String], widths: &[usize], columns: &[Column]
     text.push_str("|\n");
 }
 
-/// A bar would end the cell.
+/// Escapes vertical bars, which would end the cell.
 fn escaped(cell: &str) -> String {
     cell.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,11 +1,11 @@
-//! The report as data. `report.json` is this model; Markdown and HTML are drawn from it alone.
+//! Data model of the report. `report.json` is its JSON form; Markdown and HTML are rendered from it alone.
 
 use serde::{Deserialize, Serialize};
 
 use super::quantity::Unit;
 use crate::compare::Comparison;
 
-/// Schema version of `report.json`, raised with every incompatible change.
+/// Schema version of `report.json`, incremented with every incompatible change.
 pub(crate) const SCHEMA: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,32 +14,32 @@ pub(crate) struct Report {
     pub(crate) run: Run,
     /// One entry per row and implementation, in the order of the suites.
     pub(crate) rows: Vec<Row>,
-    /// The reports of the originals.
+    /// The published reports of the reference implementations.
     pub(crate) systems: Vec<System>,
-    /// All published tables with what was measured for their lines.
+    /// All published tables with the measurements for their lines.
     pub(crate) tables: Vec<Table>,
     /// One entry per system and variant of ours.
     pub(crate) summaries: Vec<Summary>,
-    /// What the reports claim.
+    /// Claims of the published reports.
     pub(crate) claims: Vec<ClaimLine>,
     pub(crate) overview: Overview,
-    /// What no run measures, with the reason.
+    /// Published figures that no run measures, with the reason.
     pub(crate) absent: Vec<Absent>,
-    /// Rows that no report has, with the reason for them.
+    /// Rows without a published figure, with the reason why they exist.
     pub(crate) added: Vec<Absent>,
-    /// Against an earlier report.
+    /// Comparison with an earlier report.
     #[serde(default)]
     pub(crate) comparison: Option<Comparison>,
-    /// What `cargo xtask load` has measured, if it has.
+    /// Results of `cargo xtask load`, if it ran.
     #[serde(default)]
     pub(crate) load: Option<crate::load::Outcome>,
-    /// What `cargo xtask fleet` has found, if it has run.
+    /// Results of `cargo xtask fleet`, if it ran.
     #[serde(default)]
     pub(crate) fleet: Option<crate::fleet::Outcome>,
 }
 
 impl Report {
-    /// A report of nothing.
+    /// Creates an empty report.
     pub(crate) fn empty() -> Self {
         Self {
             schema: SCHEMA,
@@ -59,22 +59,22 @@ impl Report {
     }
 }
 
-/// When, where and how the figures were taken.
+/// Date, machine and settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// Start, UTC, ISO 8601.
+    /// Start time: UTC, ISO 8601.
     pub(crate) date: String,
     pub(crate) machine: Machine,
     /// Version lines of the tools, by language.
     pub(crate) versions: Vec<(String, String)>,
     pub(crate) commit: Option<String>,
-    /// One-minute load average before the build and at the end; absent where the system does not tell.
+    /// One-minute load average before the build and at the end. Absent if the system does not provide it.
     pub(crate) load_before: Option<f64>,
     pub(crate) load_after: Option<f64>,
     pub(crate) rounds: usize,
-    /// Sampling of one round, in words.
+    /// Description of the sampling in one round.
     pub(crate) settings: String,
-    /// Why the figures must not be published; empty where they may be.
+    /// Reasons why the figures must not be published; empty if they may be.
     pub(crate) unfit: Vec<String>,
     /// Peers that were not measured, with the reason.
     pub(crate) missing_peers: Vec<Missing>,
@@ -97,24 +97,24 @@ pub(crate) struct Missing {
     pub(crate) reason: String,
 }
 
-/// The part an implementation plays.
+/// Role of an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
-    /// This workspace.
+    /// A crate of this workspace.
     Ours,
-    /// A competitor, measured in the same run.
+    /// A peer, measured in the same run.
     Peer,
-    /// A bound of the machine, never a competitor.
+    /// A limit of the machine, not a competitor.
     Limit,
-    /// The original itself: measured in the same run where it can be had, else from an imported file.
+    /// The reference implementation: measured in the same run if possible, else from an imported file.
     Original,
-    /// Our own program with the original's algorithm, in the original's language, measured in the same run.
+    /// Our reimplementation of the reference's algorithm in its language, measured in the same run.
     OriginalStandin,
 }
 
 impl Role {
-    /// The word shown beside an implementation.
+    /// Returns the word shown next to an implementation.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Ours => "ours",
@@ -129,9 +129,9 @@ impl Role {
 /// One implementation of one row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// The suite, which is the part of the key before the first slash.
+    /// The suite: the part of the key before the first slash.
     pub(crate) system: String,
-    /// The published table that holds the row's own figure, if any.
+    /// The published table that contains the row's own figure, if any.
     pub(crate) table: Option<String>,
     /// The part of the key after the first slash.
     pub(crate) row: String,
@@ -139,22 +139,22 @@ pub(crate) struct Row {
     pub(crate) role: Role,
     pub(crate) language: String,
     pub(crate) version: Option<String>,
-    /// What the operation hands out; ratios compare within a class.
+    /// Class of the operation's output. Ratios only compare implementations of the same class.
     pub(crate) class: Option<String>,
     pub(crate) time_ns: Option<Time>,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
-    /// Whether both counted batches agreed.
+    /// True if both batches that count allocations agreed.
     pub(crate) counts_deterministic: Option<bool>,
     pub(crate) payload_bytes: Option<u64>,
     pub(crate) elements: Option<u64>,
     pub(crate) throughput: Option<Throughput>,
     pub(crate) published: Option<Published>,
-    /// The original, and others for scale, as recorded earlier on a machine in another state.
+    /// Figures of the reference implementation and others that were recorded earlier, in different conditions.
     pub(crate) recorded: Vec<Recorded>,
-    /// Present for ours only.
+    /// Present for our implementations only.
     pub(crate) ratio_vs: Option<Ratios>,
-    /// For ours: the outcome against the best peer. For others: empty, or why there is no figure.
+    /// Verdict against the best peer for our implementations; for others empty, or the reason why there is no figure.
     pub(crate) verdict: String,
 }
 
@@ -168,7 +168,7 @@ impl Row {
         self.ratio_vs.as_ref()?.best_peer.as_ref()
     }
 
-    /// Ours against the strongest of the best peer and the original.
+    /// Ours against the strongest of the best peer and the reference implementation.
     pub(crate) fn opponent(&self) -> Option<&Ratio> {
         let ratios = self.ratio_vs.as_ref()?;
         let both = [&ratios.best_peer, &ratios.original].into_iter().flatten();
@@ -179,40 +179,40 @@ impl Row {
 /// Times per operation over all rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Time {
-    /// Smallest of the rounds' medians (means where the tool reports no median).
+    /// Minimum of the rounds' medians (means if the tool reports no median).
     pub(crate) min: f64,
-    /// Median of the same.
+    /// Median of the rounds' medians.
     pub(crate) median: f64,
-    /// Largest of the same.
+    /// Maximum of the rounds' medians.
     pub(crate) max: f64,
     /// One value per round.
     pub(crate) rounds: Vec<f64>,
-    /// `false` where each round holds a single call, because one exceeds the time guard.
+    /// False if each round consists of a single call, because one call exceeds the time limit.
     pub(crate) sampled: bool,
 }
 
-/// Rates at the smallest time.
+/// Rates computed from the minimum time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Throughput {
     pub(crate) bytes_per_s: Option<f64>,
     pub(crate) elements_per_s: Option<f64>,
 }
 
-/// A published figure of the original, from another machine.
+/// A published figure of the reference implementation, measured on another machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Published {
     pub(crate) time_ns: Option<f64>,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
-    /// Name of the original and the machine its report names.
+    /// Name of the reference implementation and the machine named in its report.
     pub(crate) platform: String,
 }
 
-/// A figure somebody recorded earlier; its origin says where and how.
+/// A figure recorded earlier. `origin` describes where and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Recorded {
     pub(crate) implementation: String,
-    /// Whether it is the program behind the published figure.
+    /// True for the program behind the published figure.
     pub(crate) original: bool,
     pub(crate) time_ns: f64,
     pub(crate) bytes_op: Option<f64>,
@@ -220,13 +220,13 @@ pub(crate) struct Recorded {
     pub(crate) origin: String,
 }
 
-/// How many times as long the other side takes; above one, ours is faster.
+/// Time of another implementation divided by ours; above one, ours is faster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ratios {
-    /// Against the imported original, else against its stand-in.
+    /// Against the imported reference implementation, else against its stand-in.
     pub(crate) original: Option<Ratio>,
     pub(crate) best_peer: Option<Ratio>,
-    /// Across machines or machine states: an orientation, no measurement.
+    /// Against a figure from another machine or time: only for orientation.
     pub(crate) recorded_original: Option<Ratio>,
     /// Against the fastest limit of the machine: the share of it that ours reaches, usually below one.
     pub(crate) limit: Option<Ratio>,
@@ -237,26 +237,26 @@ pub(crate) struct Ratio {
     /// The other implementation.
     pub(crate) against: String,
     pub(crate) language: String,
-    /// Whether both are known to be of one class.
+    /// True if both are known to be of the same class.
     pub(crate) like_for_like: bool,
-    /// Median, smallest and largest of the rounds' ratios.
+    /// Median, minimum and maximum of the rounds' ratios.
     pub(crate) median: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// Ratio of the two smallest times.
+    /// Ratio of the minimum times.
     pub(crate) of_minima: f64,
-    /// How many rounds both sides have.
+    /// Number of rounds that both implementations have.
     pub(crate) rounds: usize,
 }
 
-/// One original.
+/// A reference implementation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct System {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// What it is.
+    /// Short description.
     pub(crate) role: String,
-    /// The suites that have its rows.
+    /// Suites that contain its rows.
     pub(crate) suites: Vec<String>,
 }
 
@@ -264,43 +264,43 @@ pub(crate) struct System {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) id: String,
-    /// The report that has it.
+    /// The report that contains it.
     pub(crate) system: String,
     pub(crate) heading: String,
-    /// Where the published figures come from.
+    /// Source of the published figures.
     pub(crate) platform: String,
     /// Where and how its recorded figures were taken.
     pub(crate) origins: Vec<String>,
     pub(crate) lines: Vec<TableLine>,
 }
 
-/// One published line, and what every party takes for it.
+/// One published line, with the figures of every party.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableLine {
     pub(crate) id: String,
     pub(crate) label: String,
-    /// Keys of the rows that the line speaks of.
+    /// Keys of the rows that belong to the line.
     pub(crate) keys: Vec<String>,
-    /// The printed figures, in words.
+    /// The published figures as text.
     pub(crate) published: String,
-    /// The printed figure of the line's quantity, where there is one.
+    /// The published figure in the line's quantity, if there is one.
     pub(crate) published_value: Option<f64>,
     pub(crate) unit: Unit,
-    /// The original as recorded earlier.
+    /// The reference implementation as recorded earlier.
     pub(crate) recorded: Option<Cell>,
-    /// The original live or imported, or its stand-in; else the best peer in Go.
+    /// The reference implementation (measured or imported), or its stand-in; else the best peer in Go.
     pub(crate) go: Option<Cell>,
-    /// The best peer in Rust; under load the one in Python.
+    /// The best peer in Rust; in the load test, the best one in Python.
     pub(crate) peer: Option<Cell>,
-    /// What the machine can do, under load.
+    /// The limit of the machine in the load test.
     pub(crate) limit: Option<Cell>,
     pub(crate) ours: Option<Cell>,
-    /// Against the strongest of the best peer, in any language, and the original.
+    /// Against the strongest of the best peer, in any language, and the reference implementation.
     pub(crate) ratio: Option<Ratio>,
     pub(crate) verdict: String,
 }
 
-/// A figure, and whose it is.
+/// A figure and the implementation it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) name: String,
@@ -309,7 +309,7 @@ pub(crate) struct Cell {
     pub(crate) value: Option<f64>,
 }
 
-/// Something that a report claims, evaluated from this run.
+/// A claim of a published report, evaluated with this run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ClaimLine {
     pub(crate) system: String,
@@ -317,13 +317,13 @@ pub(crate) struct ClaimLine {
     pub(crate) table: String,
     pub(crate) claim: String,
     pub(crate) published: String,
-    /// The bound that the verdict is about.
+    /// The limit that the verdict refers to.
     pub(crate) demand: Option<String>,
     pub(crate) measured: Option<String>,
     pub(crate) verdict: String,
 }
 
-/// How ours stands in the published benchmarks.
+/// Result of our implementation in a published benchmark.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Overview {
     pub(crate) standings: Vec<Standing>,
@@ -333,12 +333,12 @@ pub(crate) struct Overview {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Standing {
     pub(crate) key: String,
-    /// Whether a report has it, and not only the harness.
+    /// True if a report contains the benchmark; false if only the harness does.
     pub(crate) is_published: bool,
     pub(crate) is_measured: bool,
-    /// Against the strongest of the best peer and the original.
+    /// Against the strongest of the best peer and the reference implementation.
     pub(crate) ratio: Option<Ratio>,
-    /// Why it is as it is.
+    /// Explanation of the result.
     pub(crate) remark: Option<String>,
 }
 
@@ -349,7 +349,7 @@ pub(crate) struct Margin {
     pub(crate) ratio: f64,
 }
 
-/// What a report has and the harness has not.
+/// A published figure that the harness does not measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Absent {
     pub(crate) what: Vec<String>,
@@ -366,6 +366,6 @@ pub(crate) struct Summary {
     pub(crate) rows: usize,
     pub(crate) faster: usize,
     pub(crate) slower: usize,
-    /// Of the rows' median ratios.
+    /// Statistics of the rows' median ratios.
     pub(crate) geometric_mean: f64,
 }

@@ -1,4 +1,4 @@
-//! All ratios in one drawing: a lane per suite, a mark per row.
+//! Overview of all ratios in one drawing: a lane per suite, a mark per row.
 
 use super::svg::{Drawing, Scale};
 use super::{Ratio, Report, Standing, units};
@@ -10,12 +10,12 @@ const MARGIN: f64 = 16.0;
 const TOP: f64 = 24.0;
 const AXIS: f64 = 40.0;
 const RADIUS: f64 = 3.6;
-/// Above the marks of a lane: its name.
+/// Height of a lane's title above its marks.
 const NAME: f64 = 19.0;
-/// Colours of the drawing where it stands alone, as in a README.
+/// Colours of the drawing as a separate file, for example in a README.
 const ALONE: &str = include_str!("overview.css");
 
-/// The drawing for the page; `None` where no row has a peer.
+/// Draws the overview for the page. `None` if no row has a peer.
 pub(crate) fn draw(report: &Report) -> Option<String> {
     let rows: Vec<(&Standing, &Ratio)> = report
         .overview
@@ -37,7 +37,7 @@ pub(crate) fn draw(report: &Report) -> Option<String> {
     })
 }
 
-/// The same with its own colours, for light and dark.
+/// Draws the overview as a separate file with its own colours, for light and dark mode.
 pub(crate) fn draw_alone(report: &Report) -> Option<String> {
     Some(draw(report)?.replacen(">\n", &format!(">\n<style>\n{ALONE}</style>\n"), 1))
 }
@@ -82,7 +82,7 @@ fn drawing(lanes: &[(&str, Vec<(&Standing, &Ratio)>)], scale: &Scale) -> String 
     drawing.finish()
 }
 
-/// Places of a lane's marks: one below the other where they would touch.
+/// Returns the positions of a lane's marks, stacked where they would overlap.
 fn stack<'r>(rows: &[(&'r Standing, &'r Ratio)], scale: &Scale) -> Vec<(f64, f64, &'r Standing, &'r Ratio)> {
     let mut placed: Vec<(f64, f64, &Standing, &Ratio)> = Vec::new();
     let mut sorted = rows.to_vec();
@@ -104,7 +104,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn every_ratio_has_a_mark_in_the_lane_of_its_suite() {
+    fn every_ratio_has_a_mark_in_its_lane() {
         let svg = draw(&fixture::report()).unwrap();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(svg.contains("sse: 1 row, geometric mean 2.00x"), "{svg}");
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn alone_it_brings_its_colours() {
+    fn separate_file_defines_its_colours() {
         let svg = draw_alone(&fixture::report()).unwrap();
         assert!(svg.contains("prefers-color-scheme: dark") && svg.matches("<style>").count() == 1);
         assert!(draw_alone(&Report::empty()).is_none());
     }
 
     #[test]
-    fn marks_do_not_hide_one_another() {
+    fn marks_do_not_overlap() {
         let report = fixture::report();
         let row = &report.overview.standings[0];
         let rows: Vec<_> = (0..5).map(|_| (row, row.ratio.as_ref().unwrap())).collect();

@@ -1,4 +1,4 @@
-//! One plot per published table: what every party takes, line by line.
+//! One plot per published table with the figures of every party, line by line.
 
 use super::svg::{Drawing, Scale};
 use super::{Cell, Table, TableLine, Unit};
@@ -10,10 +10,10 @@ const TOP: f64 = 6.0;
 const LINE: f64 = 36.0;
 const AXIS: f64 = 36.0;
 const RADIUS: f64 = 5.0;
-/// A longer label would leave the drawing.
+/// Maximum length of a label; longer ones would exceed the drawing.
 const LABEL: usize = 56;
 
-/// What the marks are, for the key of the page: class and words.
+/// Legend of the marks: CSS class and label.
 pub(crate) const KEY: [(&str, &str); 6] = [
     ("ours", "ours"),
     ("peer", "best Rust peer (under load: proxpi)"),
@@ -30,7 +30,7 @@ struct Mark {
     words: String,
 }
 
-/// The plot of a table; `None` where it has no line with two values of one kind.
+/// Draws the plot of a table. `None` if no line has two values of the same unit.
 pub(crate) fn table(table: &Table) -> Option<String> {
     let lines: Vec<(&TableLine, Vec<Mark>)> = table
         .lines
@@ -38,7 +38,7 @@ pub(crate) fn table(table: &Table) -> Option<String> {
         .map(|line| (line, marks(line)))
         .filter(|(_, marks)| marks.iter().any(|mark| mark.class == "ours") && marks.len() > 1)
         .collect();
-    // A table may mix times and rates; one axis has the kind that most lines are of.
+    // A table may contain both times and rates; the axis has the unit of most lines.
     let unit = most_common(lines.iter().map(|(line, _)| line.unit))?;
     let lines: Vec<_> = lines.into_iter().filter(|(line, _)| line.unit == unit).collect();
     let values = lines.iter().flat_map(|(_, marks)| marks).map(|mark| mark.value);
@@ -52,7 +52,7 @@ pub(crate) fn table(table: &Table) -> Option<String> {
         drawing.text("label", MARGIN, top + 13.0, &shortened(&line.label));
         let y = top + 25.0;
         drawing.line("track", (MARGIN, y), (WIDTH - MARGIN, y));
-        // Ours is drawn last, so that nothing hides it.
+        // Ours is drawn last, so that it is not hidden.
         for mark in marks.iter().rev() {
             drawing.mark(mark.class, scale.place(mark.value), y, RADIUS, &mark.words);
         }
@@ -91,7 +91,7 @@ fn most_common(units: impl Iterator<Item = Unit>) -> Option<Unit> {
             None => counts.push((unit, 1)),
         }
     }
-    // The first of equals, as the table begins with what it is about.
+    // On a tie the first one wins, because a table starts with its main subject.
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(unit, _)| unit)
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn every_party_has_its_mark_and_its_words() {
+    fn every_party_has_a_mark_and_a_label() {
         let svg = table(&fixture::report().tables[0]).unwrap();
         for expected in [
             "class=\"ours\"",
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_figures_of_ours_has_no_plot() {
+    fn tables_without_our_figures_have_no_plot() {
         let mut without = fixture::report().tables.remove(0);
         without.lines[0].ours = None;
         assert!(table(&without).is_none());
     }
 
     #[test]
-    fn one_axis_has_one_kind_of_figures() {
+    fn axis_has_a_single_unit() {
         let mut mixed = fixture::report().tables.remove(0);
         let mut rate = mixed.lines[0].clone();
         rate.unit = Unit::PerS;

@@ -1,21 +1,21 @@
-//! What a figure is a figure of, and how it is written.
+//! Measured quantities, and their formatting.
 
 use serde::{Deserialize, Serialize};
 
 use super::units;
 
-/// What is measured of one row.
+/// A quantity measured for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// Time per operation in nanoseconds, as all times.
+    /// Time per operation, in nanoseconds like all times.
     Time,
     TimePerElement,
     ElementsPerS,
-    /// Bytes asked for per operation.
+    /// Bytes allocated per operation.
     Bytes,
     Allocs,
-    /// Bytes of what is read or written.
+    /// Size of the input or output in bytes.
     Payload,
     RequestsPerS,
     BytesPerS,
@@ -23,19 +23,19 @@ pub(crate) enum Quantity {
     P75,
     P90,
     P99,
-    /// The longest of all requests.
+    /// Maximum latency of all requests.
     Longest,
-    /// Requests that failed.
+    /// Number of failed requests.
     Errors,
-    /// The most memory that a server had, in bytes.
+    /// Peak memory of a server in bytes.
     Memory,
-    /// From the start of a server to its first answer.
+    /// Time from the start of a server to its first response.
     Start,
-    /// How often a server asked for what many clients wanted at once.
+    /// Number of upstream requests for a file that many clients requested at once.
     Fetches,
 }
 
-/// What a value is a number of.
+/// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unit {
@@ -49,7 +49,7 @@ pub(crate) enum Unit {
 }
 
 impl Quantity {
-    /// The quantity of that name in the data files, which is that of the JSON.
+    /// Returns the quantity with this name in the data files and in JSON.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         serde_json::from_value(serde_json::Value::String(name.to_owned())).ok()
     }
@@ -71,7 +71,7 @@ impl Quantity {
         }
     }
 
-    /// Whether the load run measures it, and no suite.
+    /// Returns true if the load test measures it instead of a suite.
     pub(crate) fn is_of_load(self) -> bool {
         !matches!(
             self,
@@ -84,12 +84,12 @@ impl Quantity {
         )
     }
 
-    /// Whether it is another way to say how long a row takes.
+    /// Returns true if it expresses the time of a row in another way.
     pub(crate) fn is_a_time_of_a_row(self) -> bool {
         matches!(self, Self::Time | Self::TimePerElement | Self::ElementsPerS)
     }
 
-    /// Whether more is better.
+    /// Returns true if higher is better.
     pub(crate) fn is_rate(self) -> bool {
         matches!(self.unit(), Unit::BytesPerS | Unit::PerS)
     }
@@ -108,7 +108,7 @@ impl Unit {
         }
     }
 
-    /// What an axis says.
+    /// Returns the label of an axis.
     pub(crate) fn axis(self) -> &'static str {
         match self {
             Self::Nanoseconds => "time",

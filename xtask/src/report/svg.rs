@@ -1,13 +1,13 @@
-//! What all drawings share: a logarithmic axis, text, and marks. Colours are classes of the page's style sheet.
+//! Elements shared by all drawings: a logarithmic axis, text, and marks. Colours are classes of the page's style sheet.
 
 use std::fmt::Write;
 
 use super::html::escaped;
 
-/// More labels would touch each other.
+/// Maximum number of axis labels that do not overlap.
 const MAX_TICKS: usize = 7;
 
-/// Values from `low` to `high` between two places.
+/// Maps values from `low` to `high` to coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     low: f64,
@@ -17,7 +17,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A scale for some values, none of which is at its very end; `None` where none can be shown.
+    /// Creates a scale for these values, with some margin at both ends. `None` if no value can be shown.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, left: f64, right: f64) -> Option<Self> {
         let shown = values.filter(|value| value.is_finite() && *value > 0.0);
         let low = shown.clone().reduce(f64::min)? / 1.25;
@@ -30,7 +30,7 @@ impl Scale {
         self.left + share.clamp(0.0, 1.0) * (self.right - self.left)
     }
 
-    /// Round numbers: 1, 2 and 5 in every decade, or whole decades over a long range.
+    /// Returns round numbers: 1, 2 and 5 in every decade, or whole decades for a large range.
     fn ticks(&self) -> Vec<f64> {
         let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         let steps = |steps: &[f64]| -> Vec<f64> {
@@ -48,7 +48,7 @@ impl Scale {
     }
 }
 
-/// One drawing.
+/// A drawing under construction.
 #[derive(Debug)]
 pub(super) struct Drawing {
     body: String,
@@ -58,7 +58,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// `label` says what it shows to those who do not see it.
+    /// `label` is the accessible description.
     pub(super) fn new(label: &str, width: f64, height: f64) -> Self {
         Self { body: String::new(), width, height, label: label.to_owned() }
     }
@@ -74,7 +74,7 @@ impl Drawing {
         ));
     }
 
-    /// A mark with words for a pointer that rests on it.
+    /// Draws a mark with a tooltip.
     pub(super) fn mark(&mut self, class: &str, x: f64, y: f64, radius: f64, words: &str) {
         self.add(format_args!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"><title>{}</title></circle>",
@@ -82,7 +82,7 @@ impl Drawing {
         ));
     }
 
-    /// Lines from `top` to `bottom` with their values below.
+    /// Draws grid lines from `top` to `bottom` with their values below.
     pub(super) fn axis(&mut self, scale: &Scale, top: f64, bottom: f64, format: impl Fn(f64) -> String) {
         for tick in scale.ticks() {
             let x = scale.place(tick);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_logarithmic_and_within() {
+    fn positions_are_logarithmic_and_in_bounds() {
         let scale = scale(1.0, 100.0);
         assert!((scale.place(10.0) - 50.0).abs() < 1e-9);
         assert_eq!((scale.place(1e-3), scale.place(1e9)), (0.0, 100.0));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn words_cannot_end_an_element() {
+    fn labels_are_escaped() {
         let mut drawing = Drawing::new("a \"b\"", 10.0, 10.0);
         drawing.mark("ours", 1.0, 2.0, 3.0, "a<b");
         let svg = drawing.finish();

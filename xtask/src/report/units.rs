@@ -1,6 +1,6 @@
-//! Numbers for readers: three significant digits and a unit.
+//! Formats numbers with three significant digits and a unit.
 
-/// Scales `value` to the largest unit that keeps it at one or above.
+/// Scales `value` to the largest unit in which it is at least one.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let smallest = units[units.len() - 1];
     let (size, unit) = units.iter().copied().find(|&(size, _)| value >= size).unwrap_or(smallest);
@@ -17,17 +17,17 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A duration given in nanoseconds.
+/// Formats a duration given in nanoseconds.
 pub(crate) fn time(nanoseconds: f64) -> String {
     scaled(nanoseconds, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
 }
 
-/// A large number, such as elements per second.
+/// Formats a large number, such as elements per second.
 pub(crate) fn count(value: f64) -> String {
     scaled(value, &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
 }
 
-/// A number of bytes: exact below ten thousand, else with decimal prefixes.
+/// Formats a number of bytes: exact below ten thousand, else with decimal prefixes.
 pub(crate) fn bytes(value: f64) -> String {
     if value < 1e4 {
         format!("{} B", per_op(value))
@@ -36,22 +36,22 @@ pub(crate) fn bytes(value: f64) -> String {
     }
 }
 
-/// A rate in bytes per second, with decimal prefixes.
+/// Formats a rate in bytes per second, with decimal prefixes.
 pub(crate) fn bytes_per_second(value: f64) -> String {
     scaled(value, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
 }
 
-/// Bytes or allocations per operation: whole where the mean of a batch is whole.
+/// Formats bytes or allocations per operation, as an integer if the mean of a batch is one.
 pub(crate) fn per_op(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// A round number on an axis, without digits that say nothing.
+/// Formats a round number on an axis without trailing zeros.
 pub(crate) fn tick(value: f64) -> String {
     format!("{value}")
 }
 
-/// A ratio without its sign.
+/// Formats a ratio without the `x`.
 pub(crate) fn ratio(value: f64) -> String {
     digits(value)
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits() {
+    fn numbers_have_three_digits() {
         assert_eq!(time(0.4974), "0.50 ns");
         assert_eq!(time(611.0), "611 ns");
         assert_eq!(time(1_707.0), "1.71 µs");

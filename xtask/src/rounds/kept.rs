@@ -1,4 +1,4 @@
-//! Slices that are done, one JSON object per line: a run that was stopped goes on where it was.
+//! The file of finished slices, one JSON object per line, with which `--resume` continues a run.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::side::Step;
 
-/// What a run is; slices of another are of no use to it.
+/// Identity of a run. Slices of another run are not reused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Begun {
     /// Start, UTC.
@@ -28,7 +28,7 @@ struct Line {
     step: Step,
 }
 
-/// The slices of the run at hand, in a file that grows with it.
+/// The finished slices of the current run.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) begun: Begun,
@@ -37,11 +37,11 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Begins anew, or goes on with what is there.
+    /// Starts a new file, or continues the existing one.
     ///
     /// # Errors
     ///
-    /// Fails where the file cannot be written, or is of another commit or other settings.
+    /// Fails if the file cannot be written, or belongs to another commit or other settings.
     pub(crate) fn open(path: &Path, begun: Begun, resume: bool) -> Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -60,7 +60,7 @@ impl Kept {
             earlier.commit.as_deref().unwrap_or("unknown"),
             earlier.settings
         );
-        // The last line is half written where the run was killed.
+        // The last line is truncated if the run was killed.
         let lines = rest.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let steps = lines.map(|line| ((line.side, line.round), (line.step, line.seconds))).collect();
         let mut file = OpenOptions::new().append(true).open(path)?;
@@ -70,7 +70,7 @@ impl Kept {
         Ok(Self { begun: earlier, file, steps })
     }
 
-    /// How long the slices took that are there already.
+    /// Returns the duration of the slices read from the file.
     pub(crate) fn seconds(&self) -> f64 {
         self.steps.values().map(|(_, seconds)| seconds).sum()
     }

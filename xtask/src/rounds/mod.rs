@@ -1,7 +1,9 @@
-//! Alternating rounds: per row, every implementation gets a short slice, and the order turns every other round.
+//! Alternating rounds: each implementation of a row runs for a short slice, and every other round reverses the
+//! order.
 //!
-//! Sides of one row are measured seconds apart, so that a change of the machine's load hits both. Whole suites in
-//! turn leave ten seconds and more between the sides, which made ratios of one row range from 4.1 to 14.2.
+//! The sides of a row are measured seconds apart, so that a change of the machine's load affects all of them.
+//! Running whole suites in turn leaves ten seconds and more between the sides; the ratios of one row then ranged from
+//! 4.1 to 14.2.
 
 mod kept;
 mod side;
@@ -23,13 +25,13 @@ use crate::report::Role;
 use crate::suites::Suite;
 use crate::workspace::Workspace;
 
-/// A peer that takes more than so many times as long as the best of its class is measured in one round only.
+/// A peer that takes this many times as long as the best of its class is measured in one round only.
 const DISTANT: f64 = 3.0;
 
-/// All sides of one row, next to each other.
+/// The sides of each row.
 type Sides = Vec<Vec<Side>>;
 
-/// Lists the sides of every row whose key is wanted.
+/// Lists the sides of the rows whose keys are wanted.
 pub(crate) fn plan(suites: &[Suite], programs: &[Program], is_wanted: impl Fn(&str) -> bool) -> Sides {
     let mut rows: Sides = Vec::new();
     for (index, suite) in suites.iter().enumerate() {
@@ -64,11 +66,11 @@ pub(crate) fn plan(suites: &[Suite], programs: &[Program], is_wanted: impl Fn(&s
     rows
 }
 
-/// Runs all rounds, and takes what is kept of an earlier run.
+/// Runs all rounds, and reuses the slices of an earlier run.
 ///
 /// # Errors
 ///
-/// Fails where a slice cannot be kept; what a side does wrong is noted in it.
+/// Fails if a slice cannot be saved. Failures of a side are recorded in it.
 pub(crate) fn run(
     sides: &mut Sides,
     suites: &[Suite],
@@ -85,7 +87,7 @@ pub(crate) fn run(
     for (index, &(round, row, side)) in order.iter().enumerate() {
         let name = &names[index];
         let identity = sides[row][side].identity();
-        // A suite compares by itself, and may expect another value of each of its implementations.
+        // A suite checks its own results, because its implementations may have different expected values.
         let expected = match sides[row][side].runner {
             Runner::Suite(_) => None,
             Runner::Program(_) => {
@@ -123,8 +125,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Marks the peers of a row that are too far behind for more rounds. The best of every class stays, and so do ours, the
-/// original and the limits.
+/// Marks the peers of a row that are too slow for more rounds. The best of each class, ours, the Go project and the
+/// limits are never marked.
 fn leave_behind(sides: &mut [Side]) {
     let best = |class: &Option<String>, sides: &[Side]| {
         let alike = sides.iter().filter(|side| side.listed.role == Role::Peer && side.listed.class == *class);
@@ -142,17 +144,17 @@ fn leave_behind(sides: &mut [Side]) {
     }
 }
 
-/// The best time of a side so far.
+/// Returns the best time of a side so far.
 fn typical(side: &Side) -> Option<f64> {
     side.timings.iter().map(Timing::typical_ns).reduce(f64::min)
 }
 
-/// Round, row and side of every step.
+/// Returns round, row and side of every step.
 fn order(sides: &Sides, rounds: usize) -> Vec<(usize, usize, usize)> {
     let mut steps = Vec::new();
     for round in 0..rounds {
         for (row, sides) in sides.iter().enumerate() {
-            // Who comes second may find warmer caches or a slower clock, so the turn alternates.
+            // The second side may find warmer caches or a slower clock.
             let forward = round % 2 == 0;
             let turn = (0..sides.len()).map(|side| if forward { side } else { sides.len() - 1 - side });
             steps.extend(turn.map(|side| (round, row, side)));

@@ -1,11 +1,11 @@
-//! One implementation of one row, and what its slices find.
+//! One implementation of one row and its results.
 
 use serde::{Deserialize, Serialize};
 
 use crate::parse::Timing;
 use crate::parse::record::Listed;
 
-/// Who runs a side.
+/// The program that runs a side.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Runner {
     /// Index of the suite.
@@ -14,7 +14,7 @@ pub(super) enum Runner {
     Program(usize),
 }
 
-/// What one slice comes to.
+/// Result of one slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Step {
@@ -27,10 +27,10 @@ pub(super) enum Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) timing: Timing,
-    /// `false` for a single call, because one exceeds the time guard.
+    /// False if a single call exceeds the time guard, so that each round is one call.
     pub(super) sampled: bool,
     pub(super) check: Option<u64>,
-    /// Counts do not depend on the round, so later ones may leave them out.
+    /// Counts are the same in every round, so later rounds may omit them.
     pub(super) bytes_op: Option<f64>,
     pub(super) allocs_op: Option<f64>,
     pub(super) deterministic: Option<bool>,
@@ -38,18 +38,18 @@ pub(super) struct Found {
     pub(super) version: Option<String>,
 }
 
-/// One implementation of one row, and what the rounds found.
+/// One implementation of one row with the results of all rounds.
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) listed: Listed,
     pub(super) runner: Runner,
-    /// One entry per round that reached this side.
+    /// One entry for each round that measured this side.
     pub(crate) timings: Vec<Timing>,
-    /// `false` where each round holds a single call, because one exceeds the time guard.
+    /// False if a single call exceeds the time guard, so that each round is one call.
     pub(crate) sampled: bool,
     pub(crate) failure: Option<String>,
     pub(super) absent: bool,
-    /// So far behind that more rounds would tell nothing.
+    /// True if the side is so slow that more rounds are not needed.
     pub(super) distant: bool,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
@@ -74,18 +74,18 @@ impl Side {
         }
     }
 
-    /// A side with timings that no program took.
+    /// Creates a side with timings.
     #[cfg(test)]
     pub(crate) fn with_timings(listed: Listed, timings: Vec<Timing>) -> Self {
         Self { timings, ..Self::new(listed, Runner::Suite(0)) }
     }
 
-    /// `system/row/implementation`, which is also the exact filter of the suite.
+    /// Returns `system/row/implementation`, which is also the exact filter of the suite.
     pub(super) fn name(&self) -> String {
         format!("{}/{}", self.listed.key, self.listed.implementation)
     }
 
-    /// The same, unambiguous: some peers have one name for several classes.
+    /// Returns a unique name: some peers use one name for several classes.
     pub(super) fn identity(&self) -> String {
         format!("{} ({}, {})", self.name(), self.listed.language, self.listed.class.as_deref().unwrap_or("-"))
     }
@@ -94,7 +94,7 @@ impl Side {
         self.absent || self.distant || self.failure.is_some()
     }
 
-    /// Takes in a slice, whose result has to be the one that is expected, if any is.
+    /// Adds a slice. Its result must equal the expected value, if there is one.
     pub(super) fn take(&mut self, step: Step, expected: Option<u64>) {
         let found = match step {
             Step::Absent => {
@@ -119,7 +119,7 @@ impl Side {
         self.listed.version = found.version.or_else(|| self.listed.version.take());
     }
 
-    /// Notes why there are no figures. What earlier rounds found does not count either.
+    /// Records the reason of a failure and discards the results of earlier rounds.
     fn fail(&mut self, reason: String) {
         self.timings.clear();
         self.failure = Some(reason);

@@ -1,4 +1,4 @@
-//! Running one slice: a process of its own, whatever it does.
+//! Runs one slice in its own process.
 
 use std::fs;
 use std::path::Path;
@@ -14,25 +14,25 @@ use crate::peers::Program;
 use crate::process;
 use crate::suites::Suite;
 
-/// How one slice is sampled.
+/// Sampling parameters of one slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     pub(crate) warm_up: Duration,
     pub(crate) measure: Duration,
     pub(crate) samples: usize,
-    /// A peer whose operation takes longer gets one call per round.
+    /// A peer with a slower operation gets one call per round.
     pub(crate) time_guard: Duration,
 }
 
 impl Slice {
-    /// One of several rounds: about a fifth of a second per implementation and round.
+    /// Default: about a fifth of a second per implementation and round.
     pub(crate) const NORMAL: Self = Self {
         warm_up: Duration::from_millis(30),
         measure: Duration::from_millis(100),
         samples: 12,
         time_guard: Duration::from_millis(500),
     };
-    /// For a first look.
+    /// For `--quick`.
     pub(crate) const QUICK: Self = Self {
         warm_up: Duration::from_millis(5),
         measure: Duration::from_millis(25),
@@ -40,7 +40,7 @@ impl Slice {
         time_guard: Duration::from_millis(50),
     };
 
-    /// The sampling in words.
+    /// Describes the sampling.
     pub(crate) fn describe(&self) -> String {
         format!(
             "{} ms warm-up and {} ms in {} samples per implementation and round; peers that take more than {} times as \
@@ -53,19 +53,19 @@ impl Slice {
     }
 }
 
-/// criterion's bootstrap; only its confidence intervals depend on it, and the report shows the range of rounds instead.
+/// criterion's bootstrap affects only its confidence intervals; the report shows the range of the rounds instead.
 const RESAMPLES: &str = "2000";
 
-/// A run of one side that takes longer is stopped and recorded as failed.
+/// Time limit of a slice. A slower one is stopped and recorded as failed.
 const STEP_LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs a slice of a side of a suite. No failure ends the run.
+/// Runs a slice of a suite. Failures are recorded and do not end the run.
 pub(super) fn of_suite(side: &Side, suite: &Suite, scratch: &Path, round: usize, slice: Slice) -> Step {
     run_suite(side, suite, scratch, round, slice)
         .unwrap_or_else(|error| Step::Failed(format!("failed: {error:#}")))
 }
 
-/// Runs a slice of a side that another program has.
+/// Runs a slice of another program.
 pub(super) fn of_program(side: &Side, program: &Program, scratch: &Path, slice: Slice) -> Step {
     let row = side.listed.key.split_once('/').map_or(side.listed.key.as_str(), |(_, row)| row);
     match program.run(row, &side.listed.implementation, slice.measure, STEP_LIMIT, scratch) {
@@ -100,7 +100,7 @@ fn run_suite(side: &Side, suite: &Suite, scratch: &Path, round: usize, slice: Sl
         .args(["--nresamples", RESAMPLES])
         .args(["--time-guard", &slice.time_guard.as_secs_f64().to_string()]);
     if round > 0 {
-        // Counts do not depend on the round.
+        // Counts are the same in every round.
         command.arg("--skip-counting");
     }
     let finished = process::run(&mut command, scratch, STEP_LIMIT)?;
@@ -125,7 +125,7 @@ fn run_suite(side: &Side, suite: &Suite, scratch: &Path, round: usize, slice: Sl
     }))
 }
 
-/// What criterion found.
+/// Reads criterion's result.
 fn estimate(side: &Side, scratch: &Path, baseline: &str) -> Result<Timing> {
     let system = side.listed.key.split('/').next().unwrap_or_default();
     let found = criterion_data::collect(&scratch.join("criterion"))?;
@@ -137,7 +137,7 @@ fn estimate(side: &Side, scratch: &Path, baseline: &str) -> Result<Timing> {
     Ok(found.iter().find(is_it).context("criterion left no estimates")?.timing)
 }
 
-/// The only side file below `directory`: each step has a directory of its own.
+/// Returns the only side file below `directory`; each step has its own directory.
 fn sole_record(directory: &Path) -> Result<Option<record::Record>> {
     let mut directories = vec![directory.to_owned()];
     while let Some(directory) = directories.pop() {

@@ -1,15 +1,15 @@
-//! The peers that the rows of the `json` suite have.
+//! Peers of the suite `json`.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// One way through a peer.
+/// Entry point of a peer.
 pub(super) struct Peer {
     pub(super) name: &'static str,
     pub(super) accepts: fn(&[u8]) -> bool,
 }
 
-/// The trees of sonic-rs are left out: they overflow the stack on two of the cases, which ends the process.
+/// Without the tree type of sonic-rs, which overflows the stack in two cases and so ends the process.
 pub(super) const ALL: &[Peer] = &[
     Peer { name: "serde_json", accepts: |document| serde_json::from_slice::<Value>(document).is_ok() },
     Peer {

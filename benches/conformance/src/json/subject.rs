@@ -1,11 +1,11 @@
-//! The ways through the `json` crate.
+//! Entry points of tightwire-json.
 
 use std::fmt;
 
-use json::{Backend, Codec, Decoder, Mode, Value};
 use serde::de::IgnoredAny;
+use tightwire_json::{Backend, Codec, Decoder, Mode, Value};
 
-/// A mode, a backend and an entry point.
+/// Mode, backend and entry point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject {
     mode: Mode,
@@ -13,22 +13,20 @@ pub(super) struct Subject {
     entry: Entry,
 }
 
-/// How a document gets in, and what becomes of it.
+/// Entry point and type of the decoded value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
     Tree,
     TreeBorrowed,
-    TreeInPlace,
     TreeFromReader,
     TreeFromStream,
     Skipped,
     Validated,
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 6] = [
     Entry::Tree,
     Entry::TreeBorrowed,
-    Entry::TreeInPlace,
     Entry::TreeFromReader,
     Entry::TreeFromStream,
     Entry::Skipped,
@@ -37,7 +35,7 @@ const ENTRIES: [Entry; 7] = [
 
 const BACKENDS: &[Backend] = &[Backend::Native, Backend::SerdeJson, Backend::SimdJson];
 
-/// All of them.
+/// Returns all combinations.
 pub(super) fn all() -> Vec<Subject> {
     let mut all = Vec::new();
     for mode in [Mode::Strict, Mode::Compat, Mode::Fast] {
@@ -49,13 +47,12 @@ pub(super) fn all() -> Vec<Subject> {
 }
 
 impl Subject {
-    /// Whether a document is accepted.
+    /// Returns whether a document is accepted.
     pub(super) fn accepts(&self, document: &[u8]) -> bool {
         let codec = Codec::new(self.mode).with_backend(self.backend);
         match self.entry {
             Entry::Tree => codec.from_slice::<Value>(document).is_ok(),
             Entry::TreeBorrowed => codec.from_slice_borrowed::<Value>(document).is_ok(),
-            Entry::TreeInPlace => codec.from_slice_mut::<Value>(&mut document.to_vec()).is_ok(),
             Entry::TreeFromReader => codec.from_reader::<_, Value>(document).is_ok(),
             Entry::TreeFromStream => {
                 let mut decoder = Decoder::with_codec(document, codec);
@@ -67,19 +64,15 @@ impl Subject {
         }
     }
 
-    /// The subject that decides open cases: the own decoder in the same mode, because a mode may choose (Go, and so
-    /// `Compat`, replaces lone surrogates). Values and mere syntax are told apart: a number beyond all types is valid.
+    /// Returns the subject whose result is expected for optional cases: the native decoder in the same mode, because modes
+    /// differ (`Compat` replaces lone surrogates, like Go). Decoding and validation differ, too: a number that exceeds all
+    /// types is valid.
     pub(super) fn reference(&self) -> Self {
         let entry = match self.entry {
             Entry::Skipped | Entry::Validated => self.entry,
             _ => Entry::Tree,
         };
         Self { backend: Backend::Native, entry, ..*self }
-    }
-
-    /// Whether this one is documented to look at brackets only.
-    pub(super) fn is_trusting(&self) -> bool {
-        self.mode == Mode::Fast && self.entry == Entry::Skipped
     }
 }
 
@@ -88,7 +81,6 @@ impl fmt::Display for Subject {
         let entry = match self.entry {
             Entry::Tree => "from_slice",
             Entry::TreeBorrowed => "from_slice_borrowed",
-            Entry::TreeInPlace => "from_slice_mut",
             Entry::TreeFromReader => "from_reader",
             Entry::TreeFromStream => "Decoder",
             Entry::Skipped => "from_slice, skipped",

@@ -1,6 +1,6 @@
-//! The messages of `crates/parco/tests/data/parco-vectors.json`, and of any file in that format.
+//! Messages of `crates/tightwire-parco/tests/data/parco-vectors.json`, or any file in that format.
 
-#[path = "../../../../crates/parco/tests/support/vectors/mod.rs"]
+#[path = "../../../../crates/tightwire-parco/tests/support/vectors/mod.rs"]
 mod vectors;
 
 use std::io::Write;
@@ -8,14 +8,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// Runs every case of a file through the `parco` crate. Failing cases are listed, and how many passed by a rule that
-/// differs from the original.
+/// Runs every case of a file through `tightwire-parco`. Lists failing cases, and the number of cases that follow a
+/// documented deviation from the Go library.
 ///
-/// Gives the numbers of cases that passed and of those that failed.
+/// Returns the numbers of passed and failed cases.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or is not of the format, or the output cannot be written.
+/// Fails if the file cannot be read or parsed, or the output cannot be written.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let report = vectors::run(&text).map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;

@@ -1,8 +1,8 @@
-//! The exchanges of `crates/perplexity/tests/data/perplexity-wire.jsonl`, and of any file in that format.
+//! Exchanges of `crates/tightwire-perplexity/tests/data/perplexity-wire.jsonl`, or any file in that format.
 
-#[path = "../../../../crates/perplexity/tests/support/replies.rs"]
+#[path = "../../../../crates/tightwire-perplexity/tests/support/replies.rs"]
 mod replies;
-#[path = "../../../../crates/perplexity/tests/support/wire.rs"]
+#[path = "../../../../crates/tightwire-perplexity/tests/support/wire.rs"]
 mod wire;
 
 use std::io::Write;
@@ -10,16 +10,16 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// Runs every answer of a file through the `perplexity` crate: successes lose no member, refusals become the right
-/// errors. Failing exchanges are listed.
+/// Runs every response of a file through `tightwire-perplexity`: successful ones must preserve all fields, failures
+/// must become the right errors. Lists failing exchanges.
 ///
-/// Members that the crate has no field for are kept only with the feature `extra` of this package.
+/// Unknown fields are preserved only with the feature `extra` of this package.
 ///
-/// Gives the numbers of answers that passed and of those that failed.
+/// Returns the numbers of passed and failed responses.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or is not of the format, or the output cannot be written.
+/// Fails if the file cannot be read or parsed, or the output cannot be written.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let report = replies::run(&text).map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;

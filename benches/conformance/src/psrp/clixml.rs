@@ -1,4 +1,4 @@
-//! Values and documents.
+//! Values and CLIXML documents.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) fn value(case: &Json) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A document is read as the values it has, or refused with a place.
+/// Checks that the document yields its values, or an error with a position.
 pub(super) fn document(tree: &Json) -> anyhow::Result<()> {
     let case = DecodeCase::new(tree);
     match (case.expect.as_str(), read(&case.xml)) {
@@ -43,7 +43,7 @@ pub(super) fn document(tree: &Json) -> anyhow::Result<()> {
             ensure!(error.offset().is_some(), "an error without a place: {error}");
         }
         ("accept_bounded", Ok(values)) => ensure!(values.len() == 1, "read {} values", values.len()),
-        // What a reader may take, as PowerShell does.
+        // PowerShell accepts it, so a reader may as well.
         ("reject", Ok(_)) if tree["lenient_ok"] == true => {}
         ("reject", Ok(values)) => bail!("read {values:?}"),
         (_, Err(error)) => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! A recorded session: each line a packet, its data fragments, and these messages.
+//! A recorded session. Each line has a packet, its fragments and its messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use psrp::clixml::{ReadOptions, WriteOptions, Writer};
 use psrp::crypto::SessionKey;
 use psrp::fragment::{Assembler, Fragment, Priority};
 use psrp::message::{Destination, Message, Payload};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::message_twin::message_type;
+use super::message_round_trip::message_type;
 use super::wire::id;
 use super::{Report, crypto};
 
-/// What one side receives.
+/// The messages that one role receives.
 struct Side {
     reader: PacketReader,
     is_for: Destination,
     assemblers: HashMap<(Option<Uuid>, Priority), Assembler>,
-    /// The id of the last object; all targets of a session count together.
+    /// The last object id. All targets of a session share one counter.
     last_object: u64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn run(file: &Json, report: &mut Report) {
 fn examine(step: &Json, side: &mut Side, key: &Arc<SessionKey>) -> anyhow::Result<()> {
     let line = format!("{}\n", step["line"].as_str().context("no line")?);
     let mut bytes = line.as_bytes();
-    let Some(Received::Packet(packet)) = side.reader.next(&mut bytes)? else { bail!("no packet") };
+    let Some(ReaderEvent::Packet(packet)) = side.reader.next(&mut bytes)? else { bail!("no packet") };
     let mut written = Vec::new();
     packet.encode(&mut written)?;
     ensure!(written == line.as_bytes(), "the packet is written as {}", String::from_utf8_lossy(&written));
@@ -95,7 +95,7 @@ fn examine(step: &Json, side: &mut Side, key: &Arc<SessionKey>) -> anyhow::Resul
     Ok(())
 }
 
-/// The message is the one that was recorded, means what its event says, and survives writing.
+/// Checks that the message equals the recorded one, matches its event, and survives a round trip.
 fn examine_message(
     message: &Message<'_>,
     told: Option<&Json>,
@@ -109,7 +109,7 @@ fn examine_message(
         ensure!(header.pipeline_id == id(&told["pid"])?, "another pipeline");
         ensure!(told["data"] == str::from_utf8(message.data)?, "other data");
     }
-    // The event of an availability also says which request it answers.
+    // The event of an availability also names the request that it belongs to.
     let expected = format!("{:?}Event", header.message_type);
     ensure!(event.ends_with(&expected), "the event {event} for {expected}");
 

@@ -7,12 +7,12 @@ use psrp::value::SecureString;
 use serde_json::Value as Json;
 
 use super::vectors_wire::{base64, hex};
-use super::{Report, message_twin};
+use super::{Report, message_round_trip};
 
-/// A text to tell keys apart, which cannot be compared.
+/// Text that is encrypted to compare keys, which have no equality.
 const SAMPLE: &[u8] = b"s\0a\0m\0p\0l\0e\0";
 
-/// The key of a member, which holds hexadecimal digits.
+/// Parses a key of hexadecimal digits.
 pub(super) fn session_key(digits: &Json) -> anyhow::Result<SessionKey> {
     let bytes = hex(digits).try_into().ok().context("a key of another length")?;
     Ok(SessionKey::from_bytes(bytes)?)
@@ -41,16 +41,16 @@ fn exchange(file: &Json) -> anyhow::Result<()> {
     let blob = hex(&file["encrypted_session_key_blob_hex"]);
     let key = client.decrypt_session_key(&blob)?;
     ensure!(key.encrypt(SAMPLE)? == expected.encrypt(SAMPLE)?, "another key");
-    // The padding is random: only the client can tell that it is the same key.
+    // The padding is random, so only the client can tell that the key is the same.
     let again = client.decrypt_session_key(&expected.encrypt_for(&client.public_key_blob())?)?;
     ensure!(again.encrypt(SAMPLE)? == expected.encrypt(SAMPLE)?, "another key after the exchange");
     message(MessageType::EncryptedSessionKey, &file["encrypted_session_key_message_data"], &blob)
 }
 
-/// The data are the message that carries this blob.
+/// Checks that the data is the message with this blob.
 fn message(message_type: MessageType, data: &Json, blob: &[u8]) -> anyhow::Result<()> {
     let data = data.as_str().context("no data of the message")?;
-    message_twin::check(message_type, data);
+    message_round_trip::check(message_type, data);
     let found = match Payload::decode(message_type, data.as_bytes())? {
         Payload::PublicKey(message) => message.blob,
         Payload::EncryptedSessionKey(message) => message.blob,

@@ -1,16 +1,16 @@
-//! The vectors of `crates/psrp/tests/data`, and of any file in one of these formats; what is in a file tells which it is.
+//! The vectors in `crates/psrp/tests/data`, or any file in one of these formats. The content determines the format.
 
 mod clixml;
 mod conversation;
 mod crypto;
 mod wire;
 
-#[path = "../../../../crates/psrp/tests/support/fragment_twin.rs"]
-mod fragment_twin;
-#[path = "../../../../crates/psrp/tests/support/message_twin.rs"]
-mod message_twin;
-#[path = "../../../../crates/psrp/tests/support/packet_twin.rs"]
-mod packet_twin;
+#[path = "../../../../crates/psrp/tests/support/fragment_reference.rs"]
+mod fragment_reference;
+#[path = "../../../../crates/psrp/tests/support/message_round_trip.rs"]
+mod message_round_trip;
+#[path = "../../../../crates/psrp/tests/support/packet_reference.rs"]
+mod packet_reference;
 #[path = "../../../../crates/psrp/tests/support/vectors.rs"]
 mod vectors;
 #[path = "../../../../crates/psrp/tests/support/vectors_wire.rs"]
@@ -24,16 +24,16 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value as Json;
 
-/// What a case goes through.
+/// Runs one case.
 type Examine = fn(&Json) -> anyhow::Result<()>;
 
-/// Runs every case of a file through the `psrp` crate. Failing cases are listed.
+/// Runs every case of a file through `psrp`. Lists failing cases.
 ///
-/// Gives the numbers of cases that passed and of those that failed.
+/// Returns the numbers of passed and failed cases.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or is of no known format, or the output cannot be written.
+/// Fails if the file cannot be read or has no known format, or the output cannot be written.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let file: Json = serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))?;
@@ -59,7 +59,7 @@ pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, u
     Ok((report.passed, report.failures.len()))
 }
 
-/// What the cases of a list go through, by what the first of them has.
+/// Returns the function for the cases of a list, according to the fields of the first one.
 fn format(case: &Json) -> Option<Examine> {
     let formats: [(&str, Examine); 5] = [
         ("reference", clixml::value),
@@ -71,16 +71,16 @@ fn format(case: &Json) -> Option<Examine> {
     formats.into_iter().find(|(member, _)| case.get(member).is_some()).map(|(_, examine)| examine)
 }
 
-/// What became of a file.
+/// Results of a file.
 #[derive(Default)]
 struct Report {
     passed: usize,
-    /// The ids of the other cases, each with what was wrong.
+    /// The ids of the failed cases, each with the reason.
     failures: Vec<(String, String)>,
 }
 
 impl Report {
-    /// Counts a case. The modules that the tests of the crate have too fail by a panic.
+    /// Runs and counts a case. Modules shared with the tests of the crate fail by a panic.
     fn case(&mut self, id: &str, examine: impl FnOnce() -> anyhow::Result<()>) {
         let problem = match catch_unwind(AssertUnwindSafe(examine)) {
             Ok(Ok(())) => {

@@ -1,18 +1,18 @@
 //! Messages, fragments and packets.
 
 use anyhow::{Context as _, bail, ensure};
-use psrp::fragment::{AssemblerOptions, Fragmenter, InterleavedOptions, Priority, SendQueue};
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader};
 use psrp::outofproc::{Packet, ReaderOptions, Role};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::fragment_twin::{self, assemble, assemble_interleaved, chunks};
-use super::message_twin::{self, message_type};
-use super::packet_twin::{self, Found};
+use super::fragment_reference::{self, assemble, chunks};
+use super::message_round_trip::{self, message_type};
+use super::packet_reference::{self, ReadResult};
 use super::vectors_wire::hex;
 
-/// An identifier; `None` where there is none or zeros.
+/// Parses an identifier; `None` if it is missing or zero.
 pub(super) fn id(text: &Json) -> anyhow::Result<Option<Uuid>> {
     let id = text.as_str().map(Uuid::parse_str).transpose()?;
     Ok(id.filter(|id| !id.is_nil()))
@@ -22,7 +22,7 @@ fn hex_list(list: &Json) -> Vec<Vec<u8>> {
     list.as_array().into_iter().flatten().map(hex).collect()
 }
 
-/// A message with its header and what it means, whole, in one fragment and in several.
+/// Checks the header and content of a message: whole, in one fragment and in several.
 pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     let header = MessageHeader {
         destination: if case["destination"] == 1 { Destination::Client } else { Destination::Server },
@@ -38,28 +38,27 @@ pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     ensure!(bytes == plain, "written to other bytes");
-    message_twin::check(header.message_type, data);
+    message_round_trip::check(header.message_type, data);
 
     let mut fragmenter = Fragmenter::new();
     fragmenter.set_next_object_id(case["object_id"].as_u64().context("no object id")?);
     bytes.clear();
     fragmenter.clone().encode(&plain, &mut bytes);
     ensure!(bytes == hex(&case["fragment_hex"]), "another fragment");
-    let mut queue = SendQueue::new(fragmenter.fragment_size(100));
-    queue.push(header.pipeline_id, Priority::Default, &plain);
+    let encode = |fragment: Fragment<'_>| {
+        let mut bytes = Vec::new();
+        fragment.encode(&mut bytes).map(|()| bytes)
+    };
+    let fragments: Vec<_> =
+        fragmenter.fragment_size(100).split(&plain).map(encode).collect::<Result<_, _>>()?;
     let expected = hex_list(&case["fragments_of_100_bytes_hex"]);
-    for fragment in &expected {
-        bytes.clear();
-        ensure!(queue.next_payload(100, &mut bytes).is_some(), "too few fragments");
-        ensure!(&bytes == fragment, "another fragment of 100 bytes");
-    }
-    ensure!(queue.is_empty(), "too many fragments");
+    ensure!(fragments == expected, "other fragments of 100 bytes");
     let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
     ensure!(outcome.failure.is_none() && outcome.messages == [plain], "put together to {outcome:?}");
     Ok(())
 }
 
-/// The messages of chunks, or their refusal, in these chunks and in others.
+/// Checks the messages, or the error, of chunks, also with other chunk boundaries.
 pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
     let parts = hex_list(&case["chunks"]);
     let all = parts.concat();
@@ -67,41 +66,36 @@ pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
     for sizes in [&[][..], &[1], &[20], &[21, 1], &[22], &[5, 50]] {
         let chunks =
             if sizes.is_empty() { parts.iter().map(|part| &part[..]).collect() } else { chunks(&all, sizes) };
-        let strict = assemble(AssemblerOptions::new(), &chunks);
-        let tolerant = assemble_interleaved(InterleavedOptions::new(), &chunks);
+        let outcome = assemble(AssemblerOptions::new(), &chunks);
         match case["expect"].as_str().context("no expectation")? {
             "accept" | "accept_empty" | "incomplete" => {
-                for outcome in [strict, tolerant] {
-                    ensure!(outcome.failure.is_none() && outcome.messages == messages, "{outcome:?}");
-                }
+                ensure!(outcome.failure.is_none() && outcome.messages == messages, "{outcome:?}");
             }
             "reject" => {
-                for outcome in [strict, tolerant] {
-                    ensure!(outcome.failure.is_some() && outcome.messages.is_empty(), "{outcome:?}");
-                }
+                ensure!(outcome.failure.is_some() && outcome.messages.is_empty(), "{outcome:?}");
             }
-            "reject_strict" => ensure!(strict.failure.is_some(), "{strict:?}"),
-            // Either is right; what matters is that the rules below hold.
+            "reject_strict" => ensure!(outcome.failure.is_some(), "{outcome:?}"),
+            // Both results are allowed; the rules below must hold.
             "lenient" => {}
             other => bail!("unknown expectation {other}"),
         }
     }
-    fragment_twin::check(&all, &[7], 1000);
+    fragment_reference::check(&all, &[7], 1000);
     Ok(())
 }
 
-/// The packet of a line, for a client and a server.
+/// Parses the packet in a line as a client and as a server.
 pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
     let line = case["line"].as_str().context("no line")?;
     let read = |role, end: &str| {
         let bytes = format!("{line}{end}").into_bytes();
-        packet_twin::check(&bytes, &chunks(&bytes, &[7]), 10_000);
-        packet_twin::read(role, ReaderOptions::new(), &[&bytes])
+        packet_reference::check(&bytes, &chunks(&bytes, &[7]), 10_000);
+        packet_reference::read(role, ReaderOptions::new(), &[&bytes])
     };
     let (client, server) = (read(Role::Client, "\n"), read(Role::Server, "\r\n"));
-    let refused = |found: &[Found]| matches!(found, [Found::Error(_)] | [Found::Failure(_)]);
+    let refused = |found: &[ReadResult]| matches!(found, [ReadResult::Error(_)] | [ReadResult::Failure(_)]);
     let mut buffer = Vec::new();
-    let parsed = Packet::parse(line.as_bytes(), &mut buffer).map(Found::from);
+    let parsed = Packet::parse(line.as_bytes(), &mut buffer).map(ReadResult::from);
     match case["expect"].as_str().context("no expectation")? {
         "accept" => {
             let expected = expected(&case["packet"])?;
@@ -112,19 +106,21 @@ pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
             ensure!(parsed.is_err(), "accepted");
             ensure!(refused(&client) && refused(&server), "read {client:?} and {server:?}");
         }
-        // Noise, or what is empty at a server's end.
+        // Output of the shell, or an empty packet for a server.
         "reject_or_skip" => {
             ensure!(client.is_empty() || refused(&client), "a client read {client:?}");
             ensure!(server.is_empty() || refused(&server), "a server read {server:?}");
         }
-        "reject_server" => ensure!(refused(&server) || server == [Found::End], "a server read {server:?}"),
+        "reject_server" => {
+            ensure!(refused(&server) || server == [ReadResult::End], "a server read {server:?}")
+        }
         "lenient" => ensure!(client == server, "read {client:?} and {server:?}"),
         other => bail!("unknown expectation {other}"),
     }
     Ok(())
 }
 
-fn expected(packet: &Json) -> anyhow::Result<Found> {
+fn expected(packet: &Json) -> anyhow::Result<ReadResult> {
     let target = id(&packet["guid"])?;
     let bytes = packet.get("data_hex").map(hex).unwrap_or_default();
     let priority =

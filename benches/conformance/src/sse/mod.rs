@@ -1,8 +1,8 @@
-//! The decoder cases of `crates/sse/tests/data/sse-cases.json`.
+//! Decoder cases of `crates/tightwire-sse/tests/data/sse-cases.json`.
 
-#[path = "../../../../crates/sse/tests/support/cases.rs"]
+#[path = "../../../../crates/tightwire-sse/tests/support/cases.rs"]
 mod cases;
-#[path = "../../../../crates/sse/tests/support/chunked.rs"]
+#[path = "../../../../crates/tightwire-sse/tests/support/chunked.rs"]
 mod chunked;
 mod ours;
 #[cfg(feature = "sse-peers")]
@@ -15,18 +15,18 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// Runs every case of a file through every entry point and adaptor of the `sse` crate, and with the feature
-/// `sse-peers` through the decoders by others, each in every chunking. Failing cases are listed, the counts follow.
+/// Runs all cases of a file with every entry point and adaptor of tightwire-sse, and with the feature `sse-peers` with other
+/// decoders, each in every chunking. Prints failed cases, and the number of passed cases per subject.
 ///
-/// Gives the numbers of cases that passed everywhere and of those that failed somewhere, of ours.
+/// Returns the numbers of cases that passed with all subjects, and of those that failed with one. Peers do not count.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or the output cannot be written.
+/// If the file cannot be read or the output cannot be written.
 ///
 /// # Panics
 ///
-/// When the file does not have the schema `sse-cases/1`.
+/// If the file does not have the schema `sse-cases/1`.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     std::fs::metadata(path).with_context(|| format!("read {}", path.display()))?;
     let cases = cases::load_file(path);
@@ -44,11 +44,11 @@ pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, u
     Ok((cases.len() - failed.len(), failed.len()))
 }
 
-/// Peers run the explicit cases only: some need time quadratic in the length of the generated inputs.
+/// Runs the peers, without the generated cases, for which some need quadratic time.
 #[cfg(feature = "sse-peers")]
 fn run_peers(cases: &[cases::Case], out: &mut impl Write) -> std::io::Result<()> {
     let explicit: Vec<_> = cases.iter().filter(|case| !case.id.starts_with("gen-")).cloned().collect();
-    // Some peers panic on some inputs; that is counted, and the message would only hide the counts.
+    // Some peers panic on some inputs, which counts as a failure. Hides the messages.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     for subject in peers::SUBJECTS {
@@ -56,7 +56,7 @@ fn run_peers(cases: &[cases::Case], out: &mut impl Write) -> std::io::Result<()>
         let ids: Vec<_> = report.failures.into_iter().map(|(id, _)| id).collect();
         writeln!(
             out,
-            "peer {}: type and data right in {} of {}, everything it exposes in {}; fails {}",
+            "peer {}: type and data correct in {} of {}, everything it exposes in {}; failed {}",
             subject.name,
             report.events,
             explicit.len(),

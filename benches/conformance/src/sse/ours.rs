@@ -1,4 +1,4 @@
-//! Every way into the decoder of this workspace.
+//! Entry points of tightwire-sse.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use sse::compat::eventsource_stream as compat;
-use sse::{
+use tightwire_sse::compat::eventsource_stream as compat;
+use tightwire_sse::{
     BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, Item, OwnedItem, Reader, SseCodec,
 };
 use tokio_util::codec::{Decoder as _, FramedRead};
@@ -36,7 +36,7 @@ fn text(error: impl Display) -> String {
     error.to_string()
 }
 
-/// What the decoder knows at the end of input: the strict end on a copy, then the lenient one.
+/// Completes the outcome at the end of the input: with the strict end on a copy, then with the lenient one.
 fn ended(mut decoder: Decoder, events: Vec<Expected>) -> Result<Outcome, String> {
     let mut strict = decoder.clone();
     strict.finish();
@@ -91,7 +91,7 @@ fn feed(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     ended(decoder, events)
 }
 
-/// Breaks after every event, so that the rest of the chunk comes in again.
+/// Returns `Break` after every event, and feeds the rest of the chunk again.
 fn feed_one(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     let mut decoder = case.decoder();
     let mut events = Vec::new();
@@ -131,7 +131,7 @@ fn next_item(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     Ok(Outcome { comments: Some(comments), retry_updates: Some(retry_updates), ..outcome })
 }
 
-/// Decodes with the strict ending and then with the lenient one, where the two differ by configuration.
+/// Decodes with the strict and then with the lenient ending, for adaptors with a setting for it.
 fn both(case: &Case, decode: impl Fn(Decoder, Ending) -> Result<Outcome, String>) -> Result<Outcome, String> {
     let lenient = decode(case.decoder(), Ending::Lenient)?.events;
     Ok(Outcome { lenient: Some(lenient), ..decode(case.decoder(), Ending::Strict)? })
@@ -255,7 +255,7 @@ fn framed_read(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     })
 }
 
-/// The names of eventsource-stream, which has no accessor for the reconnection time.
+/// The types of eventsource-stream, which has no accessor for the reconnection time.
 fn compat_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), case.decoder());
     let mut events = Vec::new();

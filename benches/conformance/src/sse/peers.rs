@@ -1,4 +1,4 @@
-//! Decoders by others, mapped to the same outcome.
+//! Other decoders, with the same outcome type.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ fn ready_stream<'a>(
     stream::iter(shared(case, chunks).map(Ok))
 }
 
-/// Hands every item of a stream that is always ready to `on_item`.
+/// Calls `on_item` for every item of a stream that is always ready.
 fn drain<T, E: Debug>(
     events: &mut (impl Stream<Item = Result<T, E>> + Unpin),
     mut on_item: impl FnMut(T),
@@ -96,7 +96,7 @@ fn sse_core(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     Ok(Outcome { events, last_event_id: Some(last_event_id), retry_updates, ..Outcome::default() })
 }
 
-/// It reports raw blocks; what the standard makes of them is done here, as its users have to.
+/// Returns raw blocks. This function applies the rules of the standard, as its users have to.
 fn sse_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     let mut stream = sse_stream::SseByteStream::new(ready_stream(case, chunks));
     let mut events = Vec::new();

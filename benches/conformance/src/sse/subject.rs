@@ -1,4 +1,4 @@
-//! A decoder under test, and what it made of a case.
+//! Decoder under test and its results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,25 +6,25 @@ use bytes::Bytes;
 
 use super::cases::{Case, Expected};
 
-/// What a decoder made of an input. A part that it does not expose is `None` and is not compared.
+/// Result of decoding an input. Parts that the decoder does not expose are `None` and not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The events, in order.
+    /// Events, in order.
     pub(super) events: Vec<Expected>,
-    /// The last event id at the end.
+    /// Last event id at the end.
     pub(super) last_event_id: Option<String>,
-    /// Every retry update, in milliseconds.
+    /// All retry updates, in milliseconds.
     pub(super) retry_updates: Option<Vec<u64>>,
-    /// The latest retry update at the end, where only that is known.
+    /// Last retry update, in milliseconds, if only this is exposed.
     pub(super) last_retry: Option<Option<u64>>,
-    /// Every comment.
+    /// All comments.
     pub(super) comments: Option<Vec<String>>,
-    /// The events if the end of input ends the block.
+    /// Events with a lenient end of input.
     pub(super) lenient: Option<Vec<Expected>>,
 }
 
 impl Outcome {
-    /// Whether types and data of the events are right.
+    /// Returns whether types and data of the events are correct.
     fn matches_events(&self, case: &Case) -> bool {
         let same = |(found, expected): (&Expected, &Expected)| {
             found.event_type == expected.event_type && found.data == expected.data
@@ -32,7 +32,7 @@ impl Outcome {
         self.events.len() == case.events.len() && self.events.iter().zip(&case.events).all(same)
     }
 
-    /// Whether everything that the decoder exposes and the case states is right.
+    /// Returns whether everything that the decoder exposes and the case defines is correct.
     fn matches(&self, case: &Case) -> bool {
         fn agree<T: PartialEq>(found: Option<&T>, expected: Option<&T>) -> bool {
             found.is_none() || expected.is_none() || found == expected
@@ -46,30 +46,30 @@ impl Outcome {
     }
 }
 
-/// Decodes a case in the chunks given, some of which may be empty. The text of an error is for people.
+/// Decodes a case in these chunks, some of which may be empty. Returns an error message on failure.
 pub(super) type Decode = fn(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String>;
 
-/// A decoder under test.
+/// Decoder under test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject {
-    /// What it is called in the output.
+    /// Name in the output.
     pub(super) name: &'static str,
-    /// How to run it.
+    /// Function that decodes a case.
     pub(super) decode: Decode,
 }
 
-/// What a decoder passed.
+/// Results of a decoder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Report {
-    /// Cases in which types and data were right in every chunking.
+    /// Number of cases in which types and data were correct in every chunking.
     pub(super) events: usize,
-    /// Cases in which everything was right in every chunking.
+    /// Number of cases in which everything was correct in every chunking.
     pub(super) everything: usize,
-    /// The other cases, with the first chunking that went wrong and what came out.
+    /// Failed cases, with the first chunking that failed and its result.
     pub(super) failures: Vec<(String, String)>,
 }
 
-/// Runs a decoder over the cases in every chunking. A panic is a failure.
+/// Runs a decoder with all cases in every chunking. A panic is a failure.
 pub(super) fn run(subject: &Subject, cases: &[Case]) -> Report {
     let mut report = Report::default();
     for case in cases {
@@ -100,7 +100,7 @@ pub(super) fn run(subject: &Subject, cases: &[Case]) -> Report {
     report
 }
 
-/// The chunks as reference-counted slices of one buffer, made on demand.
+/// Returns the chunks as reference-counted slices of one buffer.
 pub(super) fn shared<'a>(case: &Case, chunks: &'a [&'a [u8]]) -> impl Iterator<Item = Bytes> + use<'a> {
     let mut rest = Bytes::copy_from_slice(&case.input);
     chunks.iter().map(move |chunk| rest.split_to(chunk.len()))
@@ -112,7 +112,7 @@ fn chunking(chunks: &[&[u8]]) -> String {
     format!("chunks of {}{more}", lengths.join(","))
 }
 
-/// Cuts a text to a length that a terminal can show.
+/// Truncates a text to a printable length.
 fn abridged(text: &str) -> String {
     let mut short: String = text.chars().take(300).collect();
     if short.len() < text.len() {

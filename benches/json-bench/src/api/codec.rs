@@ -1,28 +1,28 @@
-//! Who encodes and decodes: the `json` crate, and the peers as their documentation calls them first.
+//! tightwire-json and other crates, called as shown first in their documentation.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::peers::{self, SimdJson};
 
-/// An encoder and decoder for types of serde.
+/// Encoder and decoder for types of serde.
 pub trait Codec: Default {
-    /// What the report calls it.
+    /// Name in the report.
     const NAME: &'static str;
-    /// Its version, where it is not ours.
+    /// Version, `None` for tightwire-json.
     const VERSION: Option<&'static str>;
 
-    /// A document in a new vector.
+    /// Encodes into a new vector.
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>>;
 
-    /// A document at the end of a buffer.
+    /// Appends the encoded value to a buffer.
     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()>;
 
-    /// The value of a document. `self` is memory that is kept.
+    /// Decodes a document. `self` has memory that is reused.
     fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T>;
 }
 
-/// The `json` crate.
+/// tightwire-json.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ours;
 
@@ -31,15 +31,15 @@ impl Codec for Ours {
     const VERSION: Option<&'static str> = None;
 
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-        json::to_vec(value).ok()
+        tightwire_json::to_vec(value).ok()
     }
 
     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
-        json::to_buf(buffer, value).ok()
+        tightwire_json::to_buf(buffer, value).ok()
     }
 
     fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
-        json::from_slice(document).ok()
+        tightwire_json::from_slice(document).ok()
     }
 }
 
@@ -64,7 +64,7 @@ impl Codec for SerdeJson {
     }
 }
 
-/// simd-json, which changes its input: every call copies the document, and all working memory is kept.
+/// simd-json, which modifies its input: every call copies the document. Its working memory is reused.
 impl Codec for SimdJson {
     const NAME: &'static str = "simd-json";
     const VERSION: Option<&'static str> = Some(peers::SIMD_JSON);
@@ -103,7 +103,7 @@ impl Codec for SonicRs {
     }
 }
 
-/// The decoders behind `json` that are not its own, see `json::Backend`.
+/// Other backends of tightwire-json, see `tightwire_json::Backend`.
 #[cfg(feature = "all-backends")]
 pub mod backends {
     use super::{Codec, DeserializeOwned, Serialize};
@@ -120,16 +120,16 @@ pub mod backends {
                     const VERSION: Option<&'static str> = None;
 
                     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-                        json::to_vec(value).ok()
+                        tightwire_json::to_vec(value).ok()
                     }
 
                     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
-                        json::to_buf(buffer, value).ok()
+                        tightwire_json::to_buf(buffer, value).ok()
                     }
 
                     fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
-                        const CODEC: json::Codec =
-                            json::Codec::strict().with_backend(json::Backend::$name);
+                        const CODEC: tightwire_json::Codec =
+                            tightwire_json::Codec::strict().with_backend(tightwire_json::Backend::$name);
                         CODEC.from_slice(document).ok()
                     }
                 }
@@ -138,9 +138,9 @@ pub mod backends {
     }
 
     backends! {
-        /// serde_json behind `json`.
+        /// tightwire-json with the backend serde_json.
         SerdeJson = "ours on serde_json";
-        /// simd-json behind `json`.
+        /// tightwire-json with the backend simd-json.
         SimdJson = "ours on simd-json";
     }
 }

@@ -1,27 +1,28 @@
-//! The documents of the published rows, to the byte.
+//! Documents of the published rows.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Texts to decode and the texts that the original encodes; the README beside the file tells their origin.
-const FILE: &str = include_str!("../../../../crates/perplexity/tests/data/perplexity-bench-data.json");
+/// Inputs, and the outputs of the Go library. The README in the same folder describes their origin.
+const FILE: &str =
+    include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
 
-/// One value in both forms.
+/// Input and output of a value.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What the unmarshal row decodes, white space included.
+    /// Input of the unmarshal row, including white space.
     pub input: Vec<u8>,
-    /// What the original encodes in the marshal row.
+    /// Output of the Go library in the marshal row.
     pub output: Vec<u8>,
     value: Value,
 }
 
 impl Document {
-    /// The document whose texts have these names in the file.
+    /// Loads the document with these names in the file.
     ///
     /// # Panics
-    /// The file has no such texts.
-    pub fn of(input: &str, output: &str) -> Self {
+    /// If the file does not contain the names.
+    pub fn load(input: &str, output: &str) -> Self {
         let file: Value = serde_json::from_str(FILE).unwrap_or_default();
         let text = |form: &str, name: &str| match file[form][name].as_str() {
             Some(text) => text.as_bytes().to_vec(),
@@ -33,12 +34,12 @@ impl Document {
         Self { input, output, value }
     }
 
-    /// Whether `encoded` is the output, whatever the order of its members and the form of its numbers.
+    /// Returns whether `encoded` equals the output, ignoring the order of fields and the format of numbers.
     pub fn is_encoded_in(&self, encoded: &[u8]) -> bool {
         serde_json::from_slice(encoded).is_ok_and(|encoded| same(&encoded, &self.value))
     }
 
-    /// Whether `decoded` has everything that the input has. The input lacks the empty message that the output has.
+    /// Returns whether `decoded` has all fields of the input. The empty message in the output is not in the input.
     pub fn is_decoded_in<T: Serialize>(&self, decoded: &T) -> bool {
         let mut expected = self.value.clone();
         drop_empty_messages(&mut expected);
@@ -49,7 +50,7 @@ impl Document {
     }
 }
 
-/// Whether two values are equal when `0` and `0.0` are: encoders write floats without a fraction in either form.
+/// Returns whether two values are equal, where `0` equals `0.0`: encoders differ for floats without a fraction.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -88,7 +89,7 @@ mod tests {
             ("SearchResponse_Unmarshal", "SearchResponse", (583, 452)),
             ("ComplexResponse_Unmarshal", "ComplexResponse", (1241, 1000)),
         ] {
-            let document = Document::of(input, output);
+            let document = Document::load(input, output);
             assert_eq!((document.input.len(), document.output.len()), lengths, "{output}");
             assert!(document.is_encoded_in(&document.output));
             assert!(!document.is_encoded_in(b"{}") && !document.is_encoded_in(b"{"));
@@ -96,8 +97,8 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_changed_member_is_noticed() {
-        let chunk = Document::of("StreamChunk_Unmarshal", "StreamChunk");
+    fn a_missing_or_changed_field_is_detected() {
+        let chunk = Document::load("StreamChunk_Unmarshal", "StreamChunk");
         let output: Value = serde_json::from_slice(&chunk.output).unwrap();
         assert!(chunk.is_decoded_in(&output));
         let mut without_message = output.clone();

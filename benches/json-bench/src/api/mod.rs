@@ -1,4 +1,4 @@
-//! Documents, structs and implementations of the `types` suite: the Perplexity API.
+//! Documents, structs and implementations of the suite `types`: the Perplexity API.
 
 pub mod codec;
 pub mod document;

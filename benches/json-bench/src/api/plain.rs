@@ -1,7 +1,7 @@
-//! The same objects as plain structs with serde's derive, for the peers: the members and the order of the original.
+//! Plain structs with serde's derive for the peers, with the fields of the Go library in the same order.
 //!
-//! Texts with few values, such as the role, are `String`: a derived enum has no place for values that it does not know.
-//! Nothing here keeps unknown members or accepts `null` for a member that the original always writes.
+//! Enumerations such as the role are `String`, because a derived enum cannot represent unknown values. Unknown fields
+//! are not kept, and `null` is not accepted for fields that the Go library always writes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ macro_rules! structs {
         $(
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
             $(#[$meta])*
-            #[allow(missing_docs, reason = "the names say it all")]
+            #[allow(missing_docs, reason = "field names are sufficient")]
             pub struct $name {
                 $($(#[$field_meta])* pub $field: $ty,)+
             }
@@ -54,7 +54,7 @@ structs! {
         search_queries_cost: Option<f64>,
     }
 
-    /// A completion, or a part of one.
+    /// Completion, or a chunk of one.
     StreamChunk {
         id: String,
         choices: Vec<Choice>,
@@ -74,7 +74,7 @@ structs! {
         usage: Option<UsageInfo>,
     }
 
-    /// One answer. Both messages are always written.
+    /// Choice. Both messages are always written.
     Choice {
         delta: ChatMessage,
         index: u32,
@@ -84,7 +84,7 @@ structs! {
         finish_reason: Option<String>,
     }
 
-    /// A message.
+    /// Message.
     ChatMessage {
         role: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,12 +96,12 @@ structs! {
         content: Option<Content>,
     }
 
-    /// An object around a URL.
+    /// Object with a URL.
     Url {
         url: String,
     }
 
-    /// A call of a function.
+    /// Call of a function.
     ToolCall {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
@@ -111,7 +111,7 @@ structs! {
         kind: Option<String>,
     }
 
-    /// What is called.
+    /// Function and arguments.
     Function {
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<String>,
@@ -119,7 +119,7 @@ structs! {
         name: Option<String>,
     }
 
-    /// One step on the way to an answer.
+    /// Reasoning step.
     ReasoningStep {
         thought: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ structs! {
         web_search: Option<WebSearch>,
     }
 
-    /// A search and its results.
+    /// Search and its results.
     WebSearch {
         search_keywords: Vec<String>,
         search_results: Vec<PublicResult>,
@@ -156,34 +156,34 @@ structs! {
         url: Option<String>,
     }
 
-    /// The outcome of an agent.
+    /// Result of an agent.
     BrowserAgent {
         result: String,
         url: String,
     }
 
-    /// The use of a tool.
+    /// Use of a tool.
     BrowserTool {
         tool: BTreeMap<String, Value>,
     }
 
-    /// A program and its result.
+    /// Program and its result.
     CodeRun {
         code: String,
         result: String,
     }
 
-    /// Pages that were fetched.
+    /// Fetched pages.
     FetchedPages {
         contents: Vec<PublicResult>,
     }
 
-    /// A search in attachments.
+    /// Search in attachments.
     AttachmentSearch {
         attachment_urls: Vec<String>,
     }
 
-    /// A page that an answer refers to.
+    /// Search result of a completion.
     PublicResult {
         title: String,
         url: String,
@@ -197,7 +197,7 @@ structs! {
         source: Option<String>,
     }
 
-    /// The answer to a search.
+    /// Response to a search.
     SearchResponse {
         id: String,
         results: Vec<Page>,
@@ -205,7 +205,7 @@ structs! {
         server_time: Option<String>,
     }
 
-    /// A page that was found.
+    /// Result of a search.
     Page {
         snippet: String,
         title: String,
@@ -217,19 +217,19 @@ structs! {
     }
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub enum Content {
     Text(String),
     Parts(Vec<Part>),
 }
 
-/// One part of a message.
+/// Part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub enum Part {
     Text {
         text: String,
@@ -250,10 +250,10 @@ pub enum Part {
     },
 }
 
-/// A URL in one of its two forms.
+/// URL, as a string or an object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "field names are sufficient")]
 pub enum Source {
     Plain(String),
     Object(Url),
@@ -267,12 +267,11 @@ mod tests {
     use crate::api::codec::{Codec, Ours, SerdeJson, SonicRs};
     use crate::api::document::Document;
     use crate::peers::SimdJson;
-    use perplexity::types::{chat, search};
+    use tightwire_perplexity::types::{chat, search};
 
-    /// Every codec decodes and encodes all of the document, as our type and as the plain one.
     #[test]
-    fn nothing_is_lost() {
-        fn through<C: Codec, T: Serialize + DeserializeOwned>(document: &Document) {
+    fn every_codec_round_trips_both_types() {
+        fn round_trip<C: Codec, T: Serialize + DeserializeOwned>(document: &Document) {
             let decoded = |text: &[u8]| C::default().decode::<T>(text).unwrap();
             assert!(document.is_decoded_in(&decoded(&document.input)), "{}", C::NAME);
             let value = decoded(&document.output);
@@ -282,13 +281,13 @@ mod tests {
             assert!(document.is_encoded_in(&buffer), "{}", C::NAME);
         }
         fn all<O: Serialize + DeserializeOwned, P: Serialize + DeserializeOwned>(input: &str, output: &str) {
-            let document = Document::of(input, output);
-            through::<Ours, O>(&document);
-            through::<Ours, P>(&document);
-            through::<SerdeJson, O>(&document);
-            through::<SerdeJson, P>(&document);
-            through::<SimdJson, P>(&document);
-            through::<SonicRs, P>(&document);
+            let document = Document::load(input, output);
+            round_trip::<Ours, O>(&document);
+            round_trip::<Ours, P>(&document);
+            round_trip::<SerdeJson, O>(&document);
+            round_trip::<SerdeJson, P>(&document);
+            round_trip::<SimdJson, P>(&document);
+            round_trip::<SonicRs, P>(&document);
         }
         all::<chat::Usage, UsageInfo>("UsageInfo_Unmarshal", "UsageInfo");
         all::<chat::Completion, StreamChunk>("StreamChunk_Unmarshal", "StreamChunk");

@@ -1,6 +1,6 @@
-//! A cheap check of what was decoded, part of the timed operation: lengths and numbers from its first and its last part.
+//! Check values of decoded values: lengths and numbers of their first and last parts. Part of the timed operation.
 
-use perplexity::types::{chat, search};
+use tightwire_perplexity::types::{chat, search};
 
 use super::plain;
 use crate::types::Check;
@@ -15,7 +15,7 @@ impl Check for chat::Usage {
     }
 }
 
-/// In thousandths of a cent, a whole number in the documents.
+/// Returns the cost in thousandths of a cent, which is an integer in the documents.
 fn cost(cost: &chat::Cost) -> u64 {
     (cost.total_cost * 1e5).round() as u64
 }

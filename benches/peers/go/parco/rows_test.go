@@ -218,7 +218,7 @@ func TestRowsAreRight(t *testing.T) {
 // TestStandInWritesTheFormat compares its messages with the vectors of the original, which have the same data, through
 // a codec that the vectors pin.
 func TestStandInWritesTheFormat(t *testing.T) {
-	text, err := os.ReadFile("../../../../crates/parco/tests/data/parco-vectors.json")
+	text, err := os.ReadFile("../../../../crates/tightwire-parco/tests/data/parco-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // vectorFile is in the tests of the Rust crate; a README beside it tells its origin.
-const vectorFile = "../../../../crates/parco/tests/data/parco-vectors.json"
+const vectorFile = "../../../../crates/tightwire-parco/tests/data/parco-vectors.json"
 
 // vector is a case of any list; each list has its own members of these.
 type vector struct {

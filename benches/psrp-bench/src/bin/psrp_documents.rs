@@ -1,4 +1,4 @@
-//! Writes the CLIXML document of a row of the suite to standard output, for peers that are other programs.
+//! Writes the CLIXML document of a row to standard output, for peers that are separate programs.
 //!
 //!     cargo run -p psrp-bench --bin psrp_documents -- ROW
 

@@ -1,19 +1,18 @@
-//! How much memory a session takes whose pipeline writes many objects: client and server in one process, over a pipe in
-//! memory, the client looking at each object as it comes.
+//! Measures the memory of a session whose pipeline outputs many objects: client and server in one process, over an
+//! in-memory pipe. The client processes each object as it arrives.
 //!
 //!     cargo run --release -p psrp-bench --bin psrp_memory
 //!
-//! Prints the peak of the resident memory of the process, which Linux tells, after ten thousand objects and after a
-//! million.
+//! Prints the peak resident memory of the process after ten thousand objects and after a million. Linux only.
 
 use std::fs;
 use std::io::Write as _;
 
 use anyhow::{Context, Result, ensure};
-use psrp_bench::session::{Far, Sessions, sum};
+use psrp_bench::session::{ServerKind, Sessions, sum};
 
 fn main() -> Result<()> {
-    let sessions = Sessions::new(Far::Server)?;
+    let sessions = Sessions::new(ServerKind::Full)?;
     let pool = sessions.open()?;
     let mut out = std::io::stdout().lock();
     for count in [10_000, 1_000_000] {
@@ -24,7 +23,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The most memory that was resident, in KiB.
+/// Returns the peak resident memory in KiB.
 fn peak() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status").context("only Linux tells")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

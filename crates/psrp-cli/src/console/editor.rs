@@ -1,31 +1,30 @@
-//! A line while it is typed.
+//! Line editor for prompts.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use zeroize::Zeroizing;
 
-/// The longest line that can be typed, in bytes.
-const LONGEST_LINE: usize = 64 * 1024;
+/// Maximum length of a typed line in bytes.
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// A line that is typed key by key; only its end can be changed.
+/// A line edited key by key. Editing is possible only at its end.
 #[derive(Debug, Default)]
 pub(super) struct Editor {
     line: Zeroizing<String>,
 }
 
-/// What a key does to the line.
+/// Effect of a key on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// Nothing.
     None,
-    /// The last character is new.
+    /// A character was appended.
     Added,
-    /// Something was removed.
+    /// Characters were removed.
     Changed,
-    /// The line is finished.
+    /// The line is complete.
     Done,
-    /// There is no more input.
+    /// End of input.
     End,
-    /// The user wants to stop.
+    /// Ctrl+C.
     Interrupted,
 }
 
@@ -64,11 +63,11 @@ impl Editor {
     }
 
     fn push(&mut self, char: char) -> Edit {
-        if self.line.len() + char.len_utf8() > LONGEST_LINE {
+        if self.line.len() + char.len_utf8() > MAX_LINE_BYTES {
             return Edit::None;
         }
         if self.line.capacity() - self.line.len() < char.len_utf8() {
-            // Growing by itself would leave a copy behind.
+            // `String` would leave a copy of its content behind when it grows.
             let mut larger = String::with_capacity((self.line.len() * 2).max(256));
             larger.push_str(&self.line);
             self.line = Zeroizing::new(larger);
@@ -89,7 +88,7 @@ impl Editor {
         Edit::Changed
     }
 
-    /// Where the last word begins.
+    /// Returns the start of the last word.
     fn last_word(&self) -> usize {
         let text = self.line.trim_end();
         text.rfind(char::is_whitespace)
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_line_can_be_changed() {
+    fn the_end_of_the_line_is_editable() {
         let mut editor = Editor::default();
         type_keys(&mut editor, "one tw\u{e4}");
         assert_eq!(editor.key(KeyCode::Backspace.into()), Edit::Changed);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn control_keys_end_the_question() {
+    fn control_keys_end_the_prompt() {
         let mut editor = Editor::default();
         assert_eq!(control(&mut editor, 'd'), Edit::End);
         type_keys(&mut editor, "x");
@@ -136,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_a_longest_length() {
+    fn the_line_length_is_limited() {
         let mut editor = Editor::default();
-        type_keys(&mut editor, &"x".repeat(LONGEST_LINE));
+        type_keys(&mut editor, &"x".repeat(MAX_LINE_BYTES));
         assert_eq!(editor.key(KeyCode::Char('x').into()), Edit::None);
     }
 }

@@ -1,14 +1,14 @@
-//! Keys of a terminal as PowerShell has them.
+//! Converts terminal keys to PowerShell's key information.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use psrp::host::{ControlKeyStates, KeyInfo, ReadKeyOptions};
 
-/// Whether this is the key that stops a pipeline.
+/// Returns whether the key is Ctrl+C.
 pub(super) fn is_interrupt(key: &KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C'))
 }
 
-/// The key with the code that Windows has for it, 0 where there is none.
+/// Converts a key. The virtual key code is that of Windows, 0 if there is none.
 pub(super) fn key_info(key: &KeyEvent, options: ReadKeyOptions) -> KeyInfo {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let (virtual_key_code, character) = match key.code {
@@ -42,7 +42,7 @@ pub(super) fn key_info(key: &KeyEvent, options: ReadKeyOptions) -> KeyInfo {
     {
         state = state | ControlKeyStates::SHIFT;
     }
-    // Most terminals tell only when a key is pressed: that has to do for a release too.
+    // Most terminals report only key presses, so a press also counts as the release.
     let wants_down = options.contains(ReadKeyOptions::INCLUDE_KEY_DOWN);
     let key_down = key.kind != KeyEventKind::Release
         && (wants_down || !options.contains(ReadKeyOptions::INCLUDE_KEY_UP));
@@ -67,7 +67,7 @@ fn char_code(char: char) -> i32 {
     }
 }
 
-/// The code unit of a character, U+FFFD for one that takes two.
+/// Returns the UTF-16 code unit of a character, U+FFFD if it needs two.
 fn char_unit(char: char, is_control: bool) -> u16 {
     match char {
         'a'..='z' | 'A'..='Z' if is_control => u16::from(char.to_ascii_lowercase() as u8 - b'a' + 1),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_the_codes_of_windows() {
+    fn keys_have_windows_key_codes() {
         let key = info(KeyCode::Char('a'), KeyModifiers::NONE);
         assert_eq!((key.virtual_key_code, key.character, key.key_down), (65, 97, true));
         let key = info(KeyCode::Char('A'), KeyModifiers::SHIFT);

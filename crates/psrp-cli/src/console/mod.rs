@@ -1,4 +1,4 @@
-//! A host that talks to the user at a terminal.
+//! Host that interacts with the user on a terminal.
 
 mod convert;
 mod editor;
@@ -27,28 +27,28 @@ use tokio::sync::{Mutex, Notify};
 use uuid::Uuid;
 
 pub(crate) use self::options::ConsoleOptions;
-pub(crate) use self::session::Refusal;
+pub(crate) use self::session::CallError;
 use self::session::Session;
 use self::style::Style;
 use self::terminal::{Cancel, CancelOnDrop, Channel, Echo};
 
-/// The terminal that the program was started at, or any reader and writer, as a host.
+/// The terminal of this process, or any reader and writer, as a PowerShell host.
 ///
-/// What scripts write goes to the standard output; prompts, errors, warnings, messages and bars of progress to the error
-/// output. All text of the other side is made [safe for a terminal](psrp::terminal_safe) first.
+/// Script output goes to standard output; prompts, errors, warnings, messages and progress bars go to standard error.
+/// All text from the server is [escaped for the terminal](psrp::terminal_safe).
 ///
-/// - Where the output is no terminal, nothing has colours and there are no bars. The variable `NO_COLOR` and the
-///   terminal type `dumb` switch colours off too.
-/// - Where the input is no terminal, prompts take its lines, also those for passwords. At its end a prompt fails in the
+/// - If the output is no terminal, there are no colours and no progress bars. `NO_COLOR` and `TERM=dumb` disable
+///   colours, too.
+/// - If the input is no terminal, prompts read lines from it, including passwords. At its end the prompt fails in the
 ///   script.
-/// - At a terminal, passwords are not shown while they are typed, and Ctrl+C at a prompt fails it and is told by
-///   [`interrupted`](Self::interrupted). Everything else waits until a prompt is answered.
-/// - Keys, size, cursor, title and colours of the window are there if input and both outputs are a terminal. The
-///   contents of the window can be cleared but neither read, filled nor moved, whatever a script asks for.
+/// - On a terminal, passwords are not echoed. Ctrl+C at a prompt fails it and is reported by
+///   [`interrupted`](Self::interrupted). All other calls wait until the prompt is answered.
+/// - Keys, size, cursor, title and colours of the window are available if input and both outputs are a terminal.
+///   Scripts can clear the window, but not read, fill or scroll its contents.
 ///
-/// Calls block threads that are meant for it, not those of the runtime.
+/// Calls run on blocking threads, not on the runtime's.
 pub(crate) struct ConsoleHost {
-    /// Answers the calls about the host itself.
+    /// Responds to calls about the host's identity.
     identity: NullHost,
     info: HostInfo,
     session: Arc<Mutex<Session>>,
@@ -69,99 +69,101 @@ impl ConsoleHost {
         }
     }
 
-    /// Writes a line to the output, made safe for a terminal.
-    pub(crate) async fn print(&self, text: impl Into<String>) -> Result<(), Refusal> {
+    /// Writes a line to the output, escaped for the terminal.
+    pub(crate) async fn print(&self, text: impl Into<String>) -> Result<(), CallError> {
         let text = text.into();
-        self.work(move |session, _| Ok(session.write_line(Channel::Output, Style::PLAIN, &text)?)).await
+        self.run_blocking(move |session, _| Ok(session.write_line(Channel::Output, Style::PLAIN, &text)?))
+            .await
     }
 
-    /// Writes a line to the standard output of this process also where the text of scripts goes to the error output
-    /// ([`ConsoleOptions::text_to_errors`]): what the program itself has to tell. It is made safe for a terminal.
-    pub(crate) async fn print_own(&self, text: impl Into<String>) -> Result<(), Refusal> {
+    /// Writes a line to standard output, escaped for the terminal, even if script output goes to standard error
+    /// ([`ConsoleOptions::text_to_errors`]).
+    pub(crate) async fn print_to_stdout(&self, text: impl Into<String>) -> Result<(), CallError> {
         let text = text.into();
-        self.work(move |session, _| Ok(session.write_line(Channel::Own, Style::PLAIN, &text)?)).await
+        self.run_blocking(move |session, _| Ok(session.write_line(Channel::Program, Style::PLAIN, &text)?))
+            .await
     }
 
-    /// Writes a line to the error output, made safe for a terminal, as an error looks.
-    pub(crate) async fn print_error(&self, text: impl Into<String>) -> Result<(), Refusal> {
+    /// Writes a line to standard error as an error, escaped for the terminal.
+    pub(crate) async fn print_error(&self, text: impl Into<String>) -> Result<(), CallError> {
         let text = text.into();
-        self.work(move |session, _| {
-            session.fresh_line()?;
+        self.run_blocking(move |session, _| {
+            session.end_partial_line()?;
             Ok(session.write_line(Channel::Messages, Style::ERROR, &text)?)
         })
         .await
     }
 
-    /// Shows what happened in a pipeline: an object of the output as text, an error with its place, a record of another
-    /// stream, a bar of progress, the reason of a failure.
-    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), Refusal> {
-        self.work(move |session, _| Ok(session.show(&event)?)).await
+    /// Shows a pipeline event: an output object as text, an error with its position, a record, a progress bar, or the
+    /// cause of a failure.
+    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), CallError> {
+        self.run_blocking(move |session, _| Ok(session.show(&event)?)).await
     }
 
-    /// The text that [`show`](Self::show) writes for an object of the output, `None` for an object without one. Programs
-    /// that show many objects collect the texts and [`print`](Self::print) them together.
+    /// Returns the text that [`show`](Self::show) writes for an output object, `None` if it has none. Collect many
+    /// texts to [`print`](Self::print) them at once.
     pub(crate) fn text(value: &Value) -> Option<String> {
         let mut text = String::new();
         show::write_value(value, 0, &mut text).then_some(text)
     }
 
-    /// Removes all bars of progress, and ends an unfinished line.
-    pub(crate) async fn finish(&self) -> Result<(), Refusal> {
-        self.work(|session, _| {
+    /// Removes all progress bars and ends an unfinished line.
+    pub(crate) async fn finish(&self) -> Result<(), CallError> {
+        self.run_blocking(|session, _| {
             session.bars.clear();
-            Ok(session.fresh_line()?)
+            Ok(session.end_partial_line()?)
         })
         .await
     }
 
-    /// Asks the user for a password, which is not shown.
-    pub(crate) async fn read_password(&self, question: impl Into<String>) -> Result<SecureString, Refusal> {
+    /// Prompts for a password, which is not echoed.
+    pub(crate) async fn read_password(&self, question: impl Into<String>) -> Result<SecureString, CallError> {
         let question = question.into();
-        self.work(move |session, cancel| {
-            session.fresh_line()?;
+        self.run_blocking(move |session, cancel| {
+            session.end_partial_line()?;
             let password = session.ask(&question, Echo::Hidden, cancel)?;
             Ok(SecureString::new(&password))
         })
         .await
     }
 
-    /// Asks the user for a line.
-    pub(crate) async fn read_line(&self, question: impl Into<String>) -> Result<String, Refusal> {
+    /// Prompts for a line.
+    pub(crate) async fn read_line(&self, question: impl Into<String>) -> Result<String, CallError> {
         let question = question.into();
-        self.work(move |session, cancel| {
-            session.fresh_line()?;
+        self.run_blocking(move |session, cancel| {
+            session.end_partial_line()?;
             Ok(session.ask(&question, Echo::Shown, cancel)?.to_string())
         })
         .await
     }
 
-    /// Waits until the user presses Ctrl+C at a prompt, where the key raises no signal.
+    /// Waits until the user presses Ctrl+C at a prompt, where it raises no signal.
     pub(crate) async fn interrupted(&self) {
         self.interrupts.notified().await;
     }
 
-    /// The exit code, if a script has asked the host to end.
+    /// Returns the exit code if a script has asked the host to exit.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         self.has_exit_code.load(Ordering::Acquire).then(|| self.exit_code.load(Ordering::Relaxed))
     }
 
-    /// Works on the console on a thread that may block.
-    async fn work<T: Send + 'static>(
+    /// Runs a console operation on a blocking thread.
+    async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Session, &Cancel) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        operation: impl FnOnce(&mut Session, &Cancel) -> Result<T, CallError> + Send + 'static,
+    ) -> Result<T, CallError> {
         let cancel = Cancel::default();
         let _guard = CancelOnDrop(cancel.clone());
         let mut session = Arc::clone(&self.session).lock_owned().await;
-        let result = tokio::task::spawn_blocking(move || work(&mut session, &cancel)).await;
-        let result = result.unwrap_or_else(|error| Err(Refusal::Io(std::io::Error::other(error))));
-        if let Err(Refusal::Interrupted) = result {
+        let result = tokio::task::spawn_blocking(move || operation(&mut session, &cancel)).await;
+        let result = result.unwrap_or_else(|error| Err(CallError::Io(std::io::Error::other(error))));
+        if let Err(CallError::Interrupted) = result {
             self.interrupts.notify_one();
         }
         result
     }
 
-    async fn answer(&self, request: HostRequest) -> Result<HostResult, Box<ErrorRecord>> {
+    async fn handle(&self, request: HostRequest) -> Result<HostResult, Box<ErrorRecord>> {
         match request {
             HostRequest::GetName
             | HostRequest::GetVersion
@@ -176,33 +178,33 @@ impl ConsoleHost {
             _ => {}
         }
         let method = request.method();
-        let result = self.work(move |session, cancel| session.call(request, cancel)).await;
-        result.map_err(|refusal| refused(method, &refusal))
+        let result = self.run_blocking(move |session, cancel| session.call(request, cancel)).await;
+        result.map_err(|error| error_record(method, &error))
     }
 }
 
-/// The error that a script gets, with the identifier and types of exception that PowerShell uses for hosts.
-fn refused(method: HostMethod, refusal: &Refusal) -> Box<ErrorRecord> {
+/// Creates the error record for a failed call, with PowerShell's identifier and exception types for hosts.
+fn error_record(method: HostMethod, error: &CallError) -> Box<ErrorRecord> {
     let not_implemented =
         ["System.Management.Automation.PSNotImplementedException", "System.NotImplementedException"];
     let failed =
         ["System.Management.Automation.Host.HostException", "System.Management.Automation.RuntimeException"];
-    let (names, category, message) = match refusal {
-        Refusal::NotImplemented => {
-            let message = format!("The host of the client has no method {method}.");
+    let (names, category, message) = match error {
+        CallError::NotImplemented => {
+            let message = format!("The client's host does not implement {method}.");
             (not_implemented, ErrorCategory::NotImplemented, message)
         }
-        Refusal::End => {
-            let message = format!("{method}: there is no more input at the client.");
+        CallError::End => {
+            let message = format!("{method}: end of input on the client.");
             (failed, ErrorCategory::ReadError, message)
         }
-        Refusal::Interrupted => {
+        CallError::Interrupted => {
             (failed, ErrorCategory::OperationStopped, format!("{method}: the user pressed Ctrl+C."))
         }
-        Refusal::Invalid(reason) => (failed, ErrorCategory::InvalidArgument, format!("{method}: {reason}")),
-        // The server does not get the reason.
-        Refusal::Io(_) => {
-            (failed, ErrorCategory::DeviceError, format!("{method}: the console of the client failed."))
+        CallError::Invalid(reason) => (failed, ErrorCategory::InvalidArgument, format!("{method}: {reason}")),
+        // The cause is not disclosed to the server.
+        CallError::Io(_) => {
+            (failed, ErrorCategory::DeviceError, format!("{method}: the client's console failed."))
         }
     };
     let reason = names[0].rsplit('.').next().unwrap_or_default();
@@ -213,7 +215,7 @@ fn refused(method: HostMethod, refusal: &Refusal) -> Box<ErrorRecord> {
 
 impl Host for ConsoleHost {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        Box::pin(self.answer(request))
+        Box::pin(self.handle(request))
     }
 
     fn info(&self) -> HostInfo {

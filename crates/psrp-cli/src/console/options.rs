@@ -1,7 +1,7 @@
-//! How a console is made.
+//! Console options.
 
 use super::ConsoleHost;
-use super::progress::Bars;
+use super::progress::ProgressBars;
 use super::session::Session;
 use super::stdio::Stdio;
 use super::terminal::Terminal;
@@ -17,36 +17,36 @@ pub(crate) struct ConsoleOptions {
 }
 
 impl ConsoleOptions {
-    /// The usual.
+    /// Returns the default options.
     pub(crate) fn new() -> Self {
         Self { text_to_errors: false, reads_input: true, colors: None, has_progress: true }
     }
 
-    /// Sends what scripts write to the error output, like everything else. Default: to the standard output.
+    /// Sends script output to standard error. Default: standard output.
     pub(crate) fn text_to_errors(mut self) -> Self {
         self.text_to_errors = true;
         self
     }
 
-    /// Leaves the standard input to the program: a prompt finds its end there. Default: prompts read it.
+    /// Prompts do not read standard input and fail with end of input. Default: prompts read it.
     pub(crate) fn without_input(mut self) -> Self {
         self.reads_input = false;
         self
     }
 
-    /// Decides whether there are colours. Default: where the output is a terminal, unless `NO_COLOR` is set.
+    /// Enables or disables colours. Default: enabled if the output is a terminal and `NO_COLOR` is not set.
     pub(crate) fn colors(mut self, colors: bool) -> Self {
         self.colors = Some(colors);
         self
     }
 
-    /// Shows no bars of progress. Default: where the error output is a terminal.
+    /// Hides progress bars. Default: shown if standard error is a terminal.
     pub(crate) fn without_progress(mut self) -> Self {
         self.has_progress = false;
         self
     }
 
-    /// A host at the standard input and outputs of this process.
+    /// Creates a host on the standard streams of this process.
     pub(crate) fn stdio(self) -> ConsoleHost {
         let mut stdio = Stdio::new();
         stdio.all_to_errors = self.text_to_errors;
@@ -58,7 +58,7 @@ impl ConsoleOptions {
         let mut session = Session::new(terminal);
         session.colors = self.colors;
         if !self.has_progress {
-            session.bars = Bars::new(None);
+            session.bars = ProgressBars::new(None);
         }
         ConsoleHost::with_session(session)
     }

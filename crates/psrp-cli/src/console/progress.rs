@@ -1,4 +1,4 @@
-//! Bars of progress.
+//! Progress bars.
 
 use std::collections::HashMap;
 
@@ -6,57 +6,57 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use psrp::terminal_safe;
 use psrp::value::Progress;
 
-/// The most operations that are shown at a time. Those of a server that starts more are left out.
-const MOST: usize = 32;
-/// The most operations that one can be nested in to be shown as such.
-const DEEPEST: usize = 8;
-/// Characters of a text that are shown.
-const LONGEST: usize = 200;
+/// Maximum number of bars. Further operations are not shown.
+const MAX_BARS: usize = 32;
+/// Maximum depth of nested bars.
+const MAX_DEPTH: usize = 8;
+/// Maximum characters shown of each text.
+const MAX_TEXT_CHARS: usize = 200;
 
-/// Which operation: the number of its source and its own.
+/// Identifier of an operation: source and activity.
 type Id = (i64, i32);
 
-/// The operations that go on, in the order in which they are shown: parts come behind what they belong to.
-pub(super) struct Bars {
+/// Active operations in display order: nested operations follow their parent.
+pub(super) struct ProgressBars {
     multi: Option<MultiProgress>,
     order: Vec<Id>,
-    shown: HashMap<Id, Shown>,
+    shown: HashMap<Id, ActiveBar>,
 }
 
-struct Shown {
+struct ActiveBar {
     bar: ProgressBar,
     depth: usize,
     line: String,
 }
 
-impl Bars {
-    /// Bars at this place, or none that can be seen.
+impl ProgressBars {
+    /// Creates bars on a draw target, or invisible ones.
     pub(super) fn new(target: Option<ProgressDrawTarget>) -> Self {
         let multi = target.map(MultiProgress::with_draw_target);
         Self { multi, order: Vec::new(), shown: HashMap::new() }
     }
 
-    /// Whether something is to be seen.
+    /// Returns whether there are no bars.
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Takes them from the screen, for something else to be written.
+    /// Clears the bars from the screen so that text can be written.
     pub(super) fn hide(&self) {
         if let Some(multi) = self.multi.as_ref().filter(|_| !self.is_empty()) {
-            // What can't be drawn can't be cleared either.
+            // A drawing error is ignored, as bars are optional.
             let _ = multi.clear();
         }
     }
 
-    /// Brings them back, at the beginning of a line.
+    /// Redraws the bars. The cursor must be at the start of a line.
     pub(super) fn show(&self) {
         for shown in self.order.iter().filter_map(|id| self.shown.get(id)) {
             shown.bar.tick();
         }
     }
 
-    /// Takes a record in; `visible` tells whether it may be drawn now.
+    /// Processes a progress record. Draws the bars only if `visible`.
     pub(super) fn update(&mut self, source: i64, record: &Progress, visible: bool) {
         let id = (source, record.activity_id);
         if record.completed {
@@ -65,11 +65,11 @@ impl Bars {
         }
         if !self.shown.contains_key(&id) {
             let Some((index, depth)) = self.place(id, record.parent_activity_id) else { return };
-            // It is drawn when it has something to tell.
+            // Drawn only after its text is set.
             let bar = ProgressBar::hidden().with_prefix("  ".repeat(depth));
             bar.set_length(100);
             self.order.insert(index, id);
-            self.shown.insert(id, Shown { bar, depth, line: String::new() });
+            self.shown.insert(id, ActiveBar { bar, depth, line: String::new() });
             self.update_bar(id, record);
             if let (Some(multi), Some(shown)) = (&self.multi, self.shown.get_mut(&id)) {
                 shown.bar = multi.insert(index, shown.bar.clone());
@@ -82,22 +82,22 @@ impl Bars {
         }
     }
 
-    /// Forgets all operations.
+    /// Removes all bars.
     pub(super) fn clear(&mut self) {
         for id in std::mem::take(&mut self.order) {
             self.drop_bar(id);
         }
     }
 
-    /// Changes what a bar says. Each of the changes may draw it.
+    /// Updates a bar. Each change may redraw it.
     fn update_bar(&mut self, id: Id, record: &Progress) {
-        let Some(Shown { bar, line, .. }) = self.shown.get_mut(&id) else { return };
+        let Some(ActiveBar { bar, line, .. }) = self.shown.get_mut(&id) else { return };
         let percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
         let template = match percent {
             Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
             None => "{prefix}{msg}",
         };
-        // Both templates are valid; the style stays as it is otherwise.
+        // Both templates are valid, so this cannot fail.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -112,9 +112,9 @@ impl Bars {
         }
     }
 
-    /// Where an operation comes, and how deep it is nested.
+    /// Returns the index and depth of a new operation, `None` if there are too many.
     fn place(&self, (source, _): Id, parent: i32) -> Option<(usize, usize)> {
-        if self.order.len() >= MOST {
+        if self.order.len() >= MAX_BARS {
             return None;
         }
         let parent = (source, parent);
@@ -123,14 +123,14 @@ impl Bars {
         };
         let depth = self.depth(parent);
         let behind = self.order[at + 1..].iter().take_while(|id| self.depth(**id) > depth).count();
-        Some((at + 1 + behind, (depth + 1).min(DEEPEST)))
+        Some((at + 1 + behind, (depth + 1).min(MAX_DEPTH)))
     }
 
     fn depth(&self, id: Id) -> usize {
         self.shown.get(&id).map_or(0, |shown| shown.depth)
     }
 
-    /// Removes an operation and its parts.
+    /// Removes an operation and its nested operations.
     fn remove(&mut self, id: Id) {
         let Some(at) = self.order.iter().position(|other| *other == id) else { return };
         let depth = self.depth(id);
@@ -142,7 +142,7 @@ impl Bars {
     }
 
     fn drop_bar(&mut self, id: Id) {
-        if let Some(Shown { bar, .. }) = self.shown.remove(&id) {
+        if let Some(ActiveBar { bar, .. }) = self.shown.remove(&id) {
             bar.finish_and_clear();
             if let Some(multi) = &self.multi {
                 multi.remove(&bar);
@@ -150,7 +150,7 @@ impl Bars {
         }
     }
 
-    /// The lines as they are shown, without bars.
+    /// Returns the displayed lines without the bars.
     #[cfg(test)]
     pub(super) fn lines(&self) -> Vec<String> {
         self.order
@@ -163,7 +163,7 @@ impl Bars {
     }
 }
 
-/// What is told about an operation, in one line: activity, status, what is worked on, and the time that is left.
+/// Returns the text of a bar: activity, status, current operation and remaining time.
 fn line(record: &Progress) -> String {
     let mut parts = vec![short(&record.activity.to_str_lossy())];
     let status = short(&record.status_description.to_str_lossy());
@@ -181,9 +181,9 @@ fn line(record: &Progress) -> String {
     parts.join(": ")
 }
 
-/// A text of the other side as a part of a line.
+/// Escapes and truncates a text from the server.
 fn short(text: &str) -> String {
-    let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX_TEXT_CHARS).map_or(text.len(), |(at, _)| at);
     let mut short = terminal_safe(&text[..end]).replace(['\n', '\t'], " ");
     if end < text.len() {
         short.push('\u{2026}');
@@ -200,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_what_they_belong_to_and_end_with_it() {
-        let mut bars = Bars::new(None);
+    fn nested_operations_follow_and_end_with_their_parent() {
+        let mut bars = ProgressBars::new(None);
         for (id, parent) in [(1, -1), (2, -1), (3, 1), (4, 3), (5, 1)] {
             bars.update(0, &record(id, parent), true);
         }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_all_and_is_safe() {
+    fn bar_texts_are_complete_and_escaped() {
         let mut record = record(1, -1);
         record.activity = "a\x1b[2J\nb".into();
         record.current_operation = Some("file".into());
@@ -228,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_operations_is_bounded() {
-        let mut bars = Bars::new(None);
+    fn the_number_of_bars_is_limited() {
+        let mut bars = ProgressBars::new(None);
         for id in 0..1000 {
             bars.update(0, &record(id, id - 1), true);
         }
-        assert_eq!(bars.lines().len(), MOST);
+        assert_eq!(bars.lines().len(), MAX_BARS);
     }
 }

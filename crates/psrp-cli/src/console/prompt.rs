@@ -1,26 +1,26 @@
-//! Questions to the user: values, credentials and choices.
+//! Prompts for values, credentials and choices.
 
 use psrp::host::{ChoiceDescription, FieldDescription, HostResult};
 use psrp::record::PsCredential;
 use psrp::value::{PsString, SecureString, Value};
 
 use super::convert::FieldType;
-use super::session::{Refusal, Session};
+use super::session::{CallError, Session};
 use super::style::Style;
 use super::terminal::{Cancel, Channel, Echo};
 
-/// How often a question is asked until its answer makes sense.
-const TRIES: usize = 100;
-/// The most items that a list may get.
-const LONGEST_LIST: usize = 10_000;
+/// Maximum number of invalid answers to a question.
+const MAX_ATTEMPTS: usize = 100;
+/// Maximum number of list items.
+const MAX_LIST_ITEMS: usize = 10_000;
 
-/// PowerShell's clients mark what asks for secrets too: a script must not look like the system.
-const ASKS_FOR_SECRETS: &str = "A script of the other side asks for this.";
-const AGAIN: &str = "This question was answered wrongly too often.";
+/// Shown before prompts for secrets, as by PowerShell's clients, so that a script cannot imitate the local system.
+const ASKS_FOR_SECRETS: &str = "A script on the server asks for this.";
+const TOO_MANY_ATTEMPTS: &str = "Too many invalid answers.";
 
 impl Session {
-    fn head(&mut self, caption: &PsString, message: &PsString) -> Result<(), Refusal> {
-        self.fresh_line()?;
+    fn write_heading(&mut self, caption: &PsString, message: &PsString) -> Result<(), CallError> {
+        self.end_partial_line()?;
         for (style, text) in [(Style::CAPTION, caption), (Style::PLAIN, message)] {
             if !text.is_empty() {
                 self.write_line(Channel::Messages, style, &text.to_str_lossy())?;
@@ -29,21 +29,21 @@ impl Session {
         Ok(())
     }
 
-    fn note(&mut self, text: &str) -> Result<(), Refusal> {
+    fn write_note(&mut self, text: &str) -> Result<(), CallError> {
         Ok(self.write_line(Channel::Messages, Style::FAINT, text)?)
     }
 
-    /// Asks for several values.
+    /// Prompts for several values.
     pub(super) fn prompt(
         &mut self,
         caption: &PsString,
         message: &PsString,
         fields: &[FieldDescription],
         cancel: &Cancel,
-    ) -> Result<Vec<(PsString, Value)>, Refusal> {
-        self.head(caption, message)?;
+    ) -> Result<Vec<(PsString, Value)>, CallError> {
+        self.write_heading(caption, message)?;
         if fields.iter().any(|field| field.help_message.as_ref().is_some_and(|help| !help.is_empty())) {
-            self.note("(Type !? for help.)")?;
+            self.write_note("(Type !? for help.)")?;
         }
         let mut answers = Vec::with_capacity(fields.len());
         for field in fields {
@@ -61,10 +61,10 @@ impl Session {
         label: &str,
         kind: &FieldType,
         cancel: &Cancel,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, CallError> {
         match kind {
             FieldType::Secure => {
-                self.note(ASKS_FOR_SECRETS)?;
+                self.write_note(ASKS_FOR_SECRETS)?;
                 let text = self.ask(&format!("{label}: "), Echo::Hidden, cancel)?;
                 Ok(SecureString::new(&text).into())
             }
@@ -83,7 +83,7 @@ impl Session {
                     Some(default) => format!("{label} [{default}]: "),
                     None => format!("{label}: "),
                 };
-                for _ in 0..TRIES {
+                for _ in 0..MAX_ATTEMPTS {
                     let text = self.ask(&question, Echo::Shown, cancel)?;
                     if self.is_help(field, &text)? {
                         continue;
@@ -98,25 +98,25 @@ impl Session {
                     }
                     match kind.convert(&text) {
                         Some(value) => return Ok(value),
-                        None => self.complain(field)?,
+                        None => self.report_invalid_answer(field)?,
                     }
                 }
-                Err(Refusal::Invalid(AGAIN))
+                Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
             }
         }
     }
 
-    /// Asks for the items of a list until one is empty.
+    /// Prompts for list items until an empty line.
     fn list(
         &mut self,
         field: &FieldDescription,
         label: &str,
         kind: &FieldType,
         cancel: &Cancel,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, CallError> {
         let mut items = Vec::new();
-        let mut tries = 0;
-        while items.len() < LONGEST_LIST && tries < TRIES {
+        let mut attempts = 0;
+        while items.len() < MAX_LIST_ITEMS && attempts < MAX_ATTEMPTS {
             let question = format!("{label}[{}]: ", items.len());
             if matches!(kind, FieldType::Secure | FieldType::Credential) {
                 let echo = if *kind == FieldType::Secure { Echo::Hidden } else { Echo::Shown };
@@ -137,12 +137,12 @@ impl Session {
             }
             let text = self.ask(&question, Echo::Shown, cancel)?;
             if self.is_help(field, &text)? {
-                tries += 1;
+                attempts += 1;
                 continue;
             }
             if text.is_empty() {
                 if field.is_mandatory && items.is_empty() {
-                    tries += 1;
+                    attempts += 1;
                     continue;
                 }
                 return Ok(psrp::Object::list(items).into());
@@ -150,36 +150,40 @@ impl Session {
             match kind.convert(&text) {
                 Some(value) => items.push(value),
                 None => {
-                    tries += 1;
-                    self.complain(field)?;
+                    attempts += 1;
+                    self.report_invalid_answer(field)?;
                 }
             }
         }
-        Err(Refusal::Invalid(if tries < TRIES { "The list is too long." } else { AGAIN }))
+        Err(CallError::Invalid(if attempts < MAX_ATTEMPTS {
+            "The list is too long."
+        } else {
+            TOO_MANY_ATTEMPTS
+        }))
     }
 
-    /// Whether help is asked for, which is shown then.
-    fn is_help(&mut self, field: &FieldDescription, text: &str) -> Result<bool, Refusal> {
+    /// Shows help if the answer requests it, and returns whether it did.
+    fn is_help(&mut self, field: &FieldDescription, text: &str) -> Result<bool, CallError> {
         if text != "!?" {
             return Ok(false);
         }
         let help = field.help_message.as_ref().filter(|help| !help.is_empty());
         let help = help.map_or("There is no help.".into(), |help| help.to_str_lossy());
-        self.note(&help)?;
+        self.write_note(&help)?;
         Ok(true)
     }
 
-    fn complain(&mut self, field: &FieldDescription) -> Result<(), Refusal> {
+    fn report_invalid_answer(&mut self, field: &FieldDescription) -> Result<(), CallError> {
         let name = field.parameter_type_name.as_ref().or(field.parameter_type_full_name.as_ref());
         let name = name.map(|name| name.to_str_lossy()).unwrap_or_default();
         Ok(self.write_line(
             Channel::Messages,
             Style::ERROR,
-            &format!("This is no value of the type {name}."),
+            &format!("This is not a valid value of type {name}."),
         )?)
     }
 
-    /// Asks for a password, and for a user where none is given.
+    /// Prompts for a password, and for a user name unless it is given.
     pub(super) fn credential(
         &mut self,
         caption: &PsString,
@@ -187,9 +191,9 @@ impl Session {
         user: &PsString,
         target: &PsString,
         cancel: &Cancel,
-    ) -> Result<HostResult, Refusal> {
-        self.head(caption, message)?;
-        self.note(ASKS_FOR_SECRETS)?;
+    ) -> Result<HostResult, CallError> {
+        self.write_heading(caption, message)?;
+        self.write_note(ASKS_FOR_SECRETS)?;
         let mut user = user.to_str_lossy().into_owned();
         if user.is_empty() {
             user.push_str(&self.ask("User: ", Echo::Shown, cancel)?);
@@ -204,7 +208,7 @@ impl Session {
         Ok(HostResult::Credential(PsCredential::new(user, SecureString::new(&password))))
     }
 
-    /// Asks for one choice.
+    /// Prompts for one choice.
     pub(super) fn choose_one(
         &mut self,
         caption: &PsString,
@@ -212,23 +216,23 @@ impl Session {
         choices: &[ChoiceDescription],
         default: i32,
         cancel: &Cancel,
-    ) -> Result<i32, Refusal> {
+    ) -> Result<i32, CallError> {
         let menu = Menu::new(choices, &[default])?;
-        self.head(caption, message)?;
-        for _ in 0..TRIES {
+        self.write_heading(caption, message)?;
+        for _ in 0..MAX_ATTEMPTS {
             let text = self.ask(&menu.question(""), Echo::Shown, cancel)?;
             match menu.find(&text) {
-                Picked::Choice(index) => return Ok(index),
-                Picked::Empty if menu.defaults.is_empty() => {}
-                Picked::Empty => return Ok(default),
-                Picked::Help => self.explain(&menu)?,
-                Picked::Nothing => {}
+                Selection::Choice(index) => return Ok(index),
+                Selection::Empty if menu.defaults.is_empty() => {}
+                Selection::Empty => return Ok(default),
+                Selection::Help => self.show_help(&menu)?,
+                Selection::Invalid => {}
             }
         }
-        Err(Refusal::Invalid(AGAIN))
+        Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
     }
 
-    /// Asks for any number of choices, one in each line, until a line is empty.
+    /// Prompts for any number of choices, one per line, until an empty line.
     pub(super) fn choose_any(
         &mut self,
         caption: &PsString,
@@ -236,26 +240,26 @@ impl Session {
         choices: &[ChoiceDescription],
         defaults: &[i32],
         cancel: &Cancel,
-    ) -> Result<Vec<i32>, Refusal> {
+    ) -> Result<Vec<i32>, CallError> {
         let menu = Menu::new(choices, defaults)?;
-        self.head(caption, message)?;
+        self.write_heading(caption, message)?;
         let mut chosen: Vec<i32> = Vec::new();
-        for _ in 0..TRIES.max(2 * choices.len()) {
+        for _ in 0..MAX_ATTEMPTS.max(2 * choices.len()) {
             let text =
                 self.ask(&menu.question(&format!("Choice[{}]: ", chosen.len())), Echo::Shown, cancel)?;
             match menu.find(&text) {
-                Picked::Choice(index) if chosen.contains(&index) => {}
-                Picked::Choice(index) => chosen.push(index),
-                Picked::Empty if chosen.is_empty() => return Ok(menu.defaults),
-                Picked::Empty => return Ok(chosen),
-                Picked::Help => self.explain(&menu)?,
-                Picked::Nothing => {}
+                Selection::Choice(index) if chosen.contains(&index) => {}
+                Selection::Choice(index) => chosen.push(index),
+                Selection::Empty if chosen.is_empty() => return Ok(menu.defaults),
+                Selection::Empty => return Ok(chosen),
+                Selection::Help => self.show_help(&menu)?,
+                Selection::Invalid => {}
             }
         }
-        Err(Refusal::Invalid(AGAIN))
+        Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
     }
 
-    fn explain(&mut self, menu: &Menu) -> Result<(), Refusal> {
+    fn show_help(&mut self, menu: &Menu) -> Result<(), CallError> {
         for choice in &menu.choices {
             let line = format!("{} - {}", choice.name(), choice.help);
             self.write_line(Channel::Messages, Style::PLAIN, &line)?;
@@ -264,10 +268,10 @@ impl Session {
     }
 }
 
-/// Choices with their keys.
+/// Choices of a prompt.
 struct Menu {
     choices: Vec<Choice>,
-    /// Those that exist.
+    /// Indexes of the default choices that exist.
     defaults: Vec<i32>,
 }
 
@@ -278,23 +282,23 @@ struct Choice {
 }
 
 impl Choice {
-    /// The key, else the label.
+    /// Returns the access key, otherwise the label.
     fn name(&self) -> String {
         self.key.map_or_else(|| self.label.clone(), String::from)
     }
 }
 
-enum Picked {
+enum Selection {
     Choice(i32),
     Empty,
     Help,
-    Nothing,
+    Invalid,
 }
 
 impl Menu {
-    fn new(choices: &[ChoiceDescription], defaults: &[i32]) -> Result<Self, Refusal> {
+    fn new(choices: &[ChoiceDescription], defaults: &[i32]) -> Result<Self, CallError> {
         if choices.is_empty() {
-            return Err(Refusal::Invalid("There is nothing to choose from."));
+            return Err(CallError::Invalid("The prompt has no choices."));
         }
         let choices: Vec<_> = choices
             .iter()
@@ -309,7 +313,7 @@ impl Menu {
         Ok(Self { choices, defaults })
     }
 
-    /// All choices in one line, with the ones to assume.
+    /// Returns the prompt text: all choices and the defaults.
     fn question(&self, end: &str) -> String {
         let mut question = String::new();
         for Choice { label, key, .. } in &self.choices {
@@ -332,10 +336,10 @@ impl Menu {
         question
     }
 
-    fn find(&self, text: &str) -> Picked {
+    fn find(&self, text: &str) -> Selection {
         let text = text.trim();
         if text.is_empty() {
-            return Picked::Empty;
+            return Selection::Empty;
         }
         let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
         let has_key =
@@ -343,14 +347,14 @@ impl Menu {
         let by_key = self.choices.iter().position(has_key);
         let found = by_key.or_else(|| self.choices.iter().position(|choice| same(&choice.label, text)));
         match found.and_then(|index| i32::try_from(index).ok()) {
-            Some(index) => Picked::Choice(index),
-            None if text == "?" => Picked::Help,
-            None => Picked::Nothing,
+            Some(index) => Selection::Choice(index),
+            None if text == "?" => Selection::Help,
+            None => Selection::Invalid,
         }
     }
 }
 
-/// A label without its mark, and the character behind the mark.
+/// Splits a label into its text without the `&` and its access key.
 fn label_and_key(label: &str) -> (String, Option<char>) {
     match label.split_once('&') {
         Some((before, after)) => {
@@ -366,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_tells_the_key() {
+    fn an_ampersand_marks_the_access_key() {
         assert_eq!(label_and_key("&Yes"), ("Yes".into(), Some('Y')));
         assert_eq!(label_and_key("Yes to &all"), ("Yes to all".into(), Some('A')));
         assert_eq!(label_and_key("plain"), ("plain".into(), None));

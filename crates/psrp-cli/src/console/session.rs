@@ -1,4 +1,4 @@
-//! A console: what is written to it, and the calls that it answers.
+//! Console state and host calls.
 
 use std::fmt;
 use std::io;
@@ -9,20 +9,20 @@ use psrp::terminal_safe;
 use psrp::value::{PsString, SecureString};
 use zeroize::Zeroizing;
 
-use super::progress::Bars;
+use super::progress::ProgressBars;
 use super::style::Style;
 use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal};
 
-/// How much of an unfinished line is kept, in bytes.
-const LONGEST_PARTIAL: usize = 4096;
+/// Maximum bytes remembered of an unfinished line.
+const MAX_PARTIAL_BYTES: usize = 4096;
 
-/// The console as one thing after the other happens to it. All methods may block.
+/// State of the console. All methods may block.
 pub(super) struct Session {
     pub(super) terminal: Box<dyn Terminal>,
-    pub(super) bars: Bars,
-    /// Whether there are colours; `None` where the terminal decides.
+    pub(super) bars: ProgressBars,
+    /// Enables or disables colours; `None` lets the terminal decide.
     pub(super) colors: Option<bool>,
-    /// What stands on the line of the cursor, with its colours.
+    /// Text on the current line, including colour sequences.
     partial: String,
     foreground: Option<ConsoleColor>,
     background: Option<ConsoleColor>,
@@ -30,36 +30,36 @@ pub(super) struct Session {
     title: PsString,
 }
 
-/// Why a call of a script or a question of the program failed.
+/// Failure of a host call or prompt.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// There is no such method, or nothing to do it with.
+pub(crate) enum CallError {
+    /// The console does not support the method.
     NotImplemented,
-    /// There is no more input.
+    /// End of input.
     End,
-    /// The user pressed Ctrl+C, or nobody waits any more.
+    /// The user pressed Ctrl+C, or the call was cancelled.
     Interrupted,
-    /// The call makes no sense, and why.
+    /// Invalid request.
     Invalid(&'static str),
-    /// The terminal fails.
+    /// Terminal I/O error.
     Io(io::Error),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotImplemented => "the console has no such method",
-            Self::End => "there is no more input",
-            Self::Interrupted => "the question was left by Ctrl+C",
+            Self::NotImplemented => "the console does not support this method",
+            Self::End => "end of input",
+            Self::Interrupted => "the prompt was cancelled with Ctrl+C",
             Self::Invalid(reason) => reason,
             Self::Io(error) => return error.fmt(f),
         })
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CallError {}
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for CallError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -69,7 +69,7 @@ impl Session {
     pub(super) fn new(terminal: Box<dyn Terminal>) -> Self {
         let HostDefaultData { cursor_size, .. } = HostDefaultData::default();
         Self {
-            bars: Bars::new(terminal.bars()),
+            bars: ProgressBars::new(terminal.bars()),
             terminal,
             colors: None,
             partial: String::new(),
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// What a server is told about this console.
+    /// Returns the description of the console sent to the server.
     pub(super) fn info(&mut self) -> HostInfo {
         let Some(screen) = self.terminal.screen() else { return HostInfo::lines() };
         let size = screen.size();
@@ -93,7 +93,7 @@ impl Session {
         })
     }
 
-    /// Writes text of any origin. This is the only way from a text of the other side to the terminal.
+    /// Writes untrusted text. All text from the server reaches the terminal through this function.
     pub(super) fn write(&mut self, channel: Channel, style: Style, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -110,7 +110,7 @@ impl Session {
         let written = self.terminal.write(channel, &painted);
         match painted.rsplit_once('\n') {
             Some((_, last)) => last.clone_into(&mut self.partial),
-            None if self.partial.len() + painted.len() <= LONGEST_PARTIAL => self.partial += &painted,
+            None if self.partial.len() + painted.len() <= MAX_PARTIAL_BYTES => self.partial += &painted,
             None => {}
         }
         if self.partial.is_empty() {
@@ -119,31 +119,31 @@ impl Session {
         written
     }
 
-    /// Writes a line of its own.
+    /// Writes a line.
     pub(super) fn write_line(&mut self, channel: Channel, style: Style, text: &str) -> io::Result<()> {
         self.write(channel, style, &format!("{text}\n"))
     }
 
-    /// Whether the next text begins a line.
+    /// Returns whether the next text starts a line.
     pub(super) fn is_at_line_start(&self) -> bool {
         self.partial.is_empty()
     }
 
     /// Ends an unfinished line.
-    pub(super) fn fresh_line(&mut self) -> io::Result<()> {
+    pub(super) fn end_partial_line(&mut self) -> io::Result<()> {
         match self.partial.is_empty() {
             true => Ok(()),
             false => self.write(Channel::Messages, Style::PLAIN, "\n"),
         }
     }
 
-    /// Asks for a line.
+    /// Prompts for a line.
     pub(super) fn ask(
         &mut self,
         question: &str,
         echo: Echo,
         cancel: &Cancel,
-    ) -> Result<Zeroizing<String>, Refusal> {
+    ) -> Result<Zeroizing<String>, CallError> {
         if self.partial.is_empty() {
             self.bars.hide();
         }
@@ -152,13 +152,13 @@ impl Session {
         self.bars.show();
         match line? {
             Line::Text(text) => Ok(text),
-            Line::End => Err(Refusal::End),
-            Line::Interrupted => Err(Refusal::Interrupted),
+            Line::End => Err(CallError::End),
+            Line::Interrupted => Err(CallError::Interrupted),
         }
     }
 
-    /// Does what a script asks for.
-    pub(super) fn call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, Refusal> {
+    /// Executes a host call.
+    pub(super) fn call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, CallError> {
         use Channel::{Messages, Output};
         use HostRequest as R;
 
@@ -181,9 +181,9 @@ impl Session {
                 self.write_line(Output, self.style_of(foreground, background), &text.to_str_lossy())?;
             }
             R::WriteErrorLine { text } => self.write_line(Messages, Style::ERROR, &text.to_str_lossy())?,
-            R::WriteDebugLine { text } => self.remark("DEBUG", Style::DETAIL, &text)?,
-            R::WriteVerboseLine { text } => self.remark("VERBOSE", Style::DETAIL, &text)?,
-            R::WriteWarningLine { text } => self.remark("WARNING", Style::WARNING, &text)?,
+            R::WriteDebugLine { text } => self.write_labeled("DEBUG", Style::DETAIL, &text)?,
+            R::WriteVerboseLine { text } => self.write_labeled("VERBOSE", Style::DETAIL, &text)?,
+            R::WriteWarningLine { text } => self.write_labeled("WARNING", Style::WARNING, &text)?,
             R::WriteProgress { source_id, record } => {
                 let is_visible = self.is_at_line_start();
                 self.bars.update(source_id, &record, is_visible);
@@ -211,19 +211,19 @@ impl Session {
         Ok(HostResult::Nothing)
     }
 
-    /// A line with the name of its stream.
-    pub(super) fn remark(&mut self, name: &str, style: Style, text: &PsString) -> io::Result<()> {
+    /// Writes a line prefixed with its stream.
+    pub(super) fn write_labeled(&mut self, name: &str, style: Style, text: &PsString) -> io::Result<()> {
         self.write_line(Channel::Messages, style, &format!("{name}: {}", text.to_str_lossy()))
     }
 
-    /// The calls about keyboard and screen.
-    fn raw_call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, Refusal> {
+    /// Executes calls about keyboard and screen.
+    fn raw_call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, CallError> {
         use HostRequest as R;
 
-        // What a console without a screen remembers, so that scripts find it again.
+        // Without a screen these settings are only remembered, so that scripts can read them back.
         match request {
-            R::GetForegroundColor => return Ok(HostResult::Color(self.colors_now().0)),
-            R::GetBackgroundColor => return Ok(HostResult::Color(self.colors_now().1)),
+            R::GetForegroundColor => return Ok(HostResult::Color(self.current_colors().0)),
+            R::GetBackgroundColor => return Ok(HostResult::Color(self.current_colors().1)),
             R::SetForegroundColor { color } => self.foreground = Some(color),
             R::SetBackgroundColor { color } => self.background = Some(color),
             R::GetCursorSize => return Ok(HostResult::Number(self.cursor_size)),
@@ -238,10 +238,10 @@ impl Session {
             request => {
                 let is_void = request.method().is_void();
                 let Some(screen) = self.terminal.screen() else {
-                    return if is_void { Ok(HostResult::Nothing) } else { Err(Refusal::NotImplemented) };
+                    return if is_void { Ok(HostResult::Nothing) } else { Err(CallError::NotImplemented) };
                 };
                 return screen_call(screen, request, cancel).inspect(|_| {
-                    // The cursor may be anywhere now.
+                    // The cursor position is unknown now.
                     self.partial.clear();
                 });
             }
@@ -249,19 +249,19 @@ impl Session {
         Ok(HostResult::Nothing)
     }
 
-    fn colors_now(&self) -> (ConsoleColor, ConsoleColor) {
+    fn current_colors(&self) -> (ConsoleColor, ConsoleColor) {
         let HostDefaultData { foreground_color, background_color, .. } = HostDefaultData::default();
         (self.foreground.unwrap_or(foreground_color), self.background.unwrap_or(background_color))
     }
 
-    /// How plain text looks now.
+    /// Returns the current style of plain text.
     pub(super) fn style(&self) -> Style {
         Style { foreground: self.foreground, background: self.background }
     }
 
-    /// Colours that a script asks for. Those that it was told to be those of the console mean no colour of its own.
+    /// Returns the style for colours requested by a script. The console's default colours mean no explicit colour.
     pub(super) fn style_of(&self, foreground: ConsoleColor, background: ConsoleColor) -> Style {
-        let now = self.colors_now();
+        let now = self.current_colors();
         Style {
             foreground: if foreground == now.0 { self.foreground } else { Some(foreground) },
             background: if background == now.1 { self.background } else { Some(background) },
@@ -273,7 +273,7 @@ fn screen_call(
     screen: &mut dyn Screen,
     request: HostRequest,
     cancel: &Cancel,
-) -> Result<HostResult, Refusal> {
+) -> Result<HostResult, CallError> {
     use HostRequest as R;
 
     match request {
@@ -287,19 +287,19 @@ fn screen_call(
         R::ReadKey { options } => {
             return match screen.read_key(options, cancel)? {
                 Key::Pressed(key) => Ok(HostResult::Key(key)),
-                Key::Interrupted => Err(Refusal::Interrupted),
+                Key::Interrupted => Err(CallError::Interrupted),
             };
         }
-        R::FlushInputBuffer => screen.drop_keys()?,
-        // `Clear-Host` fills everything with blanks.
+        R::FlushInputBuffer => screen.discard_keys()?,
+        // `Clear-Host` fills the whole buffer with blanks.
         R::SetBufferContents1 { rectangle, fill }
             if is_everything(rectangle, screen.size()) && is_blank(fill) =>
         {
             screen.clear()?;
         }
-        // The rest would need to know what is on the screen; what a user has there is not for scripts to read either.
+        // Other calls need the contents of the screen, which scripts must not read.
         request if request.method().is_void() => {}
-        _ => return Err(Refusal::NotImplemented),
+        _ => return Err(CallError::NotImplemented),
     }
     Ok(HostResult::Nothing)
 }

@@ -1,4 +1,4 @@
-//! Records and objects as text.
+//! Shows records and objects as text.
 
 use std::fmt::Write as _;
 use std::io;
@@ -12,14 +12,14 @@ use super::session::Session;
 use super::style::Style;
 use super::terminal::Channel;
 
-/// Lists inside of lists that are shown.
-const DEEPEST: usize = 8;
+/// Maximum depth of nested lists that are shown.
+const MAX_DEPTH: usize = 8;
 
-/// The number of the source for progress that comes by the stream, which tells none.
+/// Source identifier for progress records of the stream, which have none.
 const STREAM: i64 = -1;
 
 impl Session {
-    /// Shows what happened in a pipeline.
+    /// Shows a pipeline event.
     pub(super) fn show(&mut self, event: &PipelineEvent) -> io::Result<()> {
         match event {
             PipelineEvent::Output(value) => {
@@ -30,9 +30,9 @@ impl Session {
                 Ok(())
             }
             PipelineEvent::Error(record) => self.show_error(record),
-            PipelineEvent::Warning(record) => self.remark("WARNING", Style::WARNING, &record.message),
-            PipelineEvent::Verbose(record) => self.remark("VERBOSE", Style::DETAIL, &record.message),
-            PipelineEvent::Debug(record) => self.remark("DEBUG", Style::DETAIL, &record.message),
+            PipelineEvent::Warning(record) => self.write_labeled("WARNING", Style::WARNING, &record.message),
+            PipelineEvent::Verbose(record) => self.write_labeled("VERBOSE", Style::DETAIL, &record.message),
+            PipelineEvent::Debug(record) => self.write_labeled("DEBUG", Style::DETAIL, &record.message),
             PipelineEvent::Information(record) => self.show_information(record),
             PipelineEvent::Progress(record) => {
                 let is_visible = self.is_at_line_start();
@@ -49,9 +49,9 @@ impl Session {
         }
     }
 
-    /// The message, where it happened, and what kind of error it is.
+    /// Shows an error record: message, position, category and identifier.
     fn show_error(&mut self, record: &ErrorRecord) -> io::Result<()> {
-        self.fresh_line()?;
+        self.end_partial_line()?;
         let text =
             |text: &Option<PsString>| text.as_ref().map(PsString::to_string).filter(|text| !text.is_empty());
         let message = record.message().map(PsString::to_string).unwrap_or_default();
@@ -59,10 +59,10 @@ impl Session {
         if let Some(place) = place(record) {
             self.write_line(Channel::Messages, Style::DETAIL, &format!("  at {place}"))?;
         }
-        // Of an error that tells nothing more the sum of it is no more than its category.
-        let tells_more =
+        // Without details, the category message only repeats the category.
+        let has_details =
             [&record.activity, &record.reason, &record.target_name].iter().any(|part| text(part).is_some());
-        let kind = if tells_more { text(&record.category_message) } else { category(record) };
+        let kind = if has_details { text(&record.category_message) } else { category(record) };
         let id = text(&record.fully_qualified_error_id);
         for detail in [kind, id, text(&record.recommended_action)].into_iter().flatten() {
             self.write_line(Channel::Messages, Style::FAINT, &format!("  {}", detail.trim_end()))?;
@@ -70,7 +70,7 @@ impl Session {
         Ok(())
     }
 
-    /// What `Write-Host` wrote as it would be there, anything else as a message.
+    /// Shows `Write-Host` output like a host call, and other information records as messages.
     fn show_information(&mut self, record: &InformationRecord) -> io::Result<()> {
         let is_host = record.tags.iter().any(|tag| tag.eq_ignore_ascii_case("PSHOST"));
         if let Some(message) = Some(&record.message_data)
@@ -102,7 +102,7 @@ fn category(record: &ErrorRecord) -> Option<String> {
     (record.category != ErrorCategory::NotSpecified).then(|| record.category.to_string())
 }
 
-/// Where an error happened, as far as the record tells.
+/// Returns the position of an error if the record contains one.
 fn place(record: &ErrorRecord) -> Option<String> {
     let invocation = record.invocation.as_ref()?;
     let call = &invocation.call;
@@ -121,7 +121,7 @@ fn place(record: &ErrorRecord) -> Option<String> {
     Some(place)
 }
 
-/// Writes an object of the output without the end of its last line, and tells whether there is anything to show.
+/// Appends the text of an output object without a final line end. Returns whether there is anything to show.
 pub(super) fn write_value(value: &Value, depth: usize, out: &mut String) -> bool {
     if let Some(text) = short_text(value) {
         out.push_str(&text);
@@ -135,7 +135,7 @@ pub(super) fn write_value(value: &Value, depth: usize, out: &mut String) -> bool
     if let Some(items) = value.items() {
         let mut any = false;
         for item in items {
-            if depth >= DEEPEST {
+            if depth >= MAX_DEPTH {
                 out.push('\u{2026}');
                 return true;
             }
@@ -164,7 +164,7 @@ pub(super) fn write_value(value: &Value, depth: usize, out: &mut String) -> bool
     false
 }
 
-/// A value inside of another one, in one line.
+/// Returns a nested value on one line.
 fn inner_text(value: &Value) -> String {
     let text = short_text(value).or_else(|| {
         let items = value.items()?;
@@ -181,7 +181,7 @@ fn type_name(value: &Value) -> String {
     name.map_or_else(|| "\u{2026}".to_owned(), ToString::to_string)
 }
 
-/// The text of a value that has one: of a primitive, or what `ToString` gave for an object other than a bag of members.
+/// Returns the text of a primitive value or the `ToString` text of an object, `None` for property bags.
 pub(super) fn short_text(value: &Value) -> Option<String> {
     Some(match value {
         Value::Nil => String::new(),
@@ -211,12 +211,12 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
         Value::Progress(record) => record.activity.to_string(),
         Value::Cycle(cycle) => cycle.upgrade()?.to_string_text()?.to_string(),
         Value::Object(object) => return object_text(object),
-        // A set of members.
+        // A member set.
         _ => return None,
     })
 }
 
-/// The numbers of the bytes with blanks between them. No text of its own for each byte: there may be millions.
+/// Formats bytes as decimal numbers separated by spaces. Avoids a string per byte, as there may be millions.
 fn bytes_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(4 * bytes.len());
     for (index, byte) in bytes.iter().enumerate() {

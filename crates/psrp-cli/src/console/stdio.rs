@@ -1,4 +1,4 @@
-//! The terminal that the program was started at.
+//! Terminal on the standard streams of the process.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -13,20 +13,20 @@ use super::editor::{Edit, Editor};
 use super::keys::{is_interrupt, key_info};
 use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal, read_line};
 
-/// How long a call waits for a key before it looks whether anybody still waits for it.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Interval at which a blocked call checks for cancellation.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Pictures of progress a second.
-const FRAMES: u8 = 10;
+/// Progress bar redraws per second.
+const REDRAWS_PER_SECOND: u8 = 10;
 
-/// Input, output and error output of the process.
+/// Standard input, output and error of the process.
 pub(super) struct Stdio {
-    /// Whether questions may take the input of the process.
+    /// True if prompts may read standard input.
     pub(super) reads_input: bool,
     input_is_terminal: bool,
     output_is_terminal: bool,
     errors_are_terminal: bool,
-    /// Whether what scripts write goes to the error output too.
+    /// True if script output goes to standard error instead of standard output.
     pub(super) all_to_errors: bool,
     allows_colors: bool,
 }
@@ -47,22 +47,22 @@ impl Stdio {
     fn is_terminal(&self, channel: Channel) -> bool {
         match channel {
             Channel::Output if self.all_to_errors => self.errors_are_terminal,
-            Channel::Own | Channel::Output => self.output_is_terminal,
+            Channel::Program | Channel::Output => self.output_is_terminal,
             Channel::Messages => self.errors_are_terminal,
         }
     }
 
-    /// Whether the user can be asked key by key.
+    /// Returns whether input can be read key by key.
     fn has_keys(&self) -> bool {
         self.input_is_terminal && self.errors_are_terminal
     }
 
-    /// Writes what is typed as it changes.
+    /// Reads a line key by key and echoes it.
     fn edit(before: &str, question: &str, echo: Echo, cancel: &Cancel) -> io::Result<Line> {
         let mut out = io::stderr();
-        let _raw = Raw::enter()?;
+        let _raw = RawMode::enter()?;
         let mut editor = Editor::default();
-        // Only the last line of the question can be written again.
+        // Only the last line of the question can be redrawn.
         let (before, last) = match question.rsplit_once('\n') {
             Some((_, last)) => ("", last),
             None => (before, question),
@@ -101,14 +101,14 @@ impl Stdio {
     }
 }
 
-/// Typed text, which may have been pasted, as it may be shown.
+/// Makes typed or pasted text safe to echo.
 fn visible(text: &str) -> String {
     terminal_safe(text).replace(['\t', '\n'], " ")
 }
 
-/// The next event, `None` if nobody waits for it any more.
+/// Returns the next event, `None` if cancelled.
 fn next_event(cancel: &Cancel) -> io::Result<Option<Event>> {
-    while !event::poll(GLANCE)? {
+    while !event::poll(CANCEL_POLL_INTERVAL)? {
         if cancel.is_set() {
             return Ok(None);
         }
@@ -116,17 +116,17 @@ fn next_event(cancel: &Cancel) -> io::Result<Option<Event>> {
     event::read().map(Some)
 }
 
-/// Takes keys one by one and without an echo, until it is dropped.
-struct Raw;
+/// Raw mode of the terminal, restored on drop.
+struct RawMode;
 
-impl Raw {
+impl RawMode {
     fn enter() -> io::Result<Self> {
         terminal::enable_raw_mode()?;
         Ok(Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = terminal::disable_raw_mode();
     }
@@ -141,7 +141,7 @@ impl Terminal for Stdio {
         match channel {
             Channel::Output if self.all_to_errors => io::stderr().lock().write_all(text.as_bytes()),
             Channel::Messages => io::stderr().lock().write_all(text.as_bytes()),
-            Channel::Own | Channel::Output => {
+            Channel::Program | Channel::Output => {
                 let mut out = io::stdout().lock();
                 out.write_all(text.as_bytes())?;
                 out.flush()
@@ -154,20 +154,20 @@ impl Terminal for Stdio {
             return Ok(Line::End);
         }
         self.write(Channel::Messages, question)?;
-        // A terminal shows by itself what is typed, unless it is read key by key.
+        // Otherwise the terminal itself echoes the line.
         if self.has_keys() || self.input_is_terminal && echo == Echo::Hidden {
             return Self::edit(before, question, echo, cancel);
         }
         let line = read_line(&mut io::stdin().lock())?;
         if !self.input_is_terminal {
-            // Nothing has ended the line of the question yet.
+            // The input did not end the line of the question.
             self.write(Channel::Messages, "\n")?;
         }
         Ok(line)
     }
 
     fn bars(&self) -> Option<ProgressDrawTarget> {
-        self.errors_are_terminal.then(|| ProgressDrawTarget::stderr_with_hz(FRAMES))
+        self.errors_are_terminal.then(|| ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND))
     }
 
     fn screen(&mut self) -> Option<&mut dyn Screen> {
@@ -201,7 +201,7 @@ impl Screen for Stdio {
     }
 
     fn read_key(&mut self, options: ReadKeyOptions, cancel: &Cancel) -> io::Result<Key> {
-        let raw = Raw::enter()?;
+        let raw = RawMode::enter()?;
         let key = loop {
             let Some(event) = next_event(cancel)? else { return Ok(Key::Interrupted) };
             let Event::Key(key) = event else { continue };
@@ -223,12 +223,12 @@ impl Screen for Stdio {
     }
 
     fn key_available(&mut self) -> io::Result<bool> {
-        let _raw = Raw::enter()?;
+        let _raw = RawMode::enter()?;
         event::poll(Duration::ZERO)
     }
 
-    fn drop_keys(&mut self) -> io::Result<()> {
-        let _raw = Raw::enter()?;
+    fn discard_keys(&mut self) -> io::Result<()> {
+        let _raw = RawMode::enter()?;
         while event::poll(Duration::ZERO)? {
             event::read()?;
         }

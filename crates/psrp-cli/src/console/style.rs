@@ -1,10 +1,10 @@
-//! Colours.
+//! Text colours.
 
 use std::fmt::Write as _;
 
 use psrp::host::ConsoleColor;
 
-/// How a text looks where there are colours.
+/// Colours of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<ConsoleColor>,
@@ -23,8 +23,8 @@ impl Style {
         Self { foreground: Some(foreground), background: None }
     }
 
-    /// Puts the text into its colours, line by line: a colour behind text that reached over the end of a line would fill
-    /// the whole next one.
+    /// Appends the text in its colours, line by line: a background colour that spans a line end would fill the whole
+    /// next line.
     pub(super) fn paint(self, text: &str, out: &mut String) {
         let [foreground, background] = [(self.foreground, 30), (self.background, 40)]
             .map(|(color, base)| color.and_then(|color| code(color, base)));
@@ -48,13 +48,13 @@ impl Style {
     }
 }
 
-/// The number of a colour for a terminal: dark ones follow `base`, light ones come 60 later.
+/// Returns the terminal's colour code: dark colours start at `base`, bright ones at `base` + 60.
 fn code(color: ConsoleColor, base: u8) -> Option<u8> {
-    // Blue and red have changed places.
+    // Blue and red are swapped compared to the console colours.
     const ORDER: [u8; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     let number = usize::try_from(color.number()).ok()?;
     match number {
-        // Light gray is what terminals have as white, and dark gray as light black.
+        // Terminals call light gray white, and dark gray bright black.
         0..=7 => Some(base + ORDER[number]),
         8..=15 => Some(base + 60 + ORDER[number - 8]),
         _ => None,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_has_its_colour() {
+    fn each_line_is_coloured_separately() {
         assert_eq!(painted(Style::ERROR, "a\n\nb"), "\x1b[91ma\x1b[0m\n\n\x1b[91mb\x1b[0m");
         assert_eq!(painted(Style::PLAIN, "a\n"), "a\n");
         let both = Style { foreground: Some(ConsoleColor::DarkBlue), background: Some(ConsoleColor::Gray) };

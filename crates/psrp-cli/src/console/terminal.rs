@@ -1,4 +1,4 @@
-//! What a console writes to and reads from.
+//! Terminal interface of the console.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -8,48 +8,48 @@ use indicatif::ProgressDrawTarget;
 use psrp::host::{Coordinates, KeyInfo, ReadKeyOptions, Size};
 use zeroize::Zeroizing;
 
-/// The longest line that is read from anything but the keyboard, in bytes.
-const LONGEST_LINE: usize = 1 << 20;
+/// Maximum length of a line read from input other than the keyboard, in bytes.
+const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channel {
-    /// What the program itself has to tell.
-    Own,
-    /// What a script writes.
+    /// Output of the program itself.
+    Program,
+    /// Script output.
     Output,
-    /// Prompts, errors, warnings and the like.
+    /// Prompts, errors, warnings and other messages.
     Messages,
 }
 
-/// Whether what is typed can be seen.
+/// Visibility of typed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Echo {
     Shown,
     Hidden,
 }
 
-/// What came of a question to the user.
+/// Result of reading a line.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// A line without its end.
+    /// A line without its line end.
     Text(Zeroizing<String>),
-    /// There is no more input.
+    /// End of input.
     End,
     /// The user pressed Ctrl+C.
     Interrupted,
 }
 
-/// What came of waiting for a key.
+/// Result of reading a key.
 #[derive(Debug)]
 pub(super) enum Key {
-    /// A key, with the character to be shown for it.
+    /// A key press or release.
     Pressed(KeyInfo),
-    /// The user pressed Ctrl+C, which was not asked for.
+    /// The user pressed Ctrl+C, and the caller did not request it as a key.
     Interrupted,
 }
 
-/// Tells a call that waits for the user that nobody waits for the call any more.
+/// Cancellation flag of a blocked call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cancel(Arc<AtomicBool>);
 
@@ -63,7 +63,7 @@ impl Cancel {
     }
 }
 
-/// Sets it when the future that holds this is dropped.
+/// Cancels the call when its future is dropped.
 #[derive(Debug)]
 pub(super) struct CancelOnDrop(pub(super) Cancel);
 
@@ -73,25 +73,25 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The place where a console is. All methods may block.
+/// A terminal. All methods may block.
 ///
-/// What is handed in may be shown as it is: texts of the other side are made safe before.
+/// Text is written unchanged: callers escape text from the server.
 pub(super) trait Terminal: Send {
-    /// Whether text there may have colours.
+    /// Returns whether the channel supports colours.
     fn has_colors(&self, channel: Channel) -> bool;
 
-    /// Writes at once.
+    /// Writes and flushes text.
     fn write(&mut self, channel: Channel, text: &str) -> io::Result<()>;
 
-    /// Asks for a line. The question is shown as messages are, behind what the line has `before` it already.
+    /// Prompts for a line. The question follows the text `before`, which is already on the line.
     fn read_line(&mut self, before: &str, question: &str, echo: Echo, cancel: &Cancel) -> io::Result<Line>;
 
-    /// Where bars of progress can be drawn, if they can.
+    /// Returns the draw target for progress bars, if supported.
     fn bars(&self) -> Option<ProgressDrawTarget> {
         None
     }
 
-    /// Keyboard and screen, if there are.
+    /// Returns keyboard and screen, if available.
     fn screen(&mut self) -> Option<&mut dyn Screen> {
         None
     }
@@ -106,10 +106,10 @@ pub(super) trait Screen {
     fn clear(&mut self) -> io::Result<()>;
     fn read_key(&mut self, options: ReadKeyOptions, cancel: &Cancel) -> io::Result<Key>;
     fn key_available(&mut self) -> io::Result<bool>;
-    fn drop_keys(&mut self) -> io::Result<()>;
+    fn discard_keys(&mut self) -> io::Result<()>;
 }
 
-/// Reads a line of bounded length, without its end. Bytes that are no UTF-8 become U+FFFD.
+/// Reads a line of limited length without its line end. Invalid UTF-8 becomes U+FFFD.
 pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
@@ -126,7 +126,7 @@ pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line>
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];
-        if bytes.len() + part.len() > LONGEST_LINE {
+        if bytes.len() + part.len() > MAX_LINE_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
         }
         append(&mut bytes, part);
@@ -137,7 +137,7 @@ pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line>
         }
     }
     let text = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
-    // Each byte takes three at most: nothing is left behind by growing.
+    // Each byte becomes at most three, so the buffer does not grow and leaves no copies behind.
     let mut line = Zeroizing::new(String::with_capacity(text.len() * 3));
     for chunk in text.utf8_chunks() {
         line.push_str(chunk.valid());
@@ -148,7 +148,7 @@ pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line>
     Ok(Line::Text(line))
 }
 
-/// Appends without leaving copies behind.
+/// Appends bytes without leaving copies behind.
 fn append(bytes: &mut Zeroizing<Vec<u8>>, part: &[u8]) {
     if bytes.capacity() - bytes.len() < part.len() {
         let mut larger = Vec::with_capacity((bytes.len() + part.len()).next_power_of_two().max(256));
@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_any_way() {
+    fn all_line_ends_are_recognized() {
         assert_eq!(lines(b"a\r\nb\n\nlast"), ["a", "b", "", "last"]);
         assert_eq!(lines(b"\xC3\xA4\xFF"), ["\u{e4}\u{FFFD}"]);
         assert!(lines(b"").is_empty());
     }
 
     #[test]
-    fn a_line_without_end_is_refused() {
+    fn overlong_lines_are_rejected() {
         let mut input = io::BufReader::new(io::repeat(b'a'));
         assert_eq!(read_line(&mut input).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }

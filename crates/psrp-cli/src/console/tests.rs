@@ -1,4 +1,4 @@
-//! Calls of scripts and questions of the program at a console in memory.
+//! Host calls and prompts on an in-memory console.
 
 use std::io::{self, BufRead, Cursor, Write};
 use std::sync::{Arc, Mutex};
@@ -16,9 +16,9 @@ use psrp::value::{Progress, SecureString};
 use psrp::{Object, PsString, Value};
 
 use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
-use super::{ConsoleHost, ConsoleOptions, Refusal};
+use super::{CallError, ConsoleHost, ConsoleOptions};
 
-/// A reader and a writer, without colours, bars and keys.
+/// Terminal over a reader and a writer, without colours, progress bars and keys.
 struct Streams<R, W> {
     input: R,
     output: W,
@@ -37,27 +37,27 @@ impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
     fn read_line(&mut self, _: &str, question: &str, _: Echo, _: &Cancel) -> io::Result<Line> {
         self.write(Channel::Messages, question)?;
         let line = read_line(&mut self.input)?;
-        // What is read is not echoed: the next text begins a line of its own.
+        // Input is not echoed, so the next text starts a new line.
         self.write(Channel::Messages, "\n")?;
         Ok(line)
     }
 }
 
-/// A host that reads lines and writes all text to one place.
-fn over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
+/// Creates a host that reads from `input` and writes all text to `output`.
+fn host_over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
     ConsoleOptions::new().at(Box::new(Streams { input, output }))
 }
 
-/// The same with colours.
-fn colored(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
+/// Like `over`, with colours.
+fn colored_host(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
     ConsoleOptions::new().colors(true).at(Box::new(Streams { input, output }))
 }
 
-/// What was written, shared with the host.
+/// Written text, shared with the host.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct SharedOutput(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Written {
+impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -68,16 +68,16 @@ impl Write for Written {
     }
 }
 
-impl Written {
+impl SharedOutput {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
-/// A host whose user types this.
-fn typed(input: &'static str) -> (ConsoleHost, Written) {
-    let written = Written::default();
-    (over(Cursor::new(input), written.clone()), written)
+/// Creates a host with this input.
+fn host_with_input(input: &'static str) -> (ConsoleHost, SharedOutput) {
+    let written = SharedOutput::default();
+    (host_over(Cursor::new(input), written.clone()), written)
 }
 
 async fn call(host: &impl Host, request: HostRequest) -> Result<HostResult, ErrorCategory> {
@@ -116,8 +116,8 @@ fn prompt(fields: Vec<FieldDescription>) -> HostRequest {
 }
 
 #[tokio::test]
-async fn a_console_writes_what_scripts_write() {
-    let (host, written) = typed("");
+async fn script_output_is_written() {
+    let (host, written) = host_with_input("");
     let (red, black) = (ConsoleColor::Red, ConsoleColor::Black);
     for request in [
         HostRequest::Write1 { text: text("a") },
@@ -137,11 +137,11 @@ async fn a_console_writes_what_scripts_write() {
 }
 
 #[tokio::test]
-async fn colours_are_those_of_the_script() {
-    let written = Written::default();
-    let host = colored(io::empty(), written.clone());
+async fn scripts_set_colours() {
+    let written = SharedOutput::default();
+    let host = colored_host(io::empty(), written.clone());
     let line = |foreground, background| HostRequest::WriteLine3 { foreground, background, text: text("x") };
-    // The colours that the server was told to be those of the console are none of the text's own.
+    // The console's default colours are not set explicitly.
     for request in [
         line(ConsoleColor::Green, ConsoleColor::Black),
         line(ConsoleColor::Gray, ConsoleColor::DarkBlue),
@@ -156,20 +156,20 @@ async fn colours_are_those_of_the_script() {
 }
 
 #[tokio::test]
-async fn no_text_of_a_script_controls_the_terminal() {
-    const EVIL: &str = "\x1b[2J\x1b]0;t\x07\u{9b}31m\u{202e}\rx";
-    let evil = || text(EVIL);
-    let written = Written::default();
+async fn control_sequences_of_scripts_are_escaped() {
+    const CONTROL_SEQUENCES: &str = "\x1b[2J\x1b]0;t\x07\u{9b}31m\u{202e}\rx";
+    let evil = || text(CONTROL_SEQUENCES);
+    let written = SharedOutput::default();
     let input = Cursor::new("?\n\n!?\nx\nu\np\nq\n");
-    let host = colored(input, written.clone());
-    let choices = vec![ChoiceDescription::new(EVIL, EVIL)];
+    let host = colored_host(input, written.clone());
+    let choices = vec![ChoiceDescription::new(CONTROL_SEQUENCES, CONTROL_SEQUENCES)];
     let default_choice = 0;
     let evil_field = FieldDescription {
         label: Some(evil()),
         help_message: Some(evil()),
         parameter_type_name: Some(evil()),
-        default_value: Some(EVIL.into()),
-        ..field(EVIL, "System.String")
+        default_value: Some(CONTROL_SEQUENCES.into()),
+        ..field(CONTROL_SEQUENCES, "System.String")
     };
     for request in [
         HostRequest::Write1 { text: evil() },
@@ -187,23 +187,28 @@ async fn no_text_of_a_script_controls_the_terminal() {
     ] {
         call(&host, request).await.unwrap();
     }
-    let mut error = ErrorRecord::new(EVIL, ErrorCategory::InvalidData).with_id(EVIL).with_reason(EVIL);
+    let mut error = ErrorRecord::new(CONTROL_SEQUENCES, ErrorCategory::InvalidData)
+        .with_id(CONTROL_SEQUENCES)
+        .with_reason(CONTROL_SEQUENCES);
     error.recommended_action = Some(evil());
-    let information = InformationRecord::new(EVIL);
-    let object = Object::custom([(EVIL, Value::from(EVIL)), ("list", Object::list([EVIL]).into())]);
+    let information = InformationRecord::new(CONTROL_SEQUENCES);
+    let object = Object::custom([
+        (CONTROL_SEQUENCES, Value::from(CONTROL_SEQUENCES)),
+        ("list", Object::list([CONTROL_SEQUENCES]).into()),
+    ]);
     for event in [
-        PipelineEvent::Output(EVIL.into()),
+        PipelineEvent::Output(CONTROL_SEQUENCES.into()),
         PipelineEvent::Output(object.into()),
-        PipelineEvent::Output(Object::dictionary([(EVIL, EVIL)]).into()),
+        PipelineEvent::Output(Object::dictionary([(CONTROL_SEQUENCES, CONTROL_SEQUENCES)]).into()),
         PipelineEvent::Error(Box::new(error)),
-        PipelineEvent::Warning(Box::new(InformationalRecord::new(EVIL))),
+        PipelineEvent::Warning(Box::new(InformationalRecord::new(CONTROL_SEQUENCES))),
         PipelineEvent::Information(Box::new(information)),
     ] {
         host.show(event).await.unwrap();
     }
     let mut text = written.text();
     assert!(text.contains("\\u{1b}[2J"));
-    // The colours of the host itself are the only sequences.
+    // Only the host's own colour sequences are allowed.
     for own in ["\x1b[91m", "\x1b[93m", "\x1b[97m", "\x1b[90m", "\x1b[33m", "\x1b[0m"] {
         text = text.replace(own, "");
     }
@@ -211,13 +216,13 @@ async fn no_text_of_a_script_controls_the_terminal() {
 }
 
 #[tokio::test]
-async fn lines_are_read_until_their_end() {
-    let (host, _) = typed("one\r\ntwo\nsecret\n");
+async fn prompts_read_lines_until_end_of_input() {
+    let (host, _) = host_with_input("one\r\ntwo\nsecret\n");
     assert_eq!(call(&host, HostRequest::ReadLine).await, Ok(HostResult::Text(text("one"))));
     assert_eq!(call(&host, HostRequest::ReadLine).await, Ok(HostResult::Text(text("two"))));
     let secret = SecureString::new("secret");
     assert_eq!(call(&host, HostRequest::ReadLineAsSecureString).await, Ok(HostResult::Secure(secret)));
-    // No input is an error, not a wait for ever.
+    // Missing input is an error and does not block.
     for request in [
         HostRequest::ReadLine,
         HostRequest::ReadLineAsSecureString,
@@ -226,18 +231,18 @@ async fn lines_are_read_until_their_end() {
     ] {
         assert_eq!(call(&host, request).await, Err(ErrorCategory::ReadError));
     }
-    assert!(matches!(host.read_password("Password: ").await, Err(Refusal::End)));
+    assert!(matches!(host.read_password("Password: ").await, Err(CallError::End)));
 }
 
 #[tokio::test]
-async fn a_choice_is_found_by_key_label_or_default() {
+async fn choices_are_selected_by_key_label_or_default() {
     for (input, default, expected) in
         [("y\n", -1, 0), ("A\n", -1, 2), ("yes to all\n", 0, 2), ("\n", 1, 1), ("what\n?\n\nn\n", -1, 1)]
     {
-        let (host, _) = typed(input);
+        let (host, _) = host_with_input(input);
         assert_eq!(call(&host, yes_no_all(default)).await, Ok(HostResult::Number(expected)), "{input:?}");
     }
-    let (host, written) = typed("?\n\n");
+    let (host, written) = host_with_input("?\n\n");
     call(&host, yes_no_all(1)).await.unwrap();
     let question = "[Y] Yes  [N] No  [A] Yes to All  [?] Help (default is \"N\"): \n";
     let help = "Y - does it\nN - leaves it\nA - does it for all\n";
@@ -250,13 +255,13 @@ async fn a_choice_is_found_by_key_label_or_default() {
         default_choice: 0,
     };
     assert_eq!(call(&host, nothing).await, Err(ErrorCategory::InvalidArgument));
-    // Whoever never answers is not asked for ever.
-    let host = over(io::BufReader::new(io::repeat(b'\n')), io::sink());
+    // Prompts end after too many invalid answers.
+    let host = host_over(io::BufReader::new(io::repeat(b'\n')), io::sink());
     assert_eq!(call(&host, yes_no_all(-1)).await, Err(ErrorCategory::InvalidArgument));
 }
 
 #[tokio::test]
-async fn any_number_of_choices_can_be_taken() {
+async fn several_choices_can_be_selected() {
     let HostRequest::PromptForChoice { caption, message, choices, .. } = yes_no_all(0) else { panic!() };
     let request = |default_choices: &[i32]| HostRequest::PromptForChoiceMultipleSelection {
         caption: caption.clone(),
@@ -271,18 +276,18 @@ async fn any_number_of_choices_can_be_taken() {
         ("n\n\n", &[0], &[1]),
         ("\n", &[], &[]),
     ] {
-        let (host, _) = typed(input);
+        let (host, _) = host_with_input(input);
         let chosen = call(&host, request(defaults)).await;
         assert_eq!(chosen, Ok(HostResult::Choices(expected.to_vec())), "{input:?}");
     }
-    let (host, written) = typed("n\n\n");
+    let (host, written) = host_with_input("n\n\n");
     call(&host, request(&[0, 2])).await.unwrap();
     assert!(written.text().contains("(default is \"Y,A\")\nChoice[0]: "), "{}", written.text());
 }
 
 #[tokio::test]
-async fn fields_get_values_of_their_types() {
-    let (host, written) = typed("Ada\nnine\n9\ntrue\none\ntwo\n\npw\nlovelace\npw2\n\n\n5\n\n");
+async fn prompt_fields_are_converted_to_their_types() {
+    let (host, written) = host_with_input("Ada\nnine\n9\ntrue\none\ntwo\n\npw\nlovelace\npw2\n\n\n5\n\n");
     let optional = FieldDescription { is_mandatory: false, ..field("Limit", "System.Int32") };
     let with_default = FieldDescription { default_value: Some(80.into()), ..field("Port", "System.Int32") };
     let request = prompt(vec![
@@ -310,15 +315,15 @@ async fn fields_get_values_of_their_types() {
 
     let written = written.text();
     assert!(written.contains("New user\nSupply values\nName: \n"), "{written}");
-    assert!(written.contains("This is no value of the type Int32."), "{written}");
+    assert!(written.contains("This is not a valid value of type Int32."), "{written}");
     assert!(written.contains("Groups[1]: "), "{written}");
     assert!(written.contains("Port [80]: "), "{written}");
     assert!(!written.contains("pw"), "a password was shown: {written}");
 }
 
 #[tokio::test]
-async fn mandatory_fields_are_asked_for_again_and_explained() {
-    let (host, written) = typed("\n!?\nx\n");
+async fn mandatory_fields_are_repeated_and_have_help() {
+    let (host, written) = host_with_input("\n!?\nx\n");
     let field = FieldDescription { help_message: Some(text("any name")), ..field("Na&me", "System.String") };
     let Ok(HostResult::Answers(answers)) = call(&host, prompt(vec![field])).await else { panic!() };
     assert_eq!(answers, [(text("Na&me"), Value::from("x"))]);
@@ -327,22 +332,22 @@ async fn mandatory_fields_are_asked_for_again_and_explained() {
 }
 
 #[tokio::test]
-async fn questions_have_an_end() {
+async fn prompts_end_after_too_many_invalid_answers() {
     let answer = async |line: &str, lines: usize, type_name: &str| {
-        let host = over(Cursor::new(line.repeat(lines)), io::sink());
+        let host = host_over(Cursor::new(line.repeat(lines)), io::sink());
         call(&host, prompt(vec![field("Value", type_name)])).await
     };
-    let refused = Err(ErrorCategory::InvalidArgument);
-    assert_eq!(answer("nine\n", 200, "System.Int32").await, refused);
-    assert_eq!(answer("\n", 200, "System.String").await, refused);
-    assert_eq!(answer("\n", 200, "System.String[]").await, refused);
-    assert_eq!(answer("x\n", 20_000, "System.String[]").await, refused);
-    let host = over(Cursor::new("x\n".repeat(200)), io::sink());
-    assert_eq!(call(&host, yes_no_all(-1)).await, refused);
+    let error_record = Err(ErrorCategory::InvalidArgument);
+    assert_eq!(answer("nine\n", 200, "System.Int32").await, error_record);
+    assert_eq!(answer("\n", 200, "System.String").await, error_record);
+    assert_eq!(answer("\n", 200, "System.String[]").await, error_record);
+    assert_eq!(answer("x\n", 20_000, "System.String[]").await, error_record);
+    let host = host_over(Cursor::new("x\n".repeat(200)), io::sink());
+    assert_eq!(call(&host, yes_no_all(-1)).await, error_record);
 }
 
 #[tokio::test]
-async fn credentials_take_user_and_password() {
+async fn credential_prompts_read_user_and_password() {
     let request = |user: &str, target: &str| HostRequest::PromptForCredential1 {
         caption: text(""),
         message: text("Log in"),
@@ -355,22 +360,22 @@ async fn credentials_take_user_and_password() {
         ("pw\n", "bob", "SRV", "SRV\\bob"),
         ("pw\n", "DOM\\bob", "SRV", "DOM\\bob"),
     ] {
-        let (host, written) = typed(input);
+        let (host, written) = host_with_input(input);
         let Ok(HostResult::Credential(credential)) = call(&host, request(user, target)).await else {
             panic!()
         };
         assert_eq!(credential.user_name, expected);
         assert_eq!(credential.password, SecureString::new("pw"));
-        assert!(written.text().starts_with("Log in\nA script of the other side asks for this.\n"));
+        assert!(written.text().starts_with("Log in\nA script on the server asks for this.\n"));
         assert!(!written.text().contains("pw"));
     }
-    let (host, _) = typed("\n");
+    let (host, _) = host_with_input("\n");
     assert_eq!(call(&host, request("", "")).await, Ok(HostResult::Nothing));
 }
 
 #[tokio::test]
-async fn without_a_terminal_there_is_no_screen() {
-    let (host, _) = typed("x");
+async fn screen_calls_fail_without_a_terminal() {
+    let (host, _) = host_with_input("x");
     assert_eq!(host.info(), HostInfo::lines());
     assert_eq!(host.exit_code(), None);
     assert_eq!(call(&host, HostRequest::GetName).await, Ok(HostResult::Text(text("psrp"))));
@@ -395,8 +400,8 @@ async fn without_a_terminal_there_is_no_screen() {
 }
 
 #[tokio::test]
-async fn events_of_a_pipeline_are_shown_as_text() {
-    let (host, written) = typed("");
+async fn pipeline_events_are_shown_as_text() {
+    let (host, written) = host_with_input("");
     let message = HostInformationMessage {
         message: text("no end, "),
         no_new_line: Some(true),
@@ -434,8 +439,8 @@ async fn events_of_a_pipeline_are_shown_as_text() {
 }
 
 #[tokio::test]
-async fn what_is_shown_has_a_depth() {
-    let (host, written) = typed("");
+async fn nested_lists_are_truncated() {
+    let (host, written) = host_with_input("");
     let mut deep = Value::from("x");
     for level in 0..20 {
         deep = Object::list([Value::from(level), deep]).into();
@@ -445,10 +450,10 @@ async fn what_is_shown_has_a_depth() {
 }
 
 #[tokio::test]
-async fn an_output_that_fails_fails_no_script() {
-    struct Full;
+async fn write_errors_do_not_break_the_console() {
+    struct BrokenWriter;
 
-    impl Write for Full {
+    impl Write for BrokenWriter {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::BrokenPipe.into())
         }
@@ -458,10 +463,10 @@ async fn an_output_that_fails_fails_no_script() {
         }
     }
 
-    let host = over(io::empty(), Full);
+    let host = host_over(io::empty(), BrokenWriter);
     assert_eq!(
         call(&host, HostRequest::WriteLine2 { text: text("x") }).await,
         Err(ErrorCategory::DeviceError)
     );
-    assert!(matches!(host.print("x").await, Err(Refusal::Io(_))));
+    assert!(matches!(host.print("x").await, Err(CallError::Io(_))));
 }

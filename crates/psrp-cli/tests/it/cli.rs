@@ -1,5 +1,5 @@
-//! The program `psrp`, against a server in this process and, where `PSRP_PYTHON` names a Python with psrpcore, against
-//! the stand-in for PowerShell.
+//! Runs the program `psrp` with a server in the test process and, if `PSRP_PYTHON` names a Python with psrpcore, with
+//! the fake PowerShell.
 
 #![cfg(unix)]
 
@@ -18,16 +18,16 @@ use test_support::optional;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-/// No run takes so long.
+/// Timeout of a run.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a terminal must never see of a text.
-const EVIL: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31mred\u{202e}";
+/// Sequences that must never reach a terminal.
+const CONTROL_SEQUENCES: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31mred\u{202e}";
 
-/// A server of a few words, each in a line.
-struct Words;
+/// Server whose scripts are one command per line.
+struct CommandServer;
 
-impl Handler for Words {
+impl Handler for CommandServer {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
         for command in create.power_shell.statements().flatten() {
             if command.text == *"TabExpansion2" {
@@ -37,23 +37,23 @@ impl Handler for Words {
                 continue;
             }
             for line in command.text.to_string().lines() {
-                let (word, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-                word_of(word, argument, &pipeline, &mut input).await?;
+                let (command_name, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+                run_command(command_name, argument, &pipeline, &mut input).await?;
             }
         }
         Ok(())
     }
 }
 
-/// The completion of `sa` with the cursor behind it.
+/// Completion of `sa` with the cursor at its end.
 fn completion() -> Object {
     let candidate = Object::custom([("CompletionText", "say "), ("ListItemText", "say")]);
     let range = Object::builder().adapted("ReplacementIndex", 0).adapted("ReplacementLength", 2);
     range.adapted("CompletionMatches", Object::list([candidate])).build()
 }
 
-async fn word_of(word: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
-    match word {
+async fn run_command(command_name: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
+    match command_name {
         "say" => pipeline.output(argument).await?,
         "count" => {
             for number in 0..argument.parse().unwrap() {
@@ -117,18 +117,18 @@ async fn word_of(word: &str, argument: &str, pipeline: &Pipeline, input: &mut In
             tokio::time::sleep(Duration::from_secs(argument.parse().unwrap())).await;
         }
         "stubborn" => {
-            let _kept = pipeline.stopping();
+            let _stopping = pipeline.stopping();
             pipeline.output("started").await?;
             tokio::time::sleep(Duration::from_secs(600)).await;
-            drop(_kept);
+            drop(_stopping);
         }
         "break" => pipeline.session().break_pool(error(argument))?,
-        _ => return Err(ErrorRecord::new("no such word", ErrorCategory::ObjectNotFound).into()),
+        _ => return Err(ErrorRecord::new("no such command", ErrorCategory::ObjectNotFound).into()),
     }
     Ok(())
 }
 
-/// An error with a place.
+/// An error record with a position.
 fn error(message: &str) -> ErrorRecord {
     let mut record = ErrorRecord::new(message, ErrorCategory::ObjectNotFound)
         .with_id("PathNotFound")
@@ -146,7 +146,7 @@ fn error(message: &str) -> ErrorRecord {
     record
 }
 
-/// A server until it is dropped.
+/// A running server, stopped on drop.
 struct Server {
     path: PathBuf,
     task: tokio::task::JoinHandle<()>,
@@ -155,18 +155,18 @@ struct Server {
 impl Server {
     fn start() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        // The path of a socket has to be short.
+        // Socket paths must be short.
         let name = format!("psrp-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         let server = UnixServer::bind(&path).unwrap();
         let task = tokio::spawn(async move {
-            let Err(error) = server.serve(Words, Options::new).await;
+            let Err(error) = server.serve(CommandServer, Options::new).await;
             panic!("{error}");
         });
         Self { path, task }
     }
 
-    /// The program with this first word of its command line, connected here.
+    /// Returns the program with this subcommand, connected to the server.
     fn psrp(&self, subcommand: &str) -> Command {
         let mut command = psrp(subcommand);
         command.arg("--socket").arg(&self.path);
@@ -194,7 +194,7 @@ fn psrp(subcommand: &str) -> Command {
     command
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 struct Run {
     code: Option<i32>,
@@ -206,7 +206,7 @@ impl Run {
     async fn of(command: &mut Command, input: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // It may end before it has read everything.
+        // The program may exit before it has read everything.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         Self::wait(child).await
@@ -270,7 +270,7 @@ async fn all_streams_are_printed_as_tagged_json() {
 }
 
 #[tokio::test]
-async fn errors_have_exit_codes() {
+async fn errors_set_exit_codes() {
     let server = Server::start();
     server.run(&["fail it broke"]).await.is(1, "", "error: it broke\n  InvalidOperation\n");
     server.run(&["say a\nexit 7"]).await.is(7, "a\n", "");
@@ -290,16 +290,16 @@ async fn errors_have_exit_codes() {
     assert_eq!(broken.code, Some(3), "{broken:?}");
     assert!(broken.err.contains("psrp: "), "{broken:?}");
     assert!(broken.err.contains("out of memory"), "{broken:?}");
-    for nowhere in [
+    for target in [
         &["--socket", "no such socket"][..],
         &["--child", "'no such program' -s"],
         &["--child", "sh -c 'echo the reason >&2'"],
         &["--pid", "4294967295"],
     ] {
-        let run = Run::of(psrp("run").args(nowhere).arg("1"), "").await;
+        let run = Run::of(psrp("run").args(target).arg("1"), "").await;
         assert_eq!((run.code, run.out.as_str()), (Some(3), ""), "{run:?}");
-        assert!(run.err.starts_with("psrp: there is no session: ") || nowhere[0] == "--pid", "{run:?}");
-        assert!(run.err.contains("the reason") || !nowhere[1].contains("reason"), "{run:?}");
+        assert!(run.err.starts_with("psrp: can't open a session: ") || target[0] == "--pid", "{run:?}");
+        assert!(run.err.contains("the reason") || !target[1].contains("reason"), "{run:?}");
     }
 }
 
@@ -311,7 +311,7 @@ async fn help_has_examples_and_exit_codes() {
     for part in ["run", "shell", "copy", "clixml", "Examples:", "pwsh -s", "Exit codes:"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
-    // No option takes a password itself.
+    // No option takes the password itself.
     let run = Run::of(psrp("run").arg("--help"), "").await;
     assert!(run.out.contains("PSRP_PASSWORD") && !run.out.contains("--password <"), "{}", run.out);
 }
@@ -323,14 +323,14 @@ async fn scripts_come_from_files_and_standard_input() {
     std::fs::write(&file, "\u{FEFF}say from a file\n").unwrap();
     server.run(&["--file", file.to_str().unwrap()]).await.is(0, "from a file\n", "");
     Run::of(server.psrp("run").arg("-"), "say from input\n").await.is(0, "from input\n", "");
-    // The script has taken the input: there is none for a prompt.
+    // Standard input is used up by the script, so the prompt fails.
     let run = Run::of(server.psrp("run").arg("-"), "ask name\n").await;
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.err.contains("ReadLine: there is no more input at the client."), "{run:?}");
+    assert!(run.err.contains("ReadLine: end of input on the client."), "{run:?}");
 }
 
 #[tokio::test]
-async fn standard_input_goes_to_the_pipeline() {
+async fn standard_input_is_sent_to_the_pipeline() {
     let server = Server::start();
     let run = |form: &'static str, input: &'static str| {
         let mut command = server.psrp("run");
@@ -343,12 +343,12 @@ async fn standard_input_goes_to_the_pipeline() {
 }
 
 #[tokio::test]
-async fn input_that_makes_no_sense_stops_the_pipeline() {
+async fn invalid_input_stops_the_pipeline() {
     let server = Server::start();
     let mut child = server.psrp("run").args(["--json", "--input", "json", "input"]).spawn().unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     stdin.write_all(b"1 ").await.unwrap();
-    // What comes before is taken and given back while the input goes on.
+    // Values before the syntax error are processed while more input follows.
     let mut line = [0; 2];
     stdout.read_exact(&mut line).await.unwrap();
     assert_eq!(line, *b"1\n");
@@ -356,7 +356,7 @@ async fn input_that_makes_no_sense_stops_the_pipeline() {
     drop(stdin);
     let bad = Run::wait(child).await;
     assert_eq!(bad.code, Some(2), "{bad:?}");
-    assert!(bad.err.contains("the input is no JSON"), "{bad:?}");
+    assert!(bad.err.contains("the input is not valid JSON"), "{bad:?}");
 }
 
 #[tokio::test]
@@ -370,37 +370,39 @@ async fn prompts_are_answered_by_standard_input() {
     assert!(!run.err.contains("password"));
     let none = Run::of(server.psrp("run").arg("choose x"), "").await;
     assert_eq!(none.code, Some(1), "{none:?}");
-    assert!(none.err.contains("there is no more input at the client"), "{none:?}");
+    assert!(none.err.contains("end of input on the client"), "{none:?}");
 }
 
 #[tokio::test]
-async fn no_text_of_the_server_controls_the_terminal() {
+async fn control_sequences_of_the_server_are_escaped() {
     let server = Server::start();
-    let script = format!("say {EVIL}\nwarn {EVIL}\nerror {EVIL}\ngreen {EVIL}\nchoose {EVIL}\nfail {EVIL}");
+    let script = format!(
+        "say {CONTROL_SEQUENCES}\nwarn {CONTROL_SEQUENCES}\nerror {CONTROL_SEQUENCES}\ngreen {CONTROL_SEQUENCES}\nchoose {CONTROL_SEQUENCES}\nfail {CONTROL_SEQUENCES}"
+    );
     for arguments in [&["--color", "never"][..], &["--json"], &["--json=all"]] {
         let run = Run::of(server.psrp("run").args(arguments).arg(&script), "n\n").await;
         assert_eq!(run.code, Some(1), "{run:?}");
         for text in [&run.out, &run.err] {
-            let is_evil = |char: char| char.is_control() && char != '\n' || char == '\u{202e}';
-            assert!(!text.contains(is_evil), "{run:?}");
+            let is_control = |char: char| char.is_control() && char != '\n' || char == '\u{202e}';
+            assert!(!text.contains(is_control), "{run:?}");
         }
         assert!(run.out.contains("[2J") && run.err.contains("[2J"), "{run:?}");
     }
-    let run = Run::of(psrp("run").args(["--child", EVIL, "1"]), "").await;
+    let run = Run::of(psrp("run").args(["--child", CONTROL_SEQUENCES, "1"]), "").await;
     assert!(!run.err.contains('\x1b'), "{run:?}");
 }
 
 #[tokio::test]
-async fn colours_are_for_terminals_or_on_request() {
+async fn colours_are_used_on_terminals_or_on_request() {
     let server = Server::start();
     server.run(&["green x\nwarn y"]).await.is(0, "x\n", "WARNING: y\n");
     let run = server.run(&["--color", "always", "green x\nwarn y"]).await;
     run.is(0, "\x1b[92mx\x1b[0m\n", "\x1b[93mWARNING: y\x1b[0m\n");
-    // With JSON the standard output has nothing but JSON.
+    // With JSON, standard output contains only JSON.
     server.run(&["--json", "green x\nsay y"]).await.is(0, "\"y\"\n", "x\n");
 }
 
-/// Reads until the text is there.
+/// Reads until the text occurs.
 async fn read_until(from: &mut (impl tokio::io::AsyncRead + Unpin), text: &str) -> String {
     let (mut seen, mut buffer) = (Vec::new(), [0; 1024]);
     let reading = async {
@@ -421,13 +423,13 @@ async fn interrupt(child: &Child) {
 }
 
 #[tokio::test]
-async fn ctrl_c_stops_the_pipeline_and_the_second_one_the_program() {
+async fn the_first_ctrl_c_stops_the_pipeline_and_the_second_exits() {
     let server = Server::start();
     for script in ["say started\nsleep 600", "stubborn"] {
         let mut child = server.psrp("run").arg(script).spawn().unwrap();
         read_until(child.stdout.as_mut().unwrap(), "started").await;
         interrupt(&child).await;
-        // Once more, for the server does not stop; and again as long as the signals have become one.
+        // The server does not stop, so a second signal is needed; repeated because pending signals may be merged.
         while script == "stubborn"
             && tokio::time::timeout(Duration::from_millis(300), child.wait()).await.is_err()
         {
@@ -439,14 +441,14 @@ async fn ctrl_c_stops_the_pipeline_and_the_second_one_the_program() {
 }
 
 #[tokio::test]
-async fn a_shell_runs_line_after_line() {
+async fn a_shell_runs_scripts_line_by_line() {
     let server = Server::start();
     let lines = "say one\n\nfail two\nsay {\nsay three }\nexit\nsay four\n";
     let run = Run::of(server.psrp("shell").arg("--plain"), lines).await;
-    // What the open bracket belongs to came as one script of two lines.
+    // The continuation line belongs to the same script.
     assert_eq!((run.out.as_str(), run.code), ("one\n{\nthree }\n", Some(0)), "{run:?}");
     assert!(run.err.contains("error: two\n"), "{run:?}");
-    // The end of the input leaves, with what the last script ended with; so does a script that asks for it.
+    // At the end of input the shell exits with the status of the last script. A script can set the exit code.
     let run = Run::of(server.psrp("shell").arg("--plain"), "say one\nfail two\n").await;
     assert_eq!((run.out.as_str(), run.code), ("one\n", Some(1)), "{run:?}");
     let run = Run::of(server.psrp("shell").arg("--plain"), "exit 9\nsay one\n").await;
@@ -454,7 +456,7 @@ async fn a_shell_runs_line_after_line() {
 }
 
 #[tokio::test]
-async fn ctrl_c_leaves_a_shell_its_next_line() {
+async fn a_shell_continues_after_ctrl_c() {
     let server = Server::start();
     let mut child = server.psrp("shell").arg("--plain").spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -468,15 +470,15 @@ async fn ctrl_c_leaves_a_shell_its_next_line() {
 }
 
 #[tokio::test]
-async fn documents_in_the_output_of_programs_become_text_or_json() {
+async fn clixml_in_program_output_becomes_text_or_json() {
     let sample = format!(
         "make: two targets\n#< CLIXML\r\n<Objs Version=\"1.1.0.1\" \
          xmlns=\"http://schemas.microsoft.com/powershell/2004/04\"><S S=\"Error\">no such file_x000D__x000A_</S>\
          <S S=\"warning\">late_x001B_[2J</S><Obj S=\"progress\" RefId=\"0\"><MS><I32 N=\"a\">1</I32></MS></Obj>\
-         <Obj S=\"Output\" RefId=\"1\"><MS><S N=\"Name\">x</S></MS></Obj></Objs>\nmake: {EVIL}failed\n"
+         <Obj S=\"Output\" RefId=\"1\"><MS><S N=\"Name\">x</S></MS></Obj></Objs>\nmake: {CONTROL_SEQUENCES}failed\n"
     );
     let run = Run::of(&mut psrp("clixml"), &sample).await;
-    let evil = psrp::terminal_safe(EVIL);
+    let evil = psrp::terminal_safe(CONTROL_SEQUENCES);
     let text = format!(
         "make: two targets\nno such file\nWARNING: late\\u{{1b}}[2J\n{{\"Name\":\"x\"}}\n\nmake: {evil}failed\n"
     );
@@ -487,12 +489,12 @@ async fn documents_in_the_output_of_programs_become_text_or_json() {
     let streams: Vec<_> = lines.iter().map(|line| line["stream"].as_str().unwrap()).collect();
     assert_eq!(streams, ["text", "error", "warning", "progress", "output", "text"]);
     assert_eq!(lines[1]["value"], "no such file\r\n");
-    assert_eq!(lines[5]["value"], format!("\nmake: {EVIL}failed\n"));
+    assert_eq!(lines[5]["value"], format!("\nmake: {CONTROL_SEQUENCES}failed\n"));
     assert!(!run.out.contains('\x1b'));
 }
 
 #[tokio::test]
-async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
+async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
     let Ok(found) = Command::new("script").arg("--version").output().await else {
         optional::skip("there is no program `script` to make a terminal with");
         return;
@@ -518,11 +520,11 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let mut child = terminal("run", "progress copying\nask Name:\ngreen asked\nsecret\ngreen done");
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut seen = read_until(&mut stdout, "Name:").await;
-    takes_keys(&tty).await;
+    wait_for_raw_mode(&tty).await;
     stdin.write_all(b"Adx\x7fa\r").await.unwrap();
     seen += &read_until(&mut stdout, "asked").await;
-    // Calls of the host come in order: the prompt for the name is over. That for the password shows nothing.
-    takes_keys(&tty).await;
+    // Host calls are in order, so the name prompt is complete. The password prompt is not visible.
+    wait_for_raw_mode(&tty).await;
     stdin.write_all(b"hunter2\r").await.unwrap();
     seen += &read_until(&mut stdout, "done").await;
     assert!(seen.contains("50% copying: half"), "no bar: {seen:?}");
@@ -535,16 +537,16 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
 
-    // At a prompt the key reaches the program as a key.
+    // At a prompt, Ctrl+C is read as a key.
     let mut child = terminal("run", "ask Name:\nsleep 600");
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     read_until(&mut stdout, "Name:").await;
-    takes_keys(&tty).await;
+    wait_for_raw_mode(&tty).await;
     stdin.write_all(b"\x03").await.unwrap();
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(130));
 
-    // In a shell it leaves a line that is typed, and stops a script that runs.
+    // In a shell, Ctrl+C discards the typed line or stops the running script.
     let mut child = terminal("shell", "--plain");
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     read_until(&mut stdout, "psrp> ").await;
@@ -552,7 +554,7 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"ask Name:\r").await.unwrap();
     read_until(&mut stdout, "\r\nName:").await;
-    takes_keys(&tty).await;
+    wait_for_raw_mode(&tty).await;
     stdin.write_all(b"Grace\r").await.unwrap();
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"stall 600\r").await.unwrap();
@@ -563,7 +565,7 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(130), "what the last script ended with");
 
-    // The server completes, and the next shell has the history of the one before.
+    // The server completes, and the next shell loads the history.
     for keys in [&b"sa\tkept\r"[..], b"\x10\r"] {
         let mut child = terminal("shell", "--plain");
         let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -579,9 +581,9 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     std::fs::remove_file(tty).unwrap();
 }
 
-/// Waits until what is typed at the terminal that this file names reaches the program key by key: before that the terminal
-/// shows it and waits for the end of the line.
-async fn takes_keys(tty: &Path) {
+/// Waits until the terminal named in this file is in raw mode. Before that, the terminal itself echoes and buffers
+/// lines.
+async fn wait_for_raw_mode(tty: &Path) {
     let name = std::fs::read_to_string(tty).unwrap();
     let waiting = async {
         loop {
@@ -596,16 +598,16 @@ async fn takes_keys(tty: &Path) {
     tokio::time::timeout(LIMIT, waiting).await.expect("the program asks");
 }
 
-/// The command of the stand-in for PowerShell.
-fn stand_in() -> Option<String> {
+/// Returns the command of the fake PowerShell.
+fn fake_powershell() -> Option<String> {
     let python = optional::variable("PSRP_PYTHON")?.into_string().expect("a path of Unicode characters");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../psrp/tests/peers/pwsh.py");
     Some(format!("'{python}' '{}'", script.display()))
 }
 
 #[tokio::test]
-async fn the_stand_in_for_powershell_is_served_as_a_child() {
-    let Some(command) = stand_in() else { return };
+async fn the_fake_powershell_runs_as_a_child() {
+    let Some(command) = fake_powershell() else { return };
     let run = |arguments: &'static [&'static str], input: &'static str| {
         let mut psrp = psrp("run");
         psrp.args(["--child", &command]).args(arguments);
@@ -626,8 +628,8 @@ async fn the_stand_in_for_powershell_is_served_as_a_child() {
 }
 
 #[tokio::test]
-async fn the_stand_in_is_stopped_by_ctrl_c() {
-    let Some(command) = stand_in() else { return };
+async fn ctrl_c_stops_the_fake_powershell() {
+    let Some(command) = fake_powershell() else { return };
     let script = "Write-Output started; Start-Sleep 600";
     let mut child = psrp("run").args(["--child", &command, script]).spawn().unwrap();
     read_until(child.stdout.as_mut().unwrap(), "started").await;

@@ -11,7 +11,7 @@ fn psrp() -> Command {
 }
 
 #[test]
-fn everything_is_shown_once_and_in_order() {
+fn messages_are_shown_once_and_in_order() {
     const SCRIPT: &str = "1; Write-Host a; 2; Write-Host b -NoNewline; Write-Host c; $Host.UI.WriteLine('d'); 3; \
         $WarningPreference = $VerbosePreference = $DebugPreference = 'Continue'; Write-Warning w; \
         Write-Warning w; Write-Verbose v; Write-Debug d; $Host.UI.WriteWarningLine('x'); Write-Error e";
@@ -28,7 +28,7 @@ fn everything_is_shown_once_and_in_order() {
 }
 
 #[test]
-fn the_output_of_a_start_up_script_that_fails_is_shown() {
+fn the_output_of_a_failed_startup_script_is_shown() {
     let Some(engine) = optional::powershell_for_tests() else { return };
     let server = format!("{} -s -InitialCommand \"throw 'startup says no'\"", engine.display());
     let run = psrp().args(["run", "--child", &server, "1"]).output().unwrap();
@@ -53,8 +53,8 @@ fn the_program_copies_files() {
     assert_eq!(copy(&["--force", &format!(":{}", path("b")), &path("c")]), (Some(0), String::new()));
     assert_eq!(fs::read(path("c")).unwrap(), b"abc");
     let (code, error) = copy(&[&path("a"), &format!(":{}", path("b"))]);
-    assert!(code == Some(1) && error.contains("exists already"), "{error}");
-    // Found without a connection.
+    assert!(code == Some(1) && error.contains("already exists"), "{error}");
+    // Detected before connecting.
     let (code, error) = copy(&[&path("none"), ":d"]);
     assert!(code == Some(2) && error.contains("none"), "{error}");
     let (code, error) = copy(&[&path("a"), &path("d")]);

@@ -1,4 +1,4 @@
-//! How a pool is made.
+//! Configuration of the client's runspace pool.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,10 +8,10 @@ use uuid::Uuid;
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
 use crate::fragment::Fragmenter;
-use crate::link::{Key, Sizes};
+use crate::link::{Key, LinkLimits};
 use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
-/// What a client's [`RunspacePool`](super::RunspacePool) is like, and its limits.
+/// Configuration and limits of a client's [`RunspacePool`](super::RunspacePool).
 pub struct Config {
     pub(super) pool_id: Uuid,
     pub(super) capability: SessionCapability,
@@ -32,9 +32,9 @@ pub struct Config {
 impl Config {
     /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
     pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
-    /// Default of [`max_object_size`](Self::max_object_size): 200 MiB, PowerShell's for sessions.
+    /// Default of [`max_object_size`](Self::max_object_size): 200 MiB, as in PowerShell's sessions.
     pub const DEFAULT_MAX_OBJECT_SIZE: usize = 200 << 20;
-    /// Default of [`max_decoded_size`](Self::max_decoded_size): 200 MiB, PowerShell's for sessions.
+    /// Default of [`max_decoded_size`](Self::max_decoded_size): 200 MiB, as in PowerShell's sessions.
     pub const DEFAULT_MAX_DECODED_SIZE: usize = 200 << 20;
     /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
     pub const DEFAULT_MAX_PIPELINES: usize = 1024;
@@ -51,7 +51,7 @@ impl Config {
     /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
     pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
 
-    /// A random identifier, one runspace, no host, and the default limits.
+    /// Returns the default configuration: random identifier, one runspace, no host, default limits.
     pub fn new() -> Self {
         Self {
             pool_id: Uuid::new_v4(),
@@ -71,43 +71,44 @@ impl Config {
         }
     }
 
-    /// The identifier of the pool: that of an existing one to connect to it. Default: random.
+    /// Sets the identifier of the pool. To connect to an existing pool, set its identifier. Default: random.
     #[must_use]
     pub fn pool_id(mut self, id: Uuid) -> Self {
         self.pool_id = id;
         self
     }
 
-    /// What the first message tells about the client. Default: protocol 2.4; if the server's is older, both use that.
+    /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
+    /// versions.
     #[must_use]
     pub fn capability(mut self, capability: SessionCapability) -> Self {
         self.capability = capability;
         self
     }
 
-    /// What opens the pool: number of runspaces, host, arguments of the application. Default: one
-    /// runspace, no host, no arguments.
+    /// Sets the message that opens the pool: number of runspaces, host, application arguments. Default: one runspace,
+    /// no host, no arguments.
     #[must_use]
     pub fn init(mut self, init: InitRunspacePool) -> Self {
         self.init = init;
         self
     }
 
-    /// Minimum and maximum number of runspaces. Default: one.
+    /// Sets the minimum and maximum number of runspaces. Default: 1 and 1.
     #[must_use]
     pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
         (self.init.min_runspaces, self.init.max_runspaces) = count.into_inner();
         self
     }
 
-    /// What the server is told about the host. Default: that there is none.
+    /// Sets the description of the host sent to the server. Default: no host.
     #[must_use]
     pub fn host_info(mut self, info: HostInfo) -> Self {
         self.init.host_info = info;
         self
     }
 
-    /// Limits fragments that are sent to so many bytes, headers included. Default:
+    /// Sets the maximum size of sent fragments in bytes, including their headers. Default:
     /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB.
     #[must_use]
     pub fn fragment_size(mut self, bytes: usize) -> Self {
@@ -115,8 +116,8 @@ impl Config {
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. A pipeline with a
-    /// larger one fails; the pool goes on, unless the message is its own. Default:
+    /// Sets the maximum size of a received message in bytes, including fragment headers. A larger message fails its
+    /// pipeline, or breaks the pool if it is addressed to the pool. Default:
     /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 200 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
@@ -124,9 +125,9 @@ impl Config {
         self
     }
 
-    /// Maximum decoded size of a message that is received: the bytes of memory that its values take, and what its typed
-    /// form copies out of them. A pipeline with a larger message fails; the pool goes on, unless the message is its own.
-    /// [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
+    /// Sets the maximum decoded size of a received message: the memory of its values and of what the typed message
+    /// copies from them, in bytes. A larger message fails its pipeline, or breaks the pool if it is addressed to the
+    /// pool. [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
     /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 200 MiB.
     #[must_use]
     pub fn max_decoded_size(mut self, bytes: usize) -> Self {
@@ -134,15 +135,15 @@ impl Config {
         self
     }
 
-    /// Limits how many pipelines there may be at a time. Default:
-    /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
+    /// Sets the maximum number of pipelines at a time. Default: [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES),
+    /// 1024.
     #[must_use]
     pub fn max_pipelines(mut self, count: usize) -> Self {
         self.max_pipelines = count;
         self
     }
 
-    /// Limits how many calls of the host may wait for an answer. A pipeline that makes another one fails. Default:
+    /// Sets the maximum number of pending host calls. A pipeline that exceeds it fails. Default:
     /// [`DEFAULT_MAX_HOST_CALLS`](Self::DEFAULT_MAX_HOST_CALLS), 64.
     #[must_use]
     pub fn max_host_calls(mut self, count: usize) -> Self {
@@ -150,8 +151,8 @@ impl Config {
         self
     }
 
-    /// Maximum decoded size of all events that were not polled yet, with 64 bytes more for each. A transport that polls
-    /// until there are no events, whenever it has handed something in, stays far below. Default:
+    /// Sets the maximum decoded size of all events not polled yet, in bytes. Each event counts 64 bytes in addition. A
+    /// transport that polls all events after every packet stays far below the limit. Default:
     /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
@@ -159,7 +160,7 @@ impl Config {
         self
     }
 
-    /// Limits how many requests of the pool may wait for an answer of the server. Default:
+    /// Sets the maximum number of pending requests of the pool. Default:
     /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.
     #[must_use]
     pub fn max_requests(mut self, count: usize) -> Self {
@@ -167,45 +168,43 @@ impl Config {
         self
     }
 
-    /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
-    /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
-    /// again when something was sent. The keys and states of the protocol itself are not refused:
-    /// they may take as much again, and a server that makes more of them necessary breaks the pool. Default:
-    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 256 MiB.
+    /// Sets the maximum bytes of pending output, including messages that wait for the session key. A message beyond the
+    /// limit fails with [`Error::is_limit`](crate::Error::is_limit) and is not queued; retry it after data was sent.
+    /// Keys and states of the protocol itself may use as much again; a server that causes more of them breaks the pool.
+    /// Default: [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 256 MiB.
     #[must_use]
     pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
         self.max_pending_bytes = bytes;
         self
     }
 
-    /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
-    /// bytes. A pipeline that there is no more room for fails. Default:
-    /// [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 256 MiB.
+    /// Sets the maximum bytes buffered for partial messages of the pool and all its pipelines. A pipeline that exceeds
+    /// it fails. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 256 MiB.
     #[must_use]
     pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
         self.max_partial_bytes = bytes;
         self
     }
 
-    /// Limits what is received for one pipeline in all of its life to so many bytes, headers of fragments included. A
-    /// pipeline that exceeds it fails, the pool goes on. Default:
-    /// [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), no limit.
+    /// Sets the maximum bytes received for one pipeline in total, including fragment headers. A pipeline that exceeds
+    /// it fails; the pool stays open. Default: [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), no
+    /// limit.
     #[must_use]
     pub fn max_data_per_command(mut self, bytes: usize) -> Self {
         self.max_data_per_command = bytes;
         self
     }
 
-    /// Whether secure strings may be sent with protocol 2.4 or later, which does not encrypt them. If not, whatever has one
-    /// can't be sent ([`Error::is_unsupported`](crate::Error::is_unsupported)). Default: they may. A
-    /// connection that is neither encrypted nor local needs `false`, which `io::RunspacePool` sets by itself.
+    /// Allows or forbids secure strings with protocol 2.4 or later, which does not encrypt them. If forbidden, messages
+    /// that contain one fail with [`Error::is_unsupported`](crate::Error::is_unsupported). Default: allowed. Use
+    /// `false` for a connection that is neither encrypted nor local; `io::RunspacePool` does this itself.
     #[must_use]
     pub fn clear_secrets(mut self, are_allowed: bool) -> Self {
-        self.key.is_clear_refused = !are_allowed;
+        self.key.forbids_cleartext = !are_allowed;
         self
     }
 
-    /// The key pair for the exchange of the session key. Default: one is generated when it is needed.
+    /// Sets the key pair for the session key exchange. Default: generated on demand.
     #[cfg(feature = "crypto")]
     #[must_use]
     pub fn key_pair(mut self, pair: ClientKey) -> Self {
@@ -221,8 +220,8 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(super) fn sizes(&self) -> Sizes {
-        Sizes {
+    pub(super) fn link_limits(&self) -> LinkLimits {
+        LinkLimits {
             fragment_size: self.fragment_size,
             max_object_size: self.max_object_size,
             max_decoded_size: self.max_decoded_size,
@@ -233,7 +232,7 @@ impl Config {
     }
 }
 
-/// Shows neither the key nor the arguments of the application.
+/// Shows neither the key nor the application arguments.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")

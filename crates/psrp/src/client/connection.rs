@@ -1,8 +1,8 @@
-//! How a pool begins and ends, and what becomes of it between two connections.
+//! Opening, connecting, disconnecting and closing the client's pool.
 
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
-use crate::link::record_of;
+use crate::link::peer_error_record;
 use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -10,14 +10,13 @@ use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 
 impl RunspacePool {
-    /// Opens the pool. Nothing happens if it is open.
+    /// Opens the pool. Does nothing if it is open.
     ///
     /// # Errors
     ///
-    /// Fails in other states than before opening ([`Error::is_state`]), if no pool can have that number of runspaces, which
-    /// is at least 1 (the same), and if the arguments of the application can't
-    /// be written: a secure string among them ([`Error::is_no_key`]), for there is no key yet, or too many bytes
-    /// ([`Error::is_limit`]).
+    /// Fails if the pool was opened before or if the number of runspaces is invalid ([`Error::is_state`]), if the
+    /// application arguments contain a secure string, because there is no key yet ([`Error::is_no_key`]), and if they
+    /// exceed the limit of pending output ([`Error::is_limit`]).
     pub fn open(&mut self) -> Result<(), Error> {
         if self.state == RunspacePoolState::Opened {
             return Ok(());
@@ -26,45 +25,46 @@ impl RunspacePool {
         let (min, max) = (self.init.min_runspaces, self.init.max_runspaces);
         if min < 1 || max < min {
             let detail =
-                format!("a pool can't have {min} to {max} runspaces (at least 1, in ascending order)");
+                format!("{min} to {max} is not a valid number of runspaces (at least 1, in ascending order)");
             return Err(Error::with(Kind::State, detail));
         }
         let init = Payload::InitRunspacePool(Box::new(self.init.clone()));
         let capability = Payload::SessionCapability(self.capability.clone());
-        self.link.tell(None, &capability)?;
-        if let Err(error) = self.link.send_payload(None, &init) {
-            self.link.forget_all();
+        self.link.send_protocol_payload(None, &capability)?;
+        if let Err(error) = self.link.send_application_payload(None, &init) {
+            self.link.remove_all();
             return Err(error);
         }
         self.state = RunspacePoolState::Opening;
         Ok(())
     }
 
-    /// Connects to a pool that exists and has no client, the one with this identifier. Requests that wait for an answer
-    /// get none any more, which events tell ([`Event::Unanswered`]).
+    /// Connects to an existing pool without a client, identified by [`Config::pool_id`](super::Config::pool_id).
+    /// Pending requests are cancelled ([`Event::RequestCancelled`]).
     ///
     /// # Errors
     ///
-    /// Fails in other states than before opening and disconnected ([`Error::is_state`]).
+    /// Fails unless the pool is not opened yet or disconnected ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
         self.require("connect", &[RunspacePoolState::BeforeOpen, RunspacePoolState::Disconnected])?;
-        self.link.tell(None, &Payload::SessionCapability(self.capability.clone()))?;
-        self.link.tell(None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
-        self.link.tolerate_lost_packets();
-        self.link.outbox.hold_all(false);
-        // The server has forgotten them: their numbers are those of a client, and there may have been another.
-        let mut forgotten: Vec<_> = self.requests.drain().map(|(call_id, _)| call_id).collect();
-        forgotten.sort_unstable();
-        for call_id in forgotten {
-            self.events.push(Event::Unanswered { call_id }, 0);
+        self.link.send_protocol_payload(None, &Payload::SessionCapability(self.capability.clone()))?;
+        self.link
+            .send_protocol_payload(None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
+        self.link.prepare_reconnect();
+        self.link.outbox.set_all_paused(false);
+        // The server drops the requests of a previous client, because their identifiers are unique per client only.
+        let mut cancelled: Vec<_> = self.requests.drain().map(|(call_id, _)| call_id).collect();
+        cancelled.sort_unstable();
+        for call_id in cancelled {
+            self.events.push(Event::RequestCancelled { call_id }, 0);
         }
-        self.is_key_wanted |= self.link.forget_key_request();
+        self.is_key_exchange_pending |= self.link.reset_key_request();
         self.state = RunspacePoolState::Connecting;
         Ok(())
     }
 
-    /// Tells the pool that the transport has disconnected from it. It goes on without a client, and so do its
-    /// pipelines.
+    /// Records that the transport has disconnected from the pool. The pool and its pipelines keep running on the
+    /// server.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl RunspacePool {
     pub fn disconnect(&mut self) -> Result<(), Error> {
         self.require_opened("disconnect")?;
         self.state = RunspacePoolState::Disconnected;
-        self.link.outbox.hold_all(true);
+        self.link.outbox.set_all_paused(true);
         for entry in self.pipelines.values_mut() {
             if matches!(entry.state, PipelineState::Running | PipelineState::Stopping) {
                 entry.before_disconnect = Some(entry.state);
@@ -82,7 +82,7 @@ impl RunspacePool {
         Ok(())
     }
 
-    /// Tells the pool that the transport has connected again, as the same client.
+    /// Records that the transport has reconnected, as the same client.
     ///
     /// # Errors
     ///
@@ -90,13 +90,13 @@ impl RunspacePool {
     pub fn reconnect(&mut self) -> Result<(), Error> {
         self.require("reconnect", &[RunspacePoolState::Disconnected])?;
         self.state = RunspacePoolState::Opened;
-        self.link.tolerate_lost_packets();
-        self.link.outbox.hold_all(false);
+        self.link.prepare_reconnect();
+        self.link.outbox.set_all_paused(false);
         self.resume_pipelines();
         Ok(())
     }
 
-    /// Pipelines go on where they were when the pool was disconnected.
+    /// Restores the states that pipelines had before the disconnect.
     pub(super) fn resume_pipelines(&mut self) {
         for entry in self.pipelines.values_mut() {
             if let Some(state) = entry.before_disconnect.take() {
@@ -105,11 +105,11 @@ impl RunspacePool {
         }
     }
 
-    /// Closes the pool. Nothing happens if it is closed or being closed.
+    /// Closes the pool. Does nothing if it is closed or being closed.
     ///
     /// # Errors
     ///
-    /// Fails if it was never open, if it broke, and while there are pipelines ([`Error::is_state`]).
+    /// Fails if the pool was never open or is broken, and while it has pipelines ([`Error::is_state`]).
     pub fn close(&mut self) -> Result<(), Error> {
         use RunspacePoolState::{Closed, Closing, Opened};
 
@@ -119,14 +119,14 @@ impl RunspacePool {
         }
         if self.state == Opened {
             self.state = Closing;
-            self.link.outbox.act_after_data(Packet::Close(None));
+            self.link.outbox.queue_packet_after_data(Packet::Close(None));
         }
         Ok(())
     }
 
-    /// Tells the pool that its connection is gone: nothing will be sent or received any more. A pool that is being closed
-    /// is closed then, every other one that has begun and not ended is broken. To leave it to be connected to again, call
-    /// [`disconnect`](Self::disconnect) instead.
+    /// Records that the connection has ended: nothing more can be sent or received. A pool that is being closed becomes
+    /// closed; any other active pool becomes broken. To allow a later reconnect, call [`disconnect`](Self::disconnect)
+    /// instead.
     pub fn handle_end(&mut self) {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Closing, Disconnected};
 
@@ -144,11 +144,11 @@ impl RunspacePool {
         }
     }
 
-    /// Ends the pool in a terminal state; the pipelines fail with its reason.
+    /// Moves the pool to a terminal state. Its pipelines fail with the same error.
     pub(super) fn end(&mut self, info: RunspacePoolStateInfo, len: usize) {
         self.state = info.state;
-        self.link.forget_all();
-        self.link.outbox.forget_packets();
+        self.link.remove_all();
+        self.link.outbox.discard_packets();
         self.host_calls.clear();
         self.requests.clear();
         for (id, entry) in self.pipelines.drain() {
@@ -167,11 +167,11 @@ impl RunspacePool {
         self.events.push(Event::State(info), len);
     }
 
-    /// Breaks the pool because of an error, which is given back.
-    pub(super) fn break_down(&mut self, error: Error) -> Error {
+    /// Breaks the pool because of an error and returns the error.
+    pub(super) fn break_pool(&mut self, error: Error) -> Error {
         if !matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken) {
             let state = RunspacePoolState::Broken;
-            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(record_of(&error))) }, 0);
+            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(peer_error_record(&error))) }, 0);
         }
         error
     }

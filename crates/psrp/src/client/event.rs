@@ -1,4 +1,4 @@
-//! What a client learns.
+//! Events of the client's pool.
 
 use uuid::Uuid;
 
@@ -11,86 +11,85 @@ use crate::message::{
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::Progress;
 
-/// What happened in a pool.
+/// Event of a runspace pool.
 ///
-/// A secure string that came before the key is encrypted at first, and the pool asks for the key by itself. From
-/// [`KeyExchanged`](Self::KeyExchanged) on the string has its text, in events that were taken before too and in all of its
-/// clones.
+/// A secure string received before the session key is encrypted at first; the pool requests the key itself. After
+/// [`KeyExchanged`](Self::KeyExchanged) the string is decrypted, including all clones and those in earlier events.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// What the server tells about itself.
+    /// Capabilities of the server.
     SessionCapability(SessionCapability),
-    /// Data of the server's application.
+    /// Private data of the server's application.
     ApplicationPrivateData(ApplicationPrivateData),
-    /// The size of the pool that was connected to.
+    /// Number of runspaces of the pool connected to.
     RunspaceLimits(RunspaceLimits),
-    /// The pool has another state, by a message of the server, by its answer to a close, or because it broke.
+    /// The state of the pool has changed: by a message of the server, after a close, or because the pool broke.
     State(RunspacePoolStateInfo),
-    /// There is a session key now.
+    /// The session key is available.
     KeyExchanged,
-    /// The answer to a request of the pool.
-    Answer {
-        /// The number that the request returned.
+    /// Response to a request of the pool.
+    RequestCompleted {
+        /// Identifier returned by the request.
         call_id: i64,
-        /// The answer.
+        /// Result of the request.
         availability: Availability,
     },
-    /// A request of the pool gets no answer any more: the pool was [connected to](super::RunspacePool::connect) once more,
-    /// and the server has forgotten what the client before had asked for.
-    Unanswered {
-        /// The number that the request returned.
+    /// A pending request was cancelled: the client has [connected](super::RunspacePool::connect) again, and the server
+    /// drops the requests of the previous connection.
+    RequestCancelled {
+        /// Identifier returned by the request.
         call_id: i64,
     },
-    /// An event of the remote session.
+    /// Event of the remote session.
     UserEvent(Box<UserEvent>),
-    /// A call of the client's host, to be answered by [`RunspacePool::respond`](super::RunspacePool::respond) unless
-    /// it is [void](HostCall::is_void).
+    /// Host call. Respond with [`RunspacePool::respond`](super::RunspacePool::respond) unless the call is
+    /// [void](HostCall::is_void).
     HostCall {
-        /// The pipeline that calls, `None` for the pool.
+        /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
         /// The call.
         call: HostCall,
     },
-    /// An answer to a call of the host waited for the key, and turned out not to be writable then. The server was told that
-    /// the call failed.
+    /// A response to a host call was deferred until the session key was available, and could not be written then. The
+    /// server was told that the call failed.
     ResponseFailed {
-        /// The pipeline that called, `None` for the pool.
+        /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
-        /// Number of the call.
+        /// Identifier of the call.
         call_id: i64,
-        /// Why.
+        /// Cause of the failure.
         reason: Box<ErrorRecord>,
     },
-    /// Something happened in a pipeline.
+    /// Event of a pipeline.
     Pipeline {
-        /// The pipeline.
+        /// Identifier of the pipeline.
         id: Uuid,
-        /// What happened.
+        /// The event.
         event: PipelineEvent,
     },
 }
 
-/// What happened in a pipeline.
+/// Event of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PipelineEvent {
-    /// An object of the output.
+    /// Output object.
     Output(Value),
-    /// An error record.
+    /// Error record.
     Error(Box<ErrorRecord>),
-    /// A debug message.
+    /// Debug message.
     Debug(Box<InformationalRecord>),
-    /// A verbose message.
+    /// Verbose message.
     Verbose(Box<InformationalRecord>),
-    /// A warning.
+    /// Warning.
     Warning(Box<InformationalRecord>),
-    /// Progress.
+    /// Progress record.
     Progress(Box<Progress>),
-    /// An information record.
+    /// Information record.
     Information(Box<InformationRecord>),
-    /// The pipeline has another state.
+    /// The state of the pipeline has changed.
     State(PipelineStateInfo),
-    /// The server has closed the pipeline, as it was asked to. It is gone.
+    /// The server has confirmed the close. The pipeline no longer exists.
     Closed,
 }

@@ -1,10 +1,10 @@
-//! The client's end of a session: runspace pools and pipelines as state machines without I/O and clock.
+//! Client side of a session: state machines of runspace pools and pipelines, without I/O or clock.
 //!
-//! Methods of [`RunspacePool`] and [`Pipeline`] are commands; they queue what is to be sent. A transport asks
-//! [`poll_transmit`](RunspacePool::poll_transmit) for packets and hands what it receives to
-//! [`handle_packet`](RunspacePool::handle_packet); what that means comes out of
-//! [`poll_event`](RunspacePool::poll_event). The packets are those of the [out-of-process transport](crate::outofproc),
-//! which writes them as lines; for other transports a packet tells what to do: send data, create, signal, close.
+//! Methods of [`RunspacePool`] and [`Pipeline`] are commands that queue messages. A transport gets outgoing packets
+//! from [`poll_transmit`](RunspacePool::poll_transmit), passes incoming packets to
+//! [`handle_packet`](RunspacePool::handle_packet), and reads the resulting events from
+//! [`poll_event`](RunspacePool::poll_event). Packets are those of the [out-of-process transport](crate::outofproc),
+//! which encodes them as lines; other transports map them to their operations: send data, create, signal, close.
 //!
 //! ```
 //! use psrp::client::{Config, RunspacePool};
@@ -15,12 +15,12 @@
 //! pool.open()?;
 //! let mut buffer = Vec::new();
 //! let Some(Packet::Data { target: None, .. }) = pool.poll_transmit(32 * 1024, &mut buffer) else { panic!() };
-//! // Nothing more is sent to a target before the other side has acknowledged the data.
+//! // Nothing more is sent to a target until the server has acknowledged the data.
 //! assert!(pool.poll_transmit(32 * 1024, &mut buffer).is_none());
 //! pool.handle_packet(Packet::DataAck(None))?;
 //! assert_eq!(pool.state(), RunspacePoolState::Opening);
 //!
-//! // What the state does not allow is an error that tells both.
+//! // A method that the state does not allow fails with an error that names both.
 //! let error = pool.reset_runspace_state().unwrap_err();
 //! assert!(error.is_state());
 //! assert_eq!(
@@ -30,24 +30,24 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! The key for secure strings is exchanged when the first of them is to be sent or was received. Messages that need the
-//! key wait for it, and so do those after them to the same pipeline. A string that came before the key has its text from
-//! [`Event::KeyExchanged`] on, wherever it is by then.
+//! The session key is exchanged when the first secure string is sent or received. Messages that need the key are
+//! deferred until it is available, and so are later messages to the same pipeline. A string received before the key is
+//! decrypted at [`Event::KeyExchanged`], together with all its clones.
 //!
-//! What waits to be sent is bounded by [`Config::max_pending_bytes`]: who sends much input looks at
-//! [`Pipeline::pending_bytes`] and waits. When the connection is gone the transport calls
-//! [`handle_end`](RunspacePool::handle_end), which fails what is not done; or, if the pool at the server goes on without its
-//! client, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
+//! Pending output is limited by [`Config::max_pending_bytes`]. For backpressure, check [`Pipeline::pending_bytes`]
+//! before sending more input. When the connection has ended, the transport calls
+//! [`handle_end`](RunspacePool::handle_end), which fails everything unfinished; or, if the pool stays alive on the
+//! server, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
 //! [`connect`](RunspacePool::connect).
 
 mod config;
 mod connection;
+mod deferred;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
 mod requests;
-mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

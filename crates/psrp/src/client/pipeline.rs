@@ -1,25 +1,25 @@
-//! The client's pipelines.
+//! Pipelines of the client.
 
 use uuid::Uuid;
 
 use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Intake, not_now};
+use crate::link::{ReceiveState, invalid_state};
 use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
 
-/// What a pipeline does.
+/// Task of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PipelineRequest {
-    /// It runs commands or scripts.
+    /// Run commands or scripts.
     Run(Box<CreatePipeline>),
-    /// It lists commands. Its output is a count and that many
-    /// [`CommandMetadata`](crate::message::CommandMetadata).
+    /// List commands. The output is a count followed by that many [`CommandMetadata`](crate::message::CommandMetadata)
+    /// objects.
     GetCommandMetadata(Box<GetCommandMetadata>),
 }
 
@@ -28,12 +28,12 @@ impl PipelineRequest {
         matches!(self, Self::Run(create) if !create.no_input)
     }
 
-    /// Fails if a server of this protocol can't do it.
+    /// Fails if a server with this protocol version does not support the request.
     pub(super) fn check(&self, peer: Version) -> Result<(), Error> {
         match self {
             Self::Run(create) => create.check_for(peer),
             Self::GetCommandMetadata(_) if peer < Version::new(2, 1) => {
-                Err(Error::with(Kind::Unwritable, "commands are listed since protocol 2.1"))
+                Err(Error::with(Kind::Unwritable, "listing commands requires protocol 2.1"))
             }
             Self::GetCommandMetadata(_) => Ok(()),
         }
@@ -46,7 +46,7 @@ impl From<CreatePipeline> for PipelineRequest {
     }
 }
 
-/// A pipeline without input that has the host of its pool.
+/// Creates a pipeline without input that uses the host of its pool.
 impl From<PowerShell> for PipelineRequest {
     fn from(shell: PowerShell) -> Self {
         CreatePipeline::new(shell).into()
@@ -59,23 +59,23 @@ impl From<GetCommandMetadata> for PipelineRequest {
     }
 }
 
-/// What the pool keeps of a pipeline.
+/// State of a pipeline.
 #[derive(Debug)]
-pub(super) struct Entry {
-    /// `None` for one that was started by another client.
+pub(super) struct PipelineEntry {
+    /// `None` for a pipeline started by another client.
     request: Option<PipelineRequest>,
     pub(super) state: PipelineState,
     pub(super) before_disconnect: Option<PipelineState>,
     is_input_open: bool,
-    /// Whether the message that starts it has left.
+    /// True if the message that creates the pipeline was completely sent.
     pub(super) is_created: bool,
-    /// Whether the server has acknowledged it.
+    /// True if the server has acknowledged the creation.
     pub(super) is_acknowledged: bool,
     pub(super) is_closing: bool,
-    pub(super) intake: Intake,
+    pub(super) receive_state: ReceiveState,
 }
 
-impl Entry {
+impl PipelineEntry {
     pub(super) fn new(request: Option<PipelineRequest>, state: PipelineState) -> Self {
         let is_created = request.is_none();
         Self {
@@ -86,7 +86,7 @@ impl Entry {
             is_created,
             is_acknowledged: is_created,
             is_closing: false,
-            intake: Intake::default(),
+            receive_state: ReceiveState::default(),
         }
     }
 
@@ -98,8 +98,8 @@ impl Entry {
 
 /// A pipeline of a [`RunspacePool`].
 ///
-/// Every method that the state does not allow fails with [`Error::is_state`] and changes nothing. Nothing is allowed any
-/// more after [`close`](Self::close).
+/// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing. After
+/// [`close`](Self::close) no method is allowed.
 #[derive(Debug)]
 pub struct Pipeline<'a> {
     pub(super) pool: &'a mut RunspacePool,
@@ -107,27 +107,27 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// The identifier of the pipeline.
+    /// Returns the identifier of the pipeline.
     pub fn id(&self) -> Uuid {
         self.id
     }
 
-    /// The state of the pipeline.
+    /// Returns the state of the pipeline.
     pub fn state(&self) -> PipelineState {
         self.entry().state
     }
 
-    /// Bytes of messages to the pipeline that wait to be sent: who sends much input looks at this and waits.
+    /// Returns the bytes of pending output of this pipeline. Check it before sending more input (backpressure).
     pub fn pending_bytes(&self) -> usize {
         self.pool.pending_bytes_of(Some(self.id))
     }
 
-    fn entry(&self) -> &Entry {
-        // The pool made this only for an entry that exists, and is borrowed as long as this lives.
+    fn entry(&self) -> &PipelineEntry {
+        // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         &self.pool.pipelines[&self.id]
     }
 
-    fn update(&mut self, change: impl FnOnce(&mut Entry)) {
+    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             change(entry);
         }
@@ -137,23 +137,27 @@ impl Pipeline<'_> {
         self.pool.require_opened(action)?;
         let entry = self.entry();
         if entry.is_closing {
-            return Err(not_now(action, "pipeline", "being closed"));
+            return Err(invalid_state(action, "pipeline", "being closed"));
         }
-        if states.contains(&entry.state) { Ok(()) } else { Err(not_now(action, "pipeline", entry.state)) }
+        if states.contains(&entry.state) {
+            Ok(())
+        } else {
+            Err(invalid_state(action, "pipeline", entry.state))
+        }
     }
 
-    /// Starts the pipeline, once: PowerShell does not run one again that has ended.
+    /// Starts the pipeline. A pipeline can be started only once, because PowerShell does not rerun one that has ended.
     ///
     /// # Errors
     ///
-    /// Fails if it was started before ([`Error::is_state`]), if the server can't do what is asked for
-    /// ([`Error::is_unwritable`]), and if an argument can't be written.
+    /// Fails if the pipeline was started before ([`Error::is_state`]), if the server does not support the request
+    /// ([`Error::is_unwritable`]), and if an argument cannot be written.
     pub fn start(&mut self) -> Result<(), Error> {
         const ACTION: &str = "start";
         self.require(ACTION, &[PipelineState::NotStarted])?;
         let peer = self.pool.protocol();
         let Some(request) = &self.entry().request else {
-            return Err(not_now(ACTION, "pipeline", "another client's"));
+            return Err(invalid_state(ACTION, "pipeline", "another client's"));
         };
         request.check(peer)?;
         let has_input = request.has_input();
@@ -172,22 +176,22 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// Sends an object to the input.
+    /// Sends an object to the pipeline's input.
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run, was created without input, or had its input ended ([`Error::is_state`]); if the
-    /// value can't be written; and if too much waits to be sent ([`Error::is_limit`]), to be tried again later.
+    /// Fails if the pipeline does not run, was created without input, or its input has ended ([`Error::is_state`]); if
+    /// the value cannot be written; and if the limit of pending output is reached ([`Error::is_limit`]): retry later.
     pub fn send_input(&mut self, value: impl Into<Value>) -> Result<(), Error> {
         self.require_input("send input")?;
         self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
     }
 
-    /// Ends the input.
+    /// Ends the pipeline's input.
     ///
     /// # Errors
     ///
-    /// As [`send_input`](Self::send_input).
+    /// See [`send_input`](Self::send_input).
     pub fn end_input(&mut self) -> Result<(), Error> {
         self.require_input("end the input")?;
         self.pool.send(Some(self.id), Priority::Default, MessageType::EndOfPipelineInput, None)?;
@@ -200,42 +204,44 @@ impl Pipeline<'_> {
         let entry = self.entry();
         match &entry.request {
             _ if entry.is_input_open => Ok(()),
-            Some(request) if !request.has_input() => Err(not_now(
+            Some(request) if !request.has_input() => Err(invalid_state(
                 action,
                 "pipeline",
                 "without input (set `CreatePipeline::no_input` to false to have one)",
             )),
-            _ => Err(not_now(action, "pipeline", "at the end of its input")),
+            _ => Err(invalid_state(action, "pipeline", "at the end of its input")),
         }
     }
 
-    /// Tells the pipeline that the transport has connected to it again, while the pool is connected: another client had it.
-    /// After [`RunspacePool::reconnect`] and [`RunspacePool::connect`] pipelines go on by themselves.
+    /// Records that the transport has reconnected to this pipeline while the pool is connected, after another client
+    /// was connected to it. After [`RunspacePool::reconnect`] and [`RunspacePool::connect`] pipelines resume
+    /// automatically.
     ///
     /// # Errors
     ///
-    /// Fails if it is not disconnected ([`Error::is_state`]).
+    /// Fails if the pipeline is not disconnected ([`Error::is_state`]).
     pub fn reconnect(&mut self) -> Result<(), Error> {
         self.require("reconnect", &[PipelineState::Disconnected])?;
         self.update(|entry| entry.state = entry.before_disconnect.take().unwrap_or(PipelineState::Running));
         Ok(())
     }
 
-    /// Queues a packet that a server loses if it does not know the pipeline yet.
-    fn act_when_created(&mut self, packet: Packet<'static>) {
+    /// Queues a packet that the server would lose if the pipeline did not exist there yet.
+    fn queue_packet_when_created(&mut self, packet: Packet<'static>) {
         match self.entry().is_acknowledged {
-            true => self.pool.link.outbox.act_before_data(packet),
-            false => self.pool.link.outbox.act_after_data(packet),
+            true => self.pool.link.outbox.queue_packet_before_data(packet),
+            false => self.pool.link.outbox.queue_packet_after_data(packet),
         }
     }
 
-    /// Asks the server to stop the pipeline; it has the state Stopping until the server answers. Nothing happens if it
-    /// was asked before. Pending input is dropped. The signal follows the acknowledgement of the creation: a server that
-    /// does not know the pipeline yet loses it.
+    /// Asks the server to stop the pipeline. Its state is Stopping until the server responds. Pending input is dropped.
+    /// Does nothing if it was asked before. The signal is sent after the creation was acknowledged, because a server
+    /// drops signals for pipelines it does not know yet.
     ///
-    /// PowerShell may acknowledge the signal without a state if the script has not begun to run:
-    /// [`end_without_state`](Self::end_without_state). A stop within milliseconds of the creation is worse: the script may
-    /// count as stopped and run all the same, and nothing stops it after that. `io` waits before it stops a pipeline.
+    /// PowerShell may acknowledge the signal without sending a state if the script has not begun to run; see
+    /// [`end_without_state`](Self::end_without_state). If a pipeline is stopped within milliseconds of its creation,
+    /// PowerShell may report the script as stopped and still run it, and it cannot be stopped any more. `io` therefore
+    /// delays the stop of a new pipeline.
     ///
     /// # Errors
     ///
@@ -246,38 +252,39 @@ impl Pipeline<'_> {
         self.require("stop", &[Running, Stopping])?;
         if self.state() == Running {
             self.pool.link.discard_input(Some(self.id));
-            self.act_when_created(Packet::Signal(Some(self.id)));
+            self.queue_packet_when_created(Packet::Signal(Some(self.id)));
             self.update(|entry| entry.state = Stopping);
         }
         Ok(())
     }
 
-    /// Ends a pipeline whose signal was acknowledged and whose state has not followed: it is stopped, as an event tells.
+    /// Marks a pipeline as stopped whose signal was acknowledged but whose final state did not arrive. Emits a state
+    /// event.
     ///
     /// # Errors
     ///
-    /// Fails if it is not being stopped ([`Error::is_state`]).
+    /// Fails if the pipeline is not being stopped ([`Error::is_state`]).
     pub fn end_without_state(&mut self) -> Result<(), Error> {
         self.require("end without a state", &[PipelineState::Stopping])?;
         let (id, info) = (self.id, PipelineStateInfo::new(PipelineState::Stopped));
-        self.pool.take_pipeline_state(id, info, 0);
+        self.pool.handle_pipeline_state(id, info, 0);
         Ok(())
     }
 
-    /// Closes the pipeline, which frees what the server has of it. It is gone when the server has acknowledged that;
-    /// what the server sent before is dropped.
+    /// Closes the pipeline, which frees its resources on the server. It exists until the server has confirmed; messages
+    /// that arrive before are dropped.
     ///
     /// # Errors
     ///
-    /// Fails while it runs or is disconnected ([`Error::is_state`]).
+    /// Fails while the pipeline runs or is disconnected ([`Error::is_state`]).
     pub fn close(&mut self) -> Result<(), Error> {
         use PipelineState::{Completed, Failed, NotStarted, Stopped, Stopping};
 
         self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
         let id = self.id;
-        self.pool.host_calls.forget(id);
+        self.pool.host_calls.remove_pipeline(id);
         self.pool.link.discard_output(Some(id));
-        self.act_when_created(Packet::Close(Some(id)));
+        self.queue_packet_when_created(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())
     }

@@ -1,15 +1,15 @@
-//! The client's pool and what it can be told to do.
+//! Runspace pool of the client.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use uuid::Uuid;
 
-use super::pipeline::{Entry, Pipeline, PipelineRequest};
+use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Events, HostCalls, Link, Sender, not_now};
+use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
 use crate::message::{
     ApplicationPrivateData, Destination, InitRunspacePool, MessageType, PipelineState, RunspacePoolState,
     SessionCapability,
@@ -17,9 +17,9 @@ use crate::message::{
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
 
-/// A runspace pool as its client sees it (MS-PSRP 3.1).
+/// Client side of a runspace pool (MS-PSRP 3.1).
 ///
-/// Every method that the state does not allow fails with [`Error::is_state`] and changes nothing.
+/// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 pub struct RunspacePool {
     pub(super) link: Link,
     pub(super) state: RunspacePoolState,
@@ -27,19 +27,19 @@ pub struct RunspacePool {
     pub(super) init: InitRunspacePool,
     pub(super) peer: Option<SessionCapability>,
     pub(super) private_data: Option<ApplicationPrivateData>,
-    pub(super) pipelines: HashMap<Uuid, Entry>,
+    pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
     pub(super) requests: HashMap<i64, Request>,
     pub(super) next_call_id: i64,
     pub(super) host_calls: HostCalls,
-    pub(super) events: Events<Event>,
-    /// Whether a key was needed before it could be asked for.
-    pub(super) is_key_wanted: bool,
+    pub(super) events: EventQueue<Event>,
+    /// True if a key was needed before the pool was open.
+    pub(super) is_key_exchange_pending: bool,
     max_pipelines: usize,
     pub(super) max_requests: usize,
     pub(super) max_data_per_command: usize,
 }
 
-/// A request that waits for its answer, and what the answer allows.
+/// A pending request and the change that its response allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Request {
     SetMin(i32),
@@ -49,11 +49,11 @@ pub(super) enum Request {
 }
 
 impl RunspacePool {
-    /// A pool that is not opened yet.
+    /// Creates a pool that is not opened yet.
     pub fn new(config: Config) -> Self {
-        let sizes = config.sizes();
+        let limits = config.link_limits();
         Self {
-            link: Link::new(Destination::Server, config.pool_id, sizes, config.key),
+            link: Link::new(Destination::Server, config.pool_id, limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             init: config.init,
@@ -63,91 +63,92 @@ impl RunspacePool {
             requests: HashMap::new(),
             next_call_id: 1,
             host_calls: HostCalls::new(config.max_host_calls),
-            events: Events::new(config.max_event_bytes),
-            is_key_wanted: false,
+            events: EventQueue::new(config.max_event_bytes),
+            is_key_exchange_pending: false,
             max_pipelines: config.max_pipelines,
             max_requests: config.max_requests,
             max_data_per_command: config.max_data_per_command,
         }
     }
 
-    /// The identifier of the pool.
+    /// Returns the identifier of the pool.
     pub fn id(&self) -> Uuid {
         self.link.pool_id
     }
 
-    /// The state of the pool.
+    /// Returns the state of the pool.
     pub fn state(&self) -> RunspacePoolState {
         self.state
     }
 
-    /// The least number of runspaces, as far as the server has agreed to it.
+    /// Returns the minimum number of runspaces agreed with the server.
     pub fn min_runspaces(&self) -> i32 {
         self.init.min_runspaces
     }
 
-    /// The largest number of runspaces, as far as the server has agreed to it.
+    /// Returns the maximum number of runspaces agreed with the server.
     pub fn max_runspaces(&self) -> i32 {
         self.init.max_runspaces
     }
 
-    /// What the server has told about itself, if it has.
+    /// Returns the capabilities of the server once they are received.
     pub fn peer(&self) -> Option<&SessionCapability> {
         self.peer.as_ref()
     }
 
-    /// What the server's application has told, if it has.
+    /// Returns the private data of the server's application once it is received.
     pub fn application_private_data(&self) -> Option<&ApplicationPrivateData> {
         self.private_data.as_ref()
     }
 
-    /// Whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs none.
+    /// Returns whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs
+    /// none.
     pub fn has_key(&self) -> bool {
         self.link.has_key()
     }
 
-    /// Bytes of messages that wait to be sent, those that wait for the key included. The limit is
+    /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
     /// [`Config::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
         self.link.outbox.pending_bytes()
     }
 
-    /// The same of the messages for one pipeline, or with `None` for the pool alone: who sends much looks at this and
-    /// waits.
+    /// Returns the bytes of pending output of one pipeline, or of the pool alone with `None`. Check it before sending
+    /// more (backpressure).
     pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
         self.link.outbox.pending_bytes_of(pipeline)
     }
 
-    /// The version of the protocol that both ends have: the own one while that of the server is not known.
+    /// Returns the common protocol version, or the client's while the server's is unknown.
     pub(super) fn protocol(&self) -> Version {
         let own = self.capability.protocol_version;
         self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
     }
 
     pub(super) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
-        if states.contains(&self.state) { Ok(()) } else { Err(not_now(action, "pool", self.state)) }
+        if states.contains(&self.state) { Ok(()) } else { Err(invalid_state(action, "pool", self.state)) }
     }
 
     pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
         self.require(action, &[RunspacePoolState::Opened])
     }
 
-    /// Starts the exchange of the session key, which else happens when a secure string is sent or received. Nothing
-    /// happens if it has started, or with protocol 2.4 or later, which has no key.
+    /// Starts the exchange of the session key, which otherwise starts when a secure string is sent or received. Does
+    /// nothing if it has started, and with protocol 2.4 or later, which has no key.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]), without the feature `crypto` ([`Error::is_no_key`]), or if
-    /// the system has no randomness ([`Error::is_crypto`]).
+    /// Fails if the pool is not open ([`Error::is_state`]), without the feature `crypto` ([`Error::is_no_key`]), and if
+    /// the system's random number generator fails ([`Error::is_crypto`]).
     pub fn exchange_key(&mut self) -> Result<(), Error> {
         self.require_opened("exchange the key")?;
         if self.has_key() || self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
     }
 
-    /// Decrypts the secure strings of a value by hand.
+    /// Decrypts the secure strings of a value.
     ///
-    /// This is for those that came before the key in such a number that they exceeded [`Config::max_event_bytes`]. All
-    /// others, wherever they are, have their text from [`Event::KeyExchanged`] on.
+    /// Only needed for strings received before the key whose total size exceeded [`Config::max_event_bytes`]. All
+    /// others are decrypted automatically at [`Event::KeyExchanged`].
     ///
     /// # Errors
     ///
@@ -157,7 +158,7 @@ impl RunspacePool {
         self.link.decrypt(value)
     }
 
-    /// Sends a message now, or when there is a key if it needs one.
+    /// Queues a message, or defers it if it needs a key that is not available.
     pub(super) fn send(
         &mut self,
         target: Option<Uuid>,
@@ -165,36 +166,37 @@ impl RunspacePool {
         message_type: MessageType,
         value: Option<Value>,
     ) -> Result<(), Error> {
-        const SENDER: Sender = Sender::Application;
+        const QUOTA: Quota = Quota::Application;
 
-        if self.link.is_parked(target, priority) {
-            return self.link.park(SENDER, target, priority, message_type, value);
+        if self.link.has_deferred(target, priority) {
+            return self.link.defer(QUOTA, target, priority, message_type, value);
         }
-        match self.link.send(SENDER, target, priority, message_type, value.as_ref()) {
+        match self.link.send(QUOTA, target, priority, message_type, value.as_ref()) {
             Err(error) if error.is_no_key() && self.state == RunspacePoolState::Opened => {
                 self.exchange_key()?;
-                self.link.park(SENDER, target, priority, message_type, value)
+                self.link.defer(QUOTA, target, priority, message_type, value)
             }
             result => result,
         }
     }
 
-    /// Creates a pipeline: the server is told that there is one. It runs when it is [started](Pipeline::start).
+    /// Creates a pipeline on the server. [Start](Pipeline::start) it to run it.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]) and if there are too many pipelines ([`Error::is_limit`]).
+    /// Fails if the pool is not open ([`Error::is_state`]) and if the maximum number of pipelines exists
+    /// ([`Error::is_limit`]).
     pub fn create_pipeline(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
         let id = Uuid::new_v4();
         self.create_pipeline_with_id(id, request)?;
         Ok(id)
     }
 
-    /// The same with an identifier of the caller's.
+    /// Creates a pipeline with an identifier chosen by the caller.
     ///
     /// # Errors
     ///
-    /// As [`create_pipeline`](Self::create_pipeline), and if there is a pipeline with this identifier or if it is nil
+    /// See [`create_pipeline`](Self::create_pipeline). Also fails if the identifier is in use or nil
     /// ([`Error::is_state`]).
     pub fn create_pipeline_with_id(
         &mut self,
@@ -202,27 +204,24 @@ impl RunspacePool {
         request: impl Into<PipelineRequest>,
     ) -> Result<(), Error> {
         self.require_opened("create a pipeline")?;
-        self.insert(id, Entry::new(Some(request.into()), PipelineState::NotStarted))?;
-        self.link.outbox.act(Packet::Command(Some(id)));
+        self.insert(id, PipelineEntry::new(Some(request.into()), PipelineState::NotStarted))?;
+        self.link.outbox.queue_packet(Packet::Command(Some(id)));
         Ok(())
     }
 
-    /// Takes over a pipeline that runs at the server, such as one of a pool that was connected to.
+    /// Attaches to a pipeline that runs on the server, for example after connecting to an existing pool.
     ///
     /// # Errors
     ///
-    /// As [`create_pipeline_with_id`](Self::create_pipeline_with_id).
+    /// See [`create_pipeline_with_id`](Self::create_pipeline_with_id).
     pub fn connect_pipeline(&mut self, id: Uuid) -> Result<(), Error> {
         self.require_opened("connect to a pipeline")?;
-        self.insert(id, Entry::new(None, PipelineState::Running))
+        self.insert(id, PipelineEntry::new(None, PipelineState::Running))
     }
 
-    fn insert(&mut self, id: Uuid, entry: Entry) -> Result<(), Error> {
+    fn insert(&mut self, id: Uuid, entry: PipelineEntry) -> Result<(), Error> {
         if id.is_nil() || self.pipelines.contains_key(&id) {
-            return Err(Error::with(
-                Kind::State,
-                "can't use the identifier of a pipeline twice, or a nil one",
-            ));
+            return Err(Error::with(Kind::State, "the pipeline identifier is nil or in use"));
         }
         if self.pipelines.len() >= self.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
@@ -235,7 +234,7 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// As [`create_pipeline`](Self::create_pipeline) and [`Pipeline::start`]; there is no pipeline then.
+    /// See [`create_pipeline`](Self::create_pipeline) and [`Pipeline::start`]. On an error the pipeline is removed.
     pub fn invoke(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
         let request = request.into();
         request.check(self.protocol())?;
@@ -250,35 +249,35 @@ impl RunspacePool {
         }
     }
 
-    /// A pipeline, to do something with it.
+    /// Returns a handle to a pipeline.
     ///
     /// # Errors
     ///
-    /// Fails if there is none with this identifier ([`Error::is_state`]).
+    /// Fails if it does not exist ([`Error::is_state`]).
     pub fn pipeline(&mut self, id: Uuid) -> Result<Pipeline<'_>, Error> {
         if !self.pipelines.contains_key(&id) {
-            return Err(Error::with(Kind::State, "there is no such pipeline"));
+            return Err(Error::with(Kind::State, "no such pipeline"));
         }
         Ok(Pipeline { pool: self, id })
     }
 
-    /// Whether the server has acknowledged the message that creates a pipeline.
+    /// Returns whether the server has acknowledged the message that creates the pipeline.
     #[cfg(feature = "tokio")]
     pub(crate) fn is_acknowledged(&self, id: Uuid) -> bool {
         self.pipelines.get(&id).is_some_and(|entry| entry.is_acknowledged)
     }
 
-    /// The pipelines and their states, in no order. One is there until the server has closed it.
+    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the server has closed it.
     pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
         self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
     }
 
-    /// The next packet for the server. Data, which take at most `max` bytes before any encoding, are put into the
-    /// buffer, whose content is lost.
+    /// Returns the next packet for the server. The payload of a data packet is written to `buffer`, replacing its
+    /// content, and has at most `max` bytes before any encoding.
     ///
-    /// Nothing more comes for a target until its last data or command were acknowledged, which a transport without
-    /// acknowledgements does by itself: it hands in [`Packet::DataAck`] or [`Packet::CommandAck`] when it has sent. There
-    /// is nothing to send while the pool is disconnected.
+    /// After a data or command packet, nothing more is returned for its target until the acknowledgement is passed in.
+    /// A transport without acknowledgements passes in [`Packet::DataAck`] or [`Packet::CommandAck`] itself after
+    /// sending. Returns `None` while the pool is disconnected.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         let packet = self.link.poll_transmit(max, buffer)?;
         if let Packet::Data { target: Some(id), .. } = packet
@@ -290,19 +289,19 @@ impl RunspacePool {
         Some(packet)
     }
 
-    /// The next event, `None` if there are no more.
+    /// Returns the next event, `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
 
-    /// The next event with the bytes that it counts in [`Config::max_event_bytes`].
+    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
     #[cfg(feature = "tokio")]
     pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_sized()
+        self.events.pop_with_size()
     }
 }
 
-/// Shows states, not what is sent.
+/// Shows states, but no message content.
 impl fmt::Debug for RunspacePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunspacePool")

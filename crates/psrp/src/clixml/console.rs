@@ -1,11 +1,10 @@
-//! Documents inside of the output of a program.
-
-use std::fmt;
+//! Finds CLIXML documents in the output of a program.
 
 use memchr::memmem;
 
 use super::{ReadOptions, Reader, Stream};
 use crate::Error;
+use crate::redacted::Redacted;
 use crate::value::Value;
 
 /// The line that PowerShell writes before documents.
@@ -17,30 +16,31 @@ const END: &[u8] = b"</Objs>";
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConsoleEvent<'a> {
-    /// Bytes that are no document, as they came. One text may come in several parts.
+    /// Bytes outside of documents, unchanged. One text may arrive in several events.
     Text(&'a [u8]),
-    /// An item of a document, and its stream; [`Stream::Output`] where it names none.
+    /// An item of a document and its stream; [`Stream::Output`] if it names none.
     Record(Stream, Value),
 }
 
-/// Finds documents in the output of a program.
+/// Separates CLIXML documents from plain text in the output of a program.
 ///
-/// A PowerShell whose error output is no terminal writes its records there as documents: after a line `#< CLIXML`, in
-/// between what other programs write. The filter is given the bytes as they come, in any pieces, and passes on text and
-/// records.
+/// A PowerShell whose standard error is not a terminal writes its records there as documents, each after a line `#<
+/// CLIXML`, mixed with the output of other programs. The filter accepts the bytes in chunks of any size and emits text
+/// and records.
 ///
-/// Bytes are never lost: a document that can't be read is text. So is one that does not end before the next mark, or within
-/// [`Limits::max_size`](super::Limits::max_size) bytes, its mark and the white space in front of it included. At most that
-/// many bytes are buffered until the end of a document is there; of other text at most what may be the beginning of the mark,
-/// and white space behind a document. How the bytes are divided changes nothing but where texts are cut.
+/// No byte is lost: a document that can't be read is emitted as text. So is a document that does not end before the
+/// next mark or within [`Limits::max_size`](super::Limits::max_size) bytes, which include its mark and the white space
+/// before it. The filter buffers at most that many bytes of an incomplete document. Of other text it buffers only a
+/// possible beginning of a mark and white space after a document. The chunk boundaries only affect where texts are
+/// split.
 ///
 /// ```
 /// use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
 ///
 /// let mut filter = ConsoleFilter::new();
 /// let mut seen = Vec::new();
-/// for piece in ["make: ok\n#< CLI", "XML\r\n<Objs><S S=\"Error\">no</S></", "Objs>\nbye"] {
-///     filter.push(piece.as_bytes(), |event| match event {
+/// for chunk in ["make: ok\n#< CLI", "XML\r\n<Objs><S S=\"Error\">no</S></", "Objs>\nbye"] {
+///     filter.push(chunk.as_bytes(), |event| match event {
 ///         ConsoleEvent::Record(stream, value) => seen.push(format!("{stream:?}: {}", value.as_str().unwrap())),
 ///         ConsoleEvent::Text(text) => seen.push(String::from_utf8_lossy(text).into_owned()),
 ///         _ => {}
@@ -49,123 +49,122 @@ pub enum ConsoleEvent<'a> {
 /// filter.finish(|_| {});
 /// assert_eq!(seen, ["make: ok\n", "Error: no", "\nbye"]);
 /// ```
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ConsoleFilter {
     options: ReadOptions,
-    state: State,
-    /// What is held back.
-    held: Vec<u8>,
-    /// Where the document begins in what is held back, once it is seen.
+    state: FilterState,
+    /// Input that was not emitted yet.
+    pending: Redacted<Vec<u8>>,
+    /// Offset of the document in `pending`, once its beginning was found.
     start: Option<usize>,
-    /// How many bytes of what is held back need not be looked at again: white space at first, then a part of the document
-    /// that has no end of its start tag, then one that has neither the end of the document nor a mark.
+    /// Bytes of `pending` that need not be searched again.
     searched: usize,
-    /// Whether the start tag of the document has ended.
-    open: bool,
+    /// True if the start tag of the document was read completely.
+    is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum FilterState {
     #[default]
     Text,
-    /// What is held back begins with the mark.
+    /// `pending` begins with the mark.
     Marked,
-    /// A document has ended; another one may follow.
-    Follows,
+    /// After a document; another one may follow.
+    AfterDocument,
 }
 
-/// What the bytes behind a mark or document are.
+/// Result of the search for a document after a mark or document.
 enum Block {
-    /// A document may begin there, or has not ended yet.
-    Unfinished,
-    /// No document, or one that is too long.
+    /// A document may begin here, or has begun but not ended.
+    Incomplete,
+    /// Not a document, or one that is too long.
     Text,
-    /// A document that does not end before the mark that is here.
-    Cut(usize),
-    /// A document, from here to there.
+    /// A document that is interrupted by a mark at this offset.
+    Interrupted(usize),
+    /// A document from the first to the second offset.
     Document(usize, usize),
 }
 
 impl ConsoleFilter {
-    /// A filter with the default options.
+    /// Creates a filter with the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A filter that reads documents with these options.
+    /// Creates a filter that reads documents with these options.
     pub fn with_options(options: ReadOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// Takes the next bytes.
+    /// Processes the next bytes of the output and passes complete events to `sink`.
     pub fn push(&mut self, input: &[u8], mut sink: impl FnMut(ConsoleEvent<'_>)) {
-        if self.held.is_empty() {
-            let used = self.pass(input, &mut sink);
-            self.held.extend_from_slice(&input[used..]);
+        if self.pending.is_empty() {
+            let used = self.process(input, &mut sink);
+            self.pending.extend_from_slice(&input[used..]);
         } else {
-            let mut held = std::mem::take(&mut self.held);
-            held.extend_from_slice(input);
-            let used = self.pass(&held, &mut sink);
-            held.drain(..used);
-            self.held = held;
+            let mut pending = std::mem::take(&mut self.pending);
+            pending.extend_from_slice(input);
+            let used = self.process(&pending, &mut sink);
+            pending.drain(..used);
+            self.pending = pending;
         }
     }
 
-    /// Passes on as text what is held back: there will be no more bytes.
+    /// Ends the output: emits all buffered bytes as text.
     pub fn finish(&mut self, mut sink: impl FnMut(ConsoleEvent<'_>)) {
-        text(&self.held, &mut sink);
-        self.held.clear();
-        self.enter(State::Text);
+        emit_text(&self.pending, &mut sink);
+        self.pending.clear();
+        self.enter(FilterState::Text);
     }
 
-    /// Passes on what is certain, and tells how many bytes that are.
-    fn pass(&mut self, input: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) -> usize {
+    /// Emits all complete events and returns the number of bytes consumed.
+    fn process(&mut self, input: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) -> usize {
         let mut at = 0;
         while at < input.len() {
             let rest = &input[at..];
-            if self.state == State::Text {
+            if self.state == FilterState::Text {
                 let marked = memmem::find(rest, MARK);
                 let end = marked.unwrap_or_else(|| rest.len() - partial_mark(rest));
-                text(&rest[..end], sink);
+                emit_text(&rest[..end], sink);
                 at += end;
                 if marked.is_none() {
                     return at;
                 }
-                self.enter(State::Marked);
+                self.enter(FilterState::Marked);
                 continue;
             }
-            let mark = if self.state == State::Marked { MARK.len() } else { 0 };
-            match self.block(rest, mark) {
-                Block::Unfinished if rest.len() <= self.options.limits.size => return at,
+            let mark = if self.state == FilterState::Marked { MARK.len() } else { 0 };
+            match self.find_document(rest, mark) {
+                Block::Incomplete if rest.len() <= self.options.limits.size => return at,
                 Block::Document(start, end) if end <= self.options.limits.size => {
-                    self.document(&rest[..end], start, sink);
+                    self.emit_document(&rest[..end], start, sink);
                     at += end;
-                    self.enter(State::Follows);
+                    self.enter(FilterState::AfterDocument);
                 }
-                Block::Cut(end) => {
-                    text(&rest[..end], sink);
+                Block::Interrupted(end) => {
+                    emit_text(&rest[..end], sink);
                     at += end;
-                    self.enter(State::Marked);
+                    self.enter(FilterState::Marked);
                 }
-                Block::Unfinished | Block::Text | Block::Document(..) => {
-                    text(&rest[..mark], sink);
+                Block::Incomplete | Block::Text | Block::Document(..) => {
+                    emit_text(&rest[..mark], sink);
                     at += mark;
-                    self.enter(State::Text);
+                    self.enter(FilterState::Text);
                 }
             }
         }
         at
     }
 
-    fn enter(&mut self, state: State) {
+    fn enter(&mut self, state: FilterState) {
         self.state = state;
         self.start = None;
         self.searched = 0;
-        self.open = false;
+        self.is_open = false;
     }
 
-    /// Looks for a document behind the mark.
-    fn block(&mut self, input: &[u8], mark: usize) -> Block {
+    /// Looks for a document after a mark of this length.
+    fn find_document(&mut self, input: &[u8], mark: usize) -> Block {
         let start = match self.start {
             Some(start) => start,
             None => {
@@ -173,41 +172,41 @@ impl ConsoleFilter {
                 let start = input.len() - document.len();
                 self.searched = start;
                 match document.strip_prefix(START) {
-                    Some([]) => return Block::Unfinished,
+                    Some([]) => return Block::Incomplete,
                     Some([b' ' | b'\t' | b'\r' | b'\n' | b'>' | b'/', ..]) => {}
-                    None if START.starts_with(document) => return Block::Unfinished,
+                    None if START.starts_with(document) => return Block::Incomplete,
                     _ => return Block::Text,
                 }
                 self.start = Some(start);
                 start
             }
         };
-        if !self.open {
+        if !self.is_open {
             match find(&input[self.searched..], b">") {
-                Found::Nothing(searched) => {
+                Match::None(searched) => {
                     self.searched += searched;
-                    return Block::Unfinished;
+                    return Block::Incomplete;
                 }
-                Found::Mark(at) => return Block::Cut(self.searched + at),
-                Found::End(at) => self.searched += at,
+                Match::Mark(at) => return Block::Interrupted(self.searched + at),
+                Match::End(at) => self.searched += at,
             }
             if input[..self.searched].ends_with(b"/>") {
                 return Block::Document(start, self.searched);
             }
-            self.open = true;
+            self.is_open = true;
         }
         match find(&input[self.searched..], END) {
-            Found::Nothing(searched) => {
+            Match::None(searched) => {
                 self.searched += searched;
-                Block::Unfinished
+                Block::Incomplete
             }
-            Found::Mark(at) => Block::Cut(self.searched + at),
-            Found::End(at) => Block::Document(start, self.searched + at),
+            Match::Mark(at) => Block::Interrupted(self.searched + at),
+            Match::End(at) => Block::Document(start, self.searched + at),
         }
     }
 
-    /// Passes on what is in a document, or its text if it can't be read.
-    fn document(&self, block: &[u8], start: usize, sink: &mut impl FnMut(ConsoleEvent<'_>)) {
+    /// Emits the items of a document, or the whole block as text if it can't be read.
+    fn emit_document(&self, block: &[u8], start: usize, sink: &mut impl FnMut(ConsoleEvent<'_>)) {
         let items: Result<Vec<_>, Error> =
             Reader::with_options(&block[start..], self.options.clone()).collect();
         match items {
@@ -216,56 +215,45 @@ impl ConsoleFilter {
                     sink(ConsoleEvent::Record(stream.unwrap_or(Stream::Output), value));
                 }
             }
-            Err(_) => text(block, sink),
+            Err(_) => emit_text(block, sink),
         }
     }
 }
 
-/// Shows how much is held back, not what.
-impl fmt::Debug for ConsoleFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsoleFilter")
-            .field("options", &self.options)
-            .field("state", &self.state)
-            .field("held", &self.held.len())
-            .finish_non_exhaustive()
-    }
-}
-
-/// What comes first in a part of a document.
-enum Found {
-    /// Neither; so many bytes need not be looked at again.
-    Nothing(usize),
-    /// A mark begins here. A document has no `<` in its texts: it was cut off.
+/// First match in a part of a document.
+enum Match {
+    /// No match; this many bytes need not be searched again.
+    None(usize),
+    /// A mark begins at this offset. The document is incomplete, because its text can't contain the `<` of a mark.
     Mark(usize),
-    /// The end that was looked for ends here.
+    /// The searched end tag ends at this offset.
     End(usize),
 }
 
-/// Looks for an end or a mark. Each byte is looked at once, however many there are of either.
-fn find(input: &[u8], end: &[u8]) -> Found {
+/// Looks for an end tag or a mark in one pass.
+fn find(input: &[u8], end: &[u8]) -> Match {
     for at in memchr::memchr2_iter(MARK[0], end[0], input) {
         let rest = &input[at..];
         if rest.starts_with(end) {
-            return Found::End(at + end.len());
+            return Match::End(at + end.len());
         }
         if rest.starts_with(MARK) {
-            return Found::Mark(at);
+            return Match::Mark(at);
         }
         if MARK.starts_with(rest) || end.starts_with(rest) {
-            return Found::Nothing(at);
+            return Match::None(at);
         }
     }
-    Found::Nothing(input.len())
+    Match::None(input.len())
 }
 
-fn text(bytes: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) {
+fn emit_text(bytes: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) {
     if !bytes.is_empty() {
         sink(ConsoleEvent::Text(bytes));
     }
 }
 
-/// How many bytes at the end may be the beginning of a mark.
+/// Length of the longest suffix that is the beginning of a mark.
 fn partial_mark(input: &[u8]) -> usize {
     (1..MARK.len()).rev().find(|length| input.ends_with(&MARK[..*length])).unwrap_or(0)
 }

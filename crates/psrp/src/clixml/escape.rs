@@ -1,16 +1,16 @@
 //! The escapes `_xHHHH_` of strings (MS-PSRP 2.2.5.3.2).
 //!
-//! A code unit of UTF-16 that XML cannot contain safely is written as `_x`, four hexadecimal digits and `_`: control
-//! characters, surrogates, U+FFFE, U+FFFF, and an underscore that would otherwise begin such an escape.
+//! Code units that XML can't contain safely are written as `_x`, four hexadecimal digits and `_`: control characters,
+//! surrogates, U+FFFE, U+FFFF, and an underscore that would otherwise begin such an escape.
 //!
-//! PowerShell does not escape U+FFFE and U+FFFF: it fails to write them. It reads their escapes.
+//! PowerShell does not escape U+FFFE and U+FFFF but fails to write them. It reads their escapes.
 
 use std::borrow::Cow;
 
-use super::short::{SHORT, SPACES, copy, suspects};
+use super::short_text::{SHORT, SPACES, copy, special_bits};
 use crate::PsString;
 
-/// The text with `_xHHHH_` for everything that CLIXML escapes; XML's own escapes are another matter.
+/// Escapes text with `_xHHHH_` as CLIXML requires. XML's own escapes are not applied.
 ///
 /// ```
 /// use psrp::clixml::{escape, unescape};
@@ -24,7 +24,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     match first_escaped(text) {
         None => Cow::Borrowed(text),
         Some(at) => {
-            // An escape is of seven bytes for one or two, and texts with one often have more.
+            // An escape takes seven bytes in place of one or two, and text with one escape often has more.
             let mut out = Vec::with_capacity(text.len() + text.len().min(256) + 16);
             out.extend_from_slice(&text.as_bytes()[..at]);
             push(&mut out, &text[at..], Context::Plain);
@@ -33,11 +33,10 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with a code unit for each `_xHHHH_`, and a character for each `_xHHHHHHHH_`.
+/// Replaces each `_xHHHH_` by a code unit, and each `_xHHHHHHHH_` by a character.
 ///
-/// Reads from left to right without overlap; what looks like the beginning of an escape and is none stays. Halves of
-/// surrogate pairs that follow each other become a character. A lone one becomes U+FFFD here; [`PsString::from_escaped`]
-/// keeps it.
+/// Reads from left to right without overlap. Incomplete escapes are left unchanged. Adjacent surrogates that form a
+/// pair become one character. A lone surrogate becomes U+FFFD here; [`PsString::from_escaped`] preserves it.
 pub fn unescape(text: &str) -> Cow<'_, str> {
     match first_escape(text.as_bytes(), 0) {
         None => Cow::Borrowed(text),
@@ -49,14 +48,14 @@ pub fn unescape(text: &str) -> Cow<'_, str> {
 }
 
 impl PsString {
-    /// From text with escapes as [`unescape`](crate::clixml::unescape) reads them; lone surrogates are kept.
+    /// Parses text with escapes like [`unescape`](crate::clixml::unescape), but preserves lone surrogates.
     ///
     /// ```
     /// use psrp::PsString;
     ///
-    /// let half = PsString::from_escaped("_xD83D_!");
-    /// assert_eq!(half.to_utf16(), [0xD83D, 0x21]);
-    /// assert_eq!(half.to_escaped(), "_xD83D_!");
+    /// let lone = PsString::from_escaped("_xD83D_!");
+    /// assert_eq!(lone.to_utf16(), [0xD83D, 0x21]);
+    /// assert_eq!(lone.to_escaped(), "_xD83D_!");
     /// ```
     pub fn from_escaped(text: &str) -> Self {
         match first_escape(text.as_bytes(), 0) {
@@ -68,7 +67,7 @@ impl PsString {
         }
     }
 
-    /// The text with escapes as [`escape`](crate::clixml::escape) writes them, lone surrogates included.
+    /// Escapes the text like [`escape`](crate::clixml::escape), including lone surrogates.
     pub fn to_escaped(&self) -> Cow<'_, str> {
         match (self.as_str(), self.as_wide()) {
             (Some(text), _) => escape(text),
@@ -81,23 +80,23 @@ impl PsString {
     }
 }
 
-/// What is put together here is UTF-8.
+/// All bytes written here are UTF-8.
 fn into_string(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Where text goes, which decides what else than the escapes of CLIXML it needs.
+/// Where the text is written, which determines the XML escapes that it needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// Nowhere in XML: no more is escaped.
+    /// Not in XML: only the escapes of CLIXML.
     Plain,
-    /// The content of an element: `&`, `<` and `>` too.
+    /// Element content: also `&`, `<` and `>`.
     Content,
-    /// The value of an attribute in quotes: `"` too.
+    /// Quoted attribute value: also `"`.
     Attribute,
 }
 
-/// Appends a string with all escapes.
+/// Appends a string with all escapes that the context requires.
 #[inline]
 pub(crate) fn push_ps_string(out: &mut Vec<u8>, text: &PsString, context: Context) {
     match text.as_str() {
@@ -106,7 +105,7 @@ pub(crate) fn push_ps_string(out: &mut Vec<u8>, text: &PsString, context: Contex
     }
 }
 
-/// Appends text with all escapes.
+/// Appends text with all escapes that the context requires.
 #[inline]
 pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
     if text.len() > SHORT || !push_plain(out, text.as_bytes()) {
@@ -114,7 +113,7 @@ pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
     }
 }
 
-/// Appends short text that needs no escape, or nothing.
+/// Appends short text that needs no escape. Returns false, and appends nothing, for other text.
 #[inline]
 fn push_plain(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let start = out.len();
@@ -128,40 +127,40 @@ fn push_plain(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
 #[inline(never)]
 fn push_any(out: &mut Vec<u8>, text: &str, context: Context) {
     let bytes = text.as_bytes();
-    match find(bytes, 0) {
+    match find_special(bytes, 0) {
         None => out.extend_from_slice(bytes),
         Some(at) => push_from(out, text, at, context),
     }
 }
 
-/// Appends text of which the bytes before `at` are plain.
+/// Appends text whose bytes before `at` need no escape.
 fn push_from(out: &mut Vec<u8>, text: &str, mut at: usize, context: Context) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while let Some(&byte) = bytes.get(at) {
-        match escaped(bytes, at, byte, context) {
-            Escaped::No => {
+        match replacement(bytes, at, byte, context) {
+            Replacement::None => {
                 at += 1;
                 if byte >= 0x80 {
-                    // Text of another script goes on as such.
+                    // Skip the rest of a run of non-ASCII text.
                     while matches!(bytes.get(at), Some(0x80..=0xC1 | 0xC3..=0xEE)) {
                         at += 1;
                     }
                 }
             }
-            Escaped::Entity(entity) => {
+            Replacement::Entity(entity) => {
                 out.extend_from_slice(&bytes[start..at]);
                 out.extend_from_slice(entity);
                 at += 1;
                 start = at;
             }
-            Escaped::Unit(unit, len) => {
+            Replacement::Unit(unit, len) => {
                 out.extend_from_slice(&bytes[start..at]);
                 push_unit(out, unit);
                 at += len;
                 start = at;
             }
-            Escaped::Pair => {
+            Replacement::Pair => {
                 out.extend_from_slice(&bytes[start..at]);
                 let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
                 for unit in char.encode_utf16(&mut [0; 2]) {
@@ -171,7 +170,7 @@ fn push_from(out: &mut Vec<u8>, text: &str, mut at: usize, context: Context) {
                 start = at;
             }
         }
-        match find(bytes, at) {
+        match find_special(bytes, at) {
             Some(next) => at = next,
             None => break,
         }
@@ -179,37 +178,37 @@ fn push_from(out: &mut Vec<u8>, text: &str, mut at: usize, context: Context) {
     out.extend_from_slice(&bytes[start..]);
 }
 
-/// How a byte that `find` stops at is written.
-enum Escaped {
-    /// As it is.
-    No,
+/// How a byte found by `find` is written.
+enum Replacement {
+    /// Unchanged.
+    None,
     Entity(&'static [u8]),
-    /// As an escape of this code unit, for so many bytes.
+    /// As an escape of this code unit; replaces this many bytes.
     Unit(u16, usize),
-    /// As two escapes: a character of four bytes begins here.
+    /// As two escapes, for the character of four bytes that begins here.
     Pair,
 }
 
 #[inline]
-fn escaped(bytes: &[u8], at: usize, byte: u8, context: Context) -> Escaped {
+fn replacement(bytes: &[u8], at: usize, byte: u8, context: Context) -> Replacement {
     match byte {
-        0..0x20 | 0x7F => Escaped::Unit(byte.into(), 1),
-        b'_' if matches!(bytes.get(at + 1), Some(b'x' | b'X')) => Escaped::Unit(byte.into(), 1),
+        0..0x20 | 0x7F => Replacement::Unit(byte.into(), 1),
+        b'_' if matches!(bytes.get(at + 1), Some(b'x' | b'X')) => Replacement::Unit(byte.into(), 1),
         0xC2 => match bytes.get(at + 1) {
-            Some(&unit @ 0x80..=0x9F) => Escaped::Unit(unit.into(), 2),
-            _ => Escaped::No,
+            Some(&unit @ 0x80..=0x9F) => Replacement::Unit(unit.into(), 2),
+            _ => Replacement::None,
         },
         0xEF => match bytes.get(at + 1..at + 3) {
-            Some([0xBF, 0xBE]) => Escaped::Unit(0xFFFE, 3),
-            Some([0xBF, 0xBF]) => Escaped::Unit(0xFFFF, 3),
-            _ => Escaped::No,
+            Some([0xBF, 0xBE]) => Replacement::Unit(0xFFFE, 3),
+            Some([0xBF, 0xBF]) => Replacement::Unit(0xFFFF, 3),
+            _ => Replacement::None,
         },
-        0xF0.. => Escaped::Pair,
-        _ => entity(byte, context).map_or(Escaped::No, Escaped::Entity),
+        0xF0.. => Replacement::Pair,
+        _ => entity(byte, context).map_or(Replacement::None, Replacement::Entity),
     }
 }
 
-/// What XML writes in place of a byte.
+/// Returns the XML entity for a byte.
 fn entity(byte: u8, context: Context) -> Option<&'static [u8]> {
     match byte {
         _ if context == Context::Plain => None,
@@ -226,7 +225,7 @@ fn push_unit(out: &mut Vec<u8>, unit: u16) {
     out.extend_from_slice(&[b'_', b'x', digit(12), digit(8), digit(4), digit(0), b'_']);
 }
 
-/// Appends text with lone surrogates.
+/// Appends a string with lone surrogates.
 fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
     for (at, &unit) in units.iter().enumerate() {
         let escape = match unit {
@@ -244,32 +243,32 @@ fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
     }
 }
 
-/// The first byte from `at` on that may need an escape.
+/// Returns the offset of the first byte from `at` on that may need an escape.
 #[inline]
-pub(super) fn find(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn find_special(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let place = |found: u64| (found.trailing_zeros() / 8) as usize;
     let Some(end) = rest.last_chunk::<8>() else {
-        let found = suspects(last(rest));
+        let found = special_bits(last(rest));
         return (found != 0).then(|| at + place(found));
     };
     for (index, chunk) in rest.as_chunks::<8>().0.iter().enumerate() {
-        let found = suspects(u64::from_le_bytes(*chunk));
+        let found = special_bits(u64::from_le_bytes(*chunk));
         if found != 0 {
             return Some(at + index * 8 + place(found));
         }
     }
-    // Some of the last eight bytes were looked at already, and are plain.
-    let found = suspects(u64::from_le_bytes(*end));
+    // The chunk overlaps bytes that were already checked; these need no escape.
+    let found = special_bits(u64::from_le_bytes(*end));
     (found != 0).then(|| bytes.len() - 8 + place(found))
 }
 
-/// Fewer than eight bytes, and behind them spaces, which need no escape.
+/// Loads fewer than eight bytes into a word and fills it with spaces, which need no escape.
 #[inline(always)]
 fn last(tail: &[u8]) -> u64 {
     let len = tail.len();
     if let (Some(head), Some(end)) = (tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
-        // Both parts agree where they overlap.
+        // The overlapping bytes are the same in both parts.
         let head = u64::from(u32::from_le_bytes(*head));
         let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
         head | end | ((SPACES << (8 * (len - 1))) << 8)
@@ -282,42 +281,42 @@ fn last(tail: &[u8]) -> u64 {
     }
 }
 
-/// The first byte that has to be escaped outside of XML.
+/// Returns the offset of the first byte that CLIXML escapes outside of XML.
 fn first_escaped(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        at = find(bytes, at)?;
-        if !matches!(escaped(bytes, at, bytes[at], Context::Plain), Escaped::No) {
+        at = find_special(bytes, at)?;
+        if !matches!(replacement(bytes, at, bytes[at], Context::Plain), Replacement::None) {
             return Some(at);
         }
         at += 1;
     }
 }
 
-/// An escape in a text.
-struct Found {
+/// Position and value of an escape.
+struct EscapeSequence {
     at: usize,
     /// The code unit or code point.
     code: u32,
     len: usize,
 }
 
-/// The first escape from a place on.
-// Inlined, so that what was found is not stored only to be loaded in other pieces.
+/// Returns the first escape from `from` on.
+// Inlined so that the result stays in registers.
 #[inline(always)]
-fn first_escape(bytes: &[u8], from: usize) -> Option<Found> {
+fn first_escape(bytes: &[u8], from: usize) -> Option<EscapeSequence> {
     let mut at = from;
     loop {
         if let Some((code, len)) = read_escape(bytes.get(at..)?) {
-            return Some(Found { at, code, len });
+            return Some(EscapeSequence { at, code, len });
         }
         let next = at + usize::from(bytes.get(at) == Some(&b'_'));
         at = next + memchr::memchr(b'_', bytes.get(next..)?)?;
     }
 }
 
-/// The code unit or code point of the escape at the start, and its length.
+/// Parses the escape at the start to its code unit or code point and its length.
 #[inline(always)]
 fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
     let [b'_', b'x' | b'X', digits @ ..] = bytes else { return None };
@@ -331,10 +330,10 @@ fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
     (rest.first() == Some(&b'_') && number <= 0x10_FFFF).then_some((number, 11))
 }
 
-/// The number of four digits.
+/// Parses four hexadecimal digits.
 #[inline(always)]
 fn hexadecimal(digits: [u8; 4]) -> Option<u32> {
-    /// What a digit stands for; 255 for all that is none.
+    /// Value of each digit; 255 for other characters.
     const DIGITS: [u8; 256] = {
         let mut digits = [u8::MAX; 256];
         let mut value = 0;
@@ -349,22 +348,22 @@ fn hexadecimal(digits: [u8; 4]) -> Option<u32> {
     ((a | b | c | d) < 16).then_some(a << 12 | b << 8 | c << 4 | d)
 }
 
-/// Resolves the escapes of a text from the first one on.
+/// Replaces the escapes of a text, beginning with the first one.
 ///
 /// # Errors
 ///
-/// Fails with the code units if there is a lone surrogate.
-fn unescape_from(text: &str, mut found: Found) -> Result<String, Vec<u16>> {
+/// Returns the code units if there is a lone surrogate.
+fn unescape_from(text: &str, mut found: EscapeSequence) -> Result<String, Vec<u16>> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut start = 0;
     loop {
-        let Found { at, code, len } = found;
+        let EscapeSequence { at, code, len } = found;
         out.push_str(&text[start..at]);
         let mut next = first_escape(bytes, at + len);
         start = at + len;
         let char = match (code, &next) {
-            // A pair of halves.
+            // A surrogate pair.
             (0xD800..0xDC00, Some(low)) if low.at == start && (0xDC00..0xE000).contains(&low.code) => {
                 start += low.len;
                 let char = char::from_u32(0x1_0000 + ((code - 0xD800) << 10) + (low.code - 0xDC00));
@@ -384,10 +383,10 @@ fn unescape_from(text: &str, mut found: Found) -> Result<String, Vec<u16>> {
     Ok(out)
 }
 
-/// The code units of what is read already and of the text from a place on.
+/// Returns the code units of the text that is already unescaped and of the rest from `start` on.
 fn unescape_utf16(read: String, text: &str, mut start: usize) -> Vec<u16> {
     let mut units: Vec<u16> = read.encode_utf16().collect();
-    while let Some(Found { at, code, len }) = first_escape(text.as_bytes(), start) {
+    while let Some(EscapeSequence { at, code, len }) = first_escape(text.as_bytes(), start) {
         units.extend(text[start..at].encode_utf16());
         match (u16::try_from(code), char::from_u32(code)) {
             (Ok(unit), _) => units.push(unit),
@@ -405,21 +404,21 @@ mod tests {
 
     use super::*;
 
-    /// Escapes unit by unit, as the format is described.
-    fn twin(units: &[u16], context: Context) -> String {
+    /// Escapes unit by unit, as the specification describes it.
+    fn reference_escape(units: &[u16], context: Context) -> String {
         let mut out = Vec::new();
         push_utf16(&mut out, units, context);
         String::from_utf8(out).unwrap()
     }
 
-    fn within(text: &str, context: Context) -> String {
+    fn escape_in(text: &str, context: Context) -> String {
         let mut out = Vec::new();
         push(&mut out, text, context);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn every_place_is_looked_at() {
+    fn special_characters_are_found_at_every_offset() {
         for len in 0..40 {
             for at in 0..len {
                 for char in [
@@ -443,7 +442,7 @@ mod tests {
                     text.push_str(&"~".repeat(len - at - 1));
                     let units: Vec<u16> = text.encode_utf16().collect();
                     for context in [Context::Plain, Context::Content, Context::Attribute] {
-                        assert_eq!(within(&text, context), twin(&units, context), "{text:?}");
+                        assert_eq!(escape_in(&text, context), reference_escape(&units, context), "{text:?}");
                     }
                 }
             }
@@ -451,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn all_units_are_escaped_as_the_format_says() {
+    fn code_units_are_escaped_as_specified() {
         for unit in 0..=0xFFFF_u16 {
             let escaped = matches!(unit, 0..=0x1F | 0x7F..=0x9F | 0xD800..=0xDFFF | 0xFFFE..);
             let text = PsString::from_utf16(&[unit]);
@@ -462,10 +461,10 @@ mod tests {
     }
 
     #[test]
-    fn entities_depend_on_the_place() {
-        assert_eq!(within("\"<&>'", Context::Content), "\"&lt;&amp;&gt;'");
-        assert_eq!(within("\"<&>'", Context::Attribute), "&quot;&lt;&amp;&gt;'");
-        assert_eq!(within("\"<&>'", Context::Plain), "\"<&>'");
+    fn xml_escapes_depend_on_the_context() {
+        assert_eq!(escape_in("\"<&>'", Context::Content), "\"&lt;&amp;&gt;'");
+        assert_eq!(escape_in("\"<&>'", Context::Attribute), "&quot;&lt;&amp;&gt;'");
+        assert_eq!(escape_in("\"<&>'", Context::Plain), "\"<&>'");
         let wide = PsString::from_utf16(&[0x22, 0xD9FF, 0x26]);
         let mut out = Vec::new();
         push_ps_string(&mut out, &wide, Context::Attribute);
@@ -503,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn lone_halves_are_kept() {
+    fn lone_surrogates_are_preserved() {
         let text = PsString::from_escaped("\u{e9}_xD83D__xD83D__xDE00__x0001F600_\u{1F600}_xDE00_z");
         let units = [0xE9, 0xD83D, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xDE00, 0x7A];
         assert_eq!(text.to_utf16(), units);
@@ -511,20 +510,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_escaped_as_by_the_twin(text: String, part in "[_x0-9A-F<&>\"\u{85}\u{e9}\u{ff0c}\u{fffe}\u{1F600}\n]*") {
+        fn escaping_agrees_with_the_reference(text: String, part in "[_x0-9A-F<&>\"\u{85}\u{e9}\u{ff0c}\u{fffe}\u{1F600}\n]*") {
             for text in [text, part] {
                 let units: Vec<u16> = text.encode_utf16().collect();
                 for context in [Context::Plain, Context::Content, Context::Attribute] {
-                    prop_assert_eq!(within(&text, context), twin(&units, context));
+                    prop_assert_eq!(escape_in(&text, context), reference_escape(&units, context));
                 }
                 let escaped = escape(&text);
-                prop_assert_eq!(&escaped, &within(&text, Context::Plain));
+                prop_assert_eq!(&escaped, &escape_in(&text, Context::Plain));
                 prop_assert_eq!(unescape(&escaped), &*text);
             }
         }
 
         #[test]
-        fn all_units_go_both_ways(units: Vec<u16>) {
+        fn all_code_units_round_trip(units: Vec<u16>) {
             let text = PsString::from_utf16(&units);
             prop_assert_eq!(PsString::from_escaped(&text.to_escaped()), text);
         }

@@ -1,6 +1,7 @@
-//! What bounds a document that is read.
+//! Limits on documents.
 
-/// Bounds on what a foreign document can make a reader do. Reaching a limit is fine, exceeding it is an error.
+/// Limits on a document. A value equal to a limit is accepted; exceeding a limit is an error
+/// ([`Error::is_limit`](crate::Error::is_limit)).
 ///
 /// ```
 /// use psrp::clixml::{Limits, ReadOptions, Reader};
@@ -18,25 +19,24 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of [`import`](super::import): 64 MiB of text and 128 MiB of decoded values, with which it allocates less than
-    /// 512 MiB.
+    /// The limits of [`import`](super::import): 64 MiB of text and 128 MiB of decoded values. With these, a reader
+    /// allocates less than 512 MiB.
     pub const IMPORT: Self =
         Self { size: 64 << 20, decoded_size: 128 << 20, nodes: 4 << 20, depth: Self::DEFAULT_MAX_DEPTH };
     /// Default of [`max_size`](Self::max_size): 10 MiB.
     pub const DEFAULT_MAX_SIZE: usize = 10 << 20;
-    /// Default of [`max_depth`](Self::max_depth): 49, the deepest document that PowerShell accepts.
+    /// Default of [`max_depth`](Self::max_depth): 49, the maximum depth that PowerShell accepts.
     pub const DEFAULT_MAX_DEPTH: usize = 49;
     /// Default of [`max_nodes`](Self::max_nodes): 1,048,576.
     pub const DEFAULT_MAX_NODES: usize = 1 << 20;
     /// Default of [`max_decoded_size`](Self::max_decoded_size): 64 MiB.
     pub const DEFAULT_MAX_DECODED_SIZE: usize = 64 << 20;
-    /// The largest value that [`max_depth`](Self::max_depth) takes, and the longest way through objects when references are
-    /// followed.
+    /// Maximum of [`max_depth`](Self::max_depth), and of the path through objects when references are followed.
     ///
-    /// Values are written with one call per level, so that more would let a document exhaust the stack of a thread.
+    /// Values are written recursively, so that a deeper document could overflow the stack of a thread.
     pub const MAX_DEPTH: usize = 512;
 
-    /// The defaults.
+    /// Creates the default limits.
     pub const fn new() -> Self {
         Self {
             size: Self::DEFAULT_MAX_SIZE,
@@ -46,16 +46,16 @@ impl Limits {
         }
     }
 
-    /// The longest input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
+    /// Maximum length of the input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
     #[must_use]
     pub const fn max_size(mut self, bytes: usize) -> Self {
         self.size = bytes;
         self
     }
 
-    /// How many elements with a value may be nested in each other, the innermost included: objects, sets of members and
-    /// the primitive inside of them. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. Values above
-    /// [`MAX_DEPTH`](Self::MAX_DEPTH) count as that.
+    /// Maximum nesting depth of values, the innermost included: objects, member sets, and the primitive inside them.
+    /// Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. At most [`MAX_DEPTH`](Self::MAX_DEPTH); larger
+    /// values are reduced to that.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
         self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
@@ -70,12 +70,12 @@ impl Limits {
         self
     }
 
-    /// Maximum decoded size of one input: the bytes of memory that its values take, all items together. An empty object
-    /// takes six bytes in a document and about two hundred in memory. Default:
+    /// Maximum decoded size of one input: the memory of its values in bytes, all items together. An empty object takes
+    /// six bytes in a document and about two hundred in memory. Default:
     /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
     ///
-    /// While it decodes, a reader allocates at most three times this limit, and at most six times the size of the longest
-    /// text.
+    /// While it decodes, a reader allocates at most three times this limit, plus at most six times the size of the
+    /// longest text.
     #[must_use]
     pub const fn max_decoded_size(mut self, bytes: usize) -> Self {
         self.decoded_size = bytes;

@@ -1,11 +1,11 @@
-//! CLIXML, the XML of PowerShell's objects (MS-PSRP 2.2.5).
+//! CLIXML, the XML format of PowerShell objects (MS-PSRP 2.2.5).
 //!
-//! | a value | is read with | is written with |
+//! | location of a value | reading | writing |
 //! | --- | --- | --- |
-//! | in a message | [`from_slice`] | [`to_vec`], [`Writer::write`] |
-//! | in an `<Objs>` document, or several of them | [`Reader`] | [`Writer::write_document`] |
-//! | in the output of a program | [`ConsoleFilter`] | |
-//! | in a file of `Export-Clixml` | [`import`], [`Document`] | [`export`], [`DocumentWriter`] |
+//! | message | [`from_slice`] | [`to_vec`], [`Writer::write`] |
+//! | `<Objs>` documents | [`Reader`] | [`Writer::write_document`] |
+//! | output of a program | [`ConsoleFilter`] | |
+//! | file of `Export-Clixml` | [`import`], [`Document`] | [`export`], [`DocumentWriter`] |
 
 mod console;
 mod document;
@@ -13,7 +13,7 @@ mod escape;
 mod limits;
 pub(crate) mod number;
 mod reader;
-mod short;
+mod short_text;
 mod stream;
 mod writer;
 

@@ -1,11 +1,11 @@
-//! Floating-point numbers as .NET writes them in XML, and as its readers take them.
+//! Floating-point numbers as .NET reads and writes them in XML.
 
-use crate::value::ascii::Ascii;
+use crate::value::ascii::AsciiBuffer;
 
-/// A width of numbers.
+/// A floating-point type.
 pub(crate) trait Float: zmij::Float + Copy {
-    /// Maximum digits of the whole part that are written without an exponent: .NET's digits of a number that is read back
-    /// as the same.
+    /// Maximum digits of the integer part that are written without an exponent: the digits that .NET needs to write a
+    /// number so that it round-trips.
     const PLAIN: i32;
 
     fn is_finite(self) -> bool;
@@ -16,7 +16,7 @@ pub(crate) trait Float: zmij::Float + Copy {
     fn nan() -> Self;
 }
 
-macro_rules! float {
+macro_rules! impl_float {
     ($($float:ident, $plain:literal;)*) => {$(
         impl Float for $float {
             const PLAIN: i32 = $plain;
@@ -48,14 +48,14 @@ macro_rules! float {
     )*};
 }
 
-float! {
+impl_float! {
     f32, 9;
     f64, 17;
 }
 
-/// The shortest text that is read as this number.
-pub(crate) fn text<F: Float>(number: F) -> Ascii {
-    let mut text = Ascii::new();
+/// Returns the shortest text that parses to this number.
+pub(crate) fn text<F: Float>(number: F) -> AsciiBuffer {
+    let mut text = AsciiBuffer::new();
     if !number.is_finite() {
         text.push_bytes(match (number.is_nan(), number.is_negative()) {
             (true, _) => b"NaN",
@@ -88,7 +88,7 @@ pub(crate) fn text<F: Float>(number: F) -> Ascii {
     text
 }
 
-fn scientific(text: &mut Ascii, digits: &[u8], exponent: i32) {
+fn scientific(text: &mut AsciiBuffer, digits: &[u8], exponent: i32) {
     text.push(digits[0]);
     if digits.len() > 1 {
         text.push(b'.');
@@ -103,17 +103,17 @@ fn scientific(text: &mut Ascii, digits: &[u8], exponent: i32) {
     }
 }
 
-/// A number taken apart: `0.digits` times ten to the power of `point`.
+/// A decomposed number: `0.digits` times ten to the power of `point`.
 struct Parts {
     negative: bool,
-    /// Without zeros at the start and end, unless the number is zero, which is one digit.
+    /// Digits without leading and trailing zeros; zero has one digit.
     digits: [u8; 24],
     len: usize,
     point: i32,
 }
 
 impl Parts {
-    /// From the text of a finite number in Rust's notation, such as `-0.001`, `15.0` or `1.5e-7`.
+    /// Parses a finite number in Rust's notation, such as `-0.001`, `15.0` or `1.5e-7`.
     fn of(text: &[u8]) -> Self {
         let (negative, text) = match text {
             [b'-', text @ ..] => (true, text),
@@ -128,7 +128,7 @@ impl Parts {
                     parts.point += exponent(tail);
                     break;
                 }
-                // Zeros at the start count for the place of the point alone.
+                // Leading zeros only move the point.
                 b'0' if parts.len == 0 => parts.point -= i32::from(behind),
                 digit => {
                     parts.digits[parts.len] = *digit;
@@ -157,7 +157,7 @@ fn exponent(text: &[u8]) -> i32 {
     if negative { -exponent } else { exponent }
 }
 
-/// Reads a number without blanks around it: digits with at most one point and an optional exponent, or `INF`,
+/// Parses a number without surrounding white space: digits with at most one point and an optional exponent, or `INF`,
 /// `Infinity` and `NaN` in any case.
 pub(crate) fn parse<F: Float>(text: &str) -> Option<F> {
     let (negative, unsigned) = match text.as_bytes() {
@@ -166,7 +166,7 @@ pub(crate) fn parse<F: Float>(text: &str) -> Option<F> {
         _ => (false, text),
     };
     if unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
-        // What Rust takes beyond numbers begins with a letter.
+        // Other text that Rust accepts begins with a letter.
         return F::parse(text);
     }
     if ["inf", "infinity"].iter().any(|name| unsigned.eq_ignore_ascii_case(name)) {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_written_as_net_does() {
+    fn doubles_are_written_like_dotnet() {
         for (number, expected) in [
             (0.0, "0"),
             (-0.0, "-0"),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn singles_have_their_own_bound() {
+    fn singles_switch_to_exponents_at_nine_digits() {
         for (number, expected) in [
             (16_777_216.0, "16777216"),
             (1e6, "1000000"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn many_forms_are_read() {
+    fn all_notations_are_parsed() {
         for (text, expected) in [
             ("1e5", 1e5),
             ("1E+5", 1e5),
@@ -257,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bits: u64, single: u32) {
+        fn written_numbers_round_trip(bits: u64, single: u32) {
             let number = f64::from_bits(bits);
             let read = parse::<f64>(text(number).as_str()).unwrap();
             prop_assert!(number.is_nan() && read.is_nan() || read.to_bits() == bits);

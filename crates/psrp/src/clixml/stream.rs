@@ -1,9 +1,9 @@
-//! The streams of PowerShell that a document can name.
+//! PowerShell's streams as named in documents.
 
-/// The stream that an item of a document belongs to, its attribute `S`.
+/// The stream of an item of a document, its attribute `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
-    /// What a command gives.
+    /// Output of a command.
     Output,
     /// Error records.
     Error,
@@ -30,7 +30,7 @@ impl Stream {
         Self::Progress,
     ];
 
-    /// The name as PowerShell writes it.
+    /// Returns the name as PowerShell writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Output => "Output",
@@ -43,8 +43,7 @@ impl Stream {
         }
     }
 
-    /// The stream of this name in any case of letters; names that are not known mean the output, as they do to
-    /// PowerShell.
+    /// Returns the stream with this name, ignoring case. Like in PowerShell, unknown names mean the output.
     pub fn from_name(name: &str) -> Self {
         let known = |stream: &Self| stream.name().eq_ignore_ascii_case(name);
         Self::ALL.into_iter().find(known).unwrap_or(Self::Output)
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_in_any_case() {
+    fn names_are_matched_ignoring_case() {
         for stream in Stream::ALL {
             assert_eq!(Stream::from_name(stream.name()), stream);
             assert_eq!(Stream::from_name(&stream.name().to_uppercase()), stream);

@@ -1,32 +1,42 @@
-//! What encrypts strings.
+//! The [`Cipher`] trait.
+
+use std::fmt;
 
 use zeroize::Zeroizing;
 
 use crate::Error;
 use crate::error::Kind;
 
-/// What turns the text of a [`SecureString`](crate::value::SecureString) into the bytes of `<SS>` and back.
+/// Encrypts and decrypts the text of [`SecureString`](crate::value::SecureString)s, the content of `<SS>` elements.
 ///
-/// The session key of a runspace pool is one; files on disk have other schemes, which callers bring along.
+/// Implemented by the session key of a runspace pool. Implement it yourself for other schemes, such as that of files
+/// written by `Export-Clixml`.
 pub trait Cipher: Send + Sync {
-    /// Encrypts text that is given as UTF-16LE without an end mark.
+    /// Encrypts text in UTF-16LE without a terminator.
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::is_crypto`], or [`Error::is_no_key`] as long as there is no key.
+    /// Fails with [`Error::is_crypto`], or with [`Error::is_no_key`] while there is no key.
     fn encrypt(&self, utf16le: &[u8]) -> Result<Vec<u8>, Error>;
 
     /// Decrypts to UTF-16LE.
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::is_crypto`] whatever is wrong, or [`Error::is_no_key`] as long as there is no key.
+    /// Fails with [`Error::is_crypto`] regardless of the cause, or with [`Error::is_no_key`] while there is no key.
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
 }
 
-/// The cipher of protocol 2.4, which changes nothing: the connection encrypts secure strings with everything else.
+/// Shows nothing of the key.
+impl fmt::Debug for dyn Cipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cipher(..)")
+    }
+}
+
+/// The cipher of protocol 2.4, which does not encrypt: secure strings rely on the encryption of the connection.
 pub(crate) struct ClearText {
-    /// Whether the connection is confidential, or the caller accepts that it is not.
+    /// True if the connection is confidential or the caller accepts that it is not.
     pub(crate) is_allowed: bool,
 }
 
@@ -48,12 +58,13 @@ impl Cipher for ClearText {
 }
 
 impl Error {
-    /// The error of a [`Cipher`] that failed, for those that are made elsewhere. It tells nothing more on purpose.
+    /// Creates the error of a failed [`Cipher`], for implementations outside of this crate. It deliberately has no
+    /// details.
     pub fn crypto() -> Self {
         Self::new(Kind::Crypto)
     }
 
-    /// The error of a [`Cipher`] that has no key yet.
+    /// Creates the error of a [`Cipher`] that has no key yet.
     pub fn no_key() -> Self {
         Self::new(Kind::NoKey)
     }

@@ -1,4 +1,4 @@
-//! How client and server agree on the key of a session.
+//! Exchange of the session key between client and server.
 
 use std::fmt;
 
@@ -13,44 +13,44 @@ use zeroize::Zeroizing;
 use super::SessionKey;
 use crate::error::Error;
 
-/// PUBLICKEYBLOB, version 2; RSA for key exchange; "RSA1"; 2048 bits. The exponent and the modulus follow.
+/// Header of a PUBLICKEYBLOB, version 2; RSA for key exchange; "RSA1"; 2048 bits. The exponent and the modulus follow.
 const PUBLIC_KEY_HEADER: &[u8; 16] = b"\x06\x02\0\0\0\xA4\0\0RSA1\0\x08\0\0";
 
-/// SIMPLEBLOB, version 2; AES with 256 bits; encrypted with RSA. The ciphertext follows.
+/// Header of a SIMPLEBLOB, version 2; AES with 256 bits; encrypted with RSA. The ciphertext follows.
 const SIMPLE_HEADER: &[u8; 12] = b"\x01\x02\0\0\x10\x66\0\0\0\xA4\0\0";
 
-/// Bytes of a modulus and of what is encrypted with it.
+/// Length of the modulus and of the ciphertext, in bytes.
 const MODULUS_LEN: usize = 256;
 
-/// The key pair of a client, RSA with 2048 bits, which lives as long as the exchange.
+/// A client's RSA key pair of 2048 bits, used for one key exchange.
 ///
-/// It is wiped from memory when it goes away, and never shown.
+/// Wiped from memory on drop. `Debug` does not show it.
 pub struct ClientKey {
     private: Pkcs1PrivateDecryptingKey,
     public_key_blob: [u8; 276],
 }
 
 impl ClientKey {
-    /// A new key pair. This takes in the order of a tenth of a second of computing.
+    /// Generates a key pair. This takes about a tenth of a second of CPU time.
     ///
     /// # Errors
     ///
-    /// Fails if the system has no randomness ([`Error::is_crypto`]).
+    /// Fails with [`Error::is_crypto`] if the system has no randomness.
     pub fn generate() -> Result<Self, Error> {
         Self::new(PrivateDecryptingKey::generate(KeySize::Rsa2048).map_err(|_| Error::crypto())?)
     }
 
-    /// The key pair of a PKCS#8 document.
+    /// Reads a key pair from a PKCS#8 document.
     ///
     /// # Errors
     ///
-    /// Fails if it is no RSA key of 2048 bits ([`Error::is_crypto`]).
+    /// Fails with [`Error::is_crypto`] if the document is not an RSA key of 2048 bits.
     pub fn from_pkcs8(document: &[u8]) -> Result<Self, Error> {
         Self::new(PrivateDecryptingKey::from_pkcs8(document).map_err(|_| Error::crypto())?)
     }
 
     fn new(private: PrivateDecryptingKey) -> Result<Self, Error> {
-        // The decrypting key does not tell its components, the signing key of the same document does.
+        // The decrypting key does not expose its components; the signing key of the same document does.
         let document = private.as_der().map_err(|_| Error::crypto())?;
         let pair = KeyPair::from_pkcs8(document.as_ref()).map_err(|_| Error::crypto())?;
         let PublicKeyComponents { n, e } = pair.public_key().into();
@@ -66,16 +66,16 @@ impl ClientKey {
         Ok(Self { private, public_key_blob })
     }
 
-    /// The public key as a PUBLICKEYBLOB, what the client sends.
+    /// Returns the public key as a PUBLICKEYBLOB, which the client sends to the server.
     pub const fn public_key_blob(&self) -> [u8; 276] {
         self.public_key_blob
     }
 
-    /// The session key out of what the server answers, a SIMPLEBLOB of 268 bytes.
+    /// Decrypts the server's reply, a SIMPLEBLOB of 268 bytes, to the session key.
     ///
     /// # Errors
     ///
-    /// Fails if it is something else ([`Error::is_crypto`]); the error is the same whatever is wrong.
+    /// Fails with [`Error::is_crypto`] for any other input. The error does not depend on the cause.
     pub fn decrypt_session_key(&self, simple_blob: &[u8]) -> Result<SessionKey, Error> {
         let encrypted = simple_blob
             .strip_prefix(SIMPLE_HEADER)
@@ -100,7 +100,7 @@ impl fmt::Debug for ClientKey {
     }
 }
 
-/// The server's part.
+/// The server's part of the exchange: encrypts the session key with the client's public key.
 pub(super) fn encrypt_session_key(key: &[u8; 32], public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
     let (exponent, modulus) = public_key_blob
         .strip_prefix(PUBLIC_KEY_HEADER)

@@ -1,14 +1,14 @@
-//! Encrypted strings, and the exchange of the key for them (MS-PSRP 2.2.2.3, 2.2.2.4, 2.2.5.1.24).
+//! Secure strings and their key exchange (MS-PSRP 2.2.2.3, 2.2.2.4, 2.2.5.1.24).
 //!
 //! Both are used up to protocol 2.3. Since protocol 2.4 (PowerShell 7.6) there is no key: secure strings rely on the
 //! encryption of the connection.
 //!
-//! A [`SecureString`](crate::value::SecureString) stays encrypted when it is read and is decrypted when there is a key,
-//! see [`Value::decrypt`](crate::Value::decrypt). The cipher is a trait, for the files of `Export-Clixml` and the like have
-//! others than a session.
+//! A [`SecureString`](crate::value::SecureString) that was read stays encrypted until it is decrypted with a key, see
+//! [`Value::decrypt`](crate::Value::decrypt). [`Cipher`] is a trait because files written by `Export-Clixml` use other
+//! ciphers than sessions.
 //!
-//! With the feature `crypto` there is the cipher of a session. The client makes a `ClientKey` and sends its public half;
-//! the server answers with its `SessionKey`, encrypted:
+//! The feature `crypto` adds the cipher of sessions. The client generates a `ClientKey` and sends the public key; the
+//! server replies with its `SessionKey`, encrypted:
 //!
 #![cfg_attr(feature = "crypto", doc = "```")]
 #![cfg_attr(not(feature = "crypto"), doc = "```ignore")]
@@ -28,15 +28,14 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! The encryption is the protocol's: it hides the text from whoever reads the traffic, but it is deterministic and does
-//! not notice changes. The channel has to be safe by itself.
+//! The protocol's encryption is deterministic and has no integrity protection. It hides the text from eavesdroppers,
+//! but the channel itself must be secure.
 
 mod cipher;
 #[cfg(feature = "crypto")]
 mod exchange;
 #[cfg(feature = "crypto")]
 mod session_key;
-mod tree;
 
 pub use cipher::Cipher;
 pub(crate) use cipher::ClearText;

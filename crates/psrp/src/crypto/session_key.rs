@@ -1,4 +1,4 @@
-//! The key of a session.
+//! The session key.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// The key of a session: AES-256 in CBC mode with PKCS#7 padding and an initialization vector of zeros.
 ///
-/// A server makes one per pool. It is wiped from memory when it goes away, and never shown.
+/// A server generates one per pool. Wiped from memory on drop; `Debug` does not show it.
 pub struct SessionKey {
     bytes: Zeroizing<[u8; 32]>,
     encrypting: PaddedBlockEncryptingKey,
@@ -22,22 +22,22 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// A random key.
+    /// Generates a random key.
     ///
     /// # Errors
     ///
-    /// Fails if the system has no randomness ([`Error::is_crypto`]).
+    /// Fails with [`Error::is_crypto`] if the system has no randomness.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; 32]);
         aws_lc_rs::rand::fill(&mut *bytes).map_err(|_| Error::crypto())?;
         Self::from_zeroizing(bytes)
     }
 
-    /// The key of these bytes.
+    /// Creates a key from its 32 bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the cipher can't be set up ([`Error::is_crypto`]).
+    /// Fails with [`Error::is_crypto`] if the cipher can't be initialized.
     pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, Error> {
         Self::from_zeroizing(Zeroizing::new(bytes))
     }
@@ -49,11 +49,11 @@ impl SessionKey {
         Ok(Self { bytes, encrypting, decrypting })
     }
 
-    /// What the server answers to the public key of a client: the key, encrypted, as a SIMPLEBLOB of 268 bytes.
+    /// Encrypts this key with a client's public key. Returns the server's reply, a SIMPLEBLOB of 268 bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the other is no PUBLICKEYBLOB of 2048 bits, and if it is no valid key ([`Error::is_crypto`]).
+    /// Fails with [`Error::is_crypto`] if the blob is not a PUBLICKEYBLOB with a valid key of 2048 bits.
     pub fn encrypt_for(&self, public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
         exchange::encrypt_session_key(&self.bytes, public_key_blob)
     }
@@ -61,12 +61,12 @@ impl SessionKey {
 
 impl Cipher for SessionKey {
     fn encrypt(&self, utf16le: &[u8]) -> Result<Vec<u8>, Error> {
-        // Room for the padding: growing would leave the text behind.
+        // Capacity for the padding: a reallocation would leave the plaintext in freed memory.
         let mut bytes = Zeroizing::new(Vec::with_capacity(utf16le.len() + 16));
         bytes.extend_from_slice(utf16le);
         let context = EncryptionContext::Iv128(FixedLength::from([0; 16]));
         self.encrypting.less_safe_encrypt(&mut *bytes, context).map_err(|_| Error::crypto())?;
-        // Nothing in it is secret any more.
+        // The buffer now holds ciphertext, which needs no wiping.
         Ok(std::mem::take(&mut *bytes))
     }
 

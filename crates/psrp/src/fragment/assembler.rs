@@ -1,25 +1,30 @@
-//! Putting messages together by PowerShell's rules.
+//! Reassembles messages from fragments by PowerShell's rules.
+
+use std::fmt;
 
 use super::FragmentHeader;
-use super::input::{HeaderInput, RETAINED, failed_before, first_reserve};
-use crate::error::Error;
+use super::header_reader::HeaderReader;
+use crate::error::{Error, Kind};
 
-/// What an [`Assembler`] accepts.
+/// Message buffers of a larger capacity are freed after their message was returned.
+const MAX_RETAINED_CAPACITY: usize = 1 << 20;
+
+/// Options of an [`Assembler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AssemblerOptions {
     max_object_size: usize,
     out_of_order: OutOfOrder,
 }
 
-/// What happens to a fragment that does not continue the message before it.
+/// How an [`Assembler`] handles a fragment that does not continue the current message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutOfOrder {
-    /// It is an error.
+    /// Returns an error.
     #[default]
     Fail,
-    /// It is ignored, and so is what was received of the message, until a message begins: for a client that was
-    /// disconnected in the middle of a message and connects again.
+    /// Ignores the fragment, discards the partial message and continues with the next start fragment. Used by a client
+    /// that reconnects after the connection was lost in the middle of a message.
     Skip,
 }
 
@@ -27,12 +32,12 @@ impl AssemblerOptions {
     /// Default of [`max_object_size`](Self::max_object_size): 10 MiB, as on PowerShell's servers.
     pub const DEFAULT_MAX_OBJECT_SIZE: usize = 10 << 20;
 
-    /// The default limit, [`OutOfOrder::Fail`].
+    /// Returns the default options: 10 MiB, [`OutOfOrder::Fail`].
     pub const fn new() -> Self {
         Self { max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
     }
 
-    /// Limits a message to so many bytes, the headers of its fragments included. Default:
+    /// Sets the maximum size of a message in bytes, including the headers of its fragments. Default:
     /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB. `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_object_size(mut self, bytes: usize) -> Self {
@@ -40,10 +45,10 @@ impl AssemblerOptions {
         self
     }
 
-    /// Chooses what happens to a fragment that does not continue the message before it. Default: [`OutOfOrder::Fail`].
+    /// Sets how a fragment is handled that does not continue the current message. Default: [`OutOfOrder::Fail`].
     #[must_use]
-    pub const fn out_of_order(mut self, what: OutOfOrder) -> Self {
-        self.out_of_order = what;
+    pub const fn out_of_order(mut self, handling: OutOfOrder) -> Self {
+        self.out_of_order = handling;
         self
     }
 }
@@ -54,22 +59,22 @@ impl Default for AssemblerOptions {
     }
 }
 
-/// Puts together what one sender has sent to one target with one [`Priority`](super::Priority).
+/// Reassembles the messages that one sender sends to one target with one [`Priority`](super::Priority).
 ///
-/// The rules are PowerShell's: fragments of a message follow each other without a gap, and a start drops what was not
-/// complete. Bytes may be divided in any way. Sizes are checked when a header is there, before its blob is waited for or
-/// stored. Offsets of errors count from the first byte that the assembler was given and point to the header.
+/// It follows PowerShell's rules: the fragments of a message are contiguous and in order, and a start fragment discards
+/// a partial message. Input may be split into chunks anywhere. Size limits are checked as soon as a header is complete,
+/// before its blob is buffered. Error offsets count from the first byte of input and point to the header.
 pub struct Assembler {
-    pub(super) options: AssemblerOptions,
-    input: HeaderInput,
-    state: State,
-    open: Option<Open>,
-    /// Blobs of the open message, or the message that was handed out by the last call.
+    options: AssemblerOptions,
+    headers: HeaderReader,
+    state: AssemblerState,
+    partial: Option<PartialMessage>,
+    /// Blobs of the partial message, or the message returned by the last call.
     message: Vec<u8>,
 }
 
-/// What the next byte belongs to.
-enum State {
+/// Part of the stream that the next byte belongs to.
+enum AssemblerState {
     Header,
     Blob {
         left: usize,
@@ -78,50 +83,56 @@ enum State {
     Skipped {
         left: usize,
     },
-    /// The message was handed out; its buffer is cleared by the next call.
+    /// A message was returned; the next call clears its buffer.
     Done,
     Failed,
 }
 
-/// The message in progress.
-struct Open {
+struct PartialMessage {
     object_id: u64,
     last_fragment: u64,
-    /// Bytes of all of its fragments with their headers.
+    /// Bytes of all fragments so far, including headers.
     received: usize,
 }
 
 impl Assembler {
-    /// With the default options.
+    /// Creates an assembler with the default options.
     pub const fn new() -> Self {
         Self::with_options(AssemblerOptions::new())
     }
 
-    /// With these options.
+    /// Creates an assembler with these options.
     pub const fn with_options(options: AssemblerOptions) -> Self {
-        Self { options, input: HeaderInput::new(), state: State::Header, open: None, message: Vec::new() }
+        Self {
+            options,
+            headers: HeaderReader::new(),
+            state: AssemblerState::Header,
+            partial: None,
+            message: Vec::new(),
+        }
     }
 
-    /// Changes the options for the fragments that follow.
+    /// Changes the options. They apply from the next fragment header on.
     pub const fn set_options(&mut self, options: AssemblerOptions) {
         self.options = options;
     }
 
-    /// Takes bytes until a message is complete, and gives it. `None` when all bytes are taken.
+    /// Consumes input until a message is complete and returns it, or `None` when the input is used up.
     ///
-    /// The message is borrowed from the input if it is there as a whole, else from the assembler.
+    /// The message is borrowed from the input if it is a single fragment that is completely available, otherwise from
+    /// the assembler's buffer.
     ///
     /// # Errors
     ///
-    /// Fails for a fragment that does not continue the message before it ([`Error::is_out_of_order`]), for a message past
-    /// the limit ([`Error::is_limit`]) and for an object of number 0 ([`Error::is_invalid_header`]). After that the place
-    /// in the stream is lost: each further call fails ([`Error::is_state`]).
+    /// Fails if a fragment does not continue the current message ([`Error::is_out_of_order`]), if a message exceeds the
+    /// size limit ([`Error::is_limit`]), or if the object identifier is 0 ([`Error::is_invalid_header`]). The stream
+    /// cannot be resynchronized after an error: every further call fails with [`Error::is_state`].
     #[inline]
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
         loop {
             match &mut self.state {
-                State::Header => {
-                    let header = match self.input.take(input) {
+                AssemblerState::Header => {
+                    let header = match self.headers.read(input) {
                         Ok(Some(header)) => header,
                         Ok(None) => return Ok(None),
                         Err(error) => return Err(self.fail(error)),
@@ -130,111 +141,126 @@ impl Assembler {
                     match self.begin(&header) {
                         Ok(true) => {}
                         Ok(false) => {
-                            self.state = State::Skipped { left };
+                            self.state = AssemblerState::Skipped { left };
                             continue;
                         }
                         Err(error) => return Err(self.fail(error)),
                     }
                     let is_whole = input.len() >= left;
                     if is_whole && header.start && header.end {
-                        self.open = None;
-                        return Ok(Some(self.input.take_blob(input, &mut left)));
+                        self.partial = None;
+                        return Ok(Some(self.headers.read_blob(input, &mut left)));
                     }
                     if header.start {
-                        self.message.reserve(first_reserve(left.min(input.len())));
+                        self.message.reserve(Self::initial_capacity(left.min(input.len())));
                     }
                     if is_whole && !header.end {
-                        self.message.extend_from_slice(self.input.take_blob(input, &mut left));
+                        self.message.extend_from_slice(self.headers.read_blob(input, &mut left));
                         continue;
                     }
-                    self.state = State::Blob { left, end: header.end };
+                    self.state = AssemblerState::Blob { left, end: header.end };
                 }
-                State::Blob { left, end } => {
-                    self.message.extend_from_slice(self.input.take_blob(input, left));
+                AssemblerState::Blob { left, end } => {
+                    self.message.extend_from_slice(self.headers.read_blob(input, left));
                     if *left > 0 {
                         return Ok(None);
                     }
                     if *end {
-                        self.open = None;
-                        self.state = State::Done;
+                        self.partial = None;
+                        self.state = AssemblerState::Done;
                         return Ok(Some(&self.message));
                     }
-                    self.state = State::Header;
+                    self.state = AssemblerState::Header;
                 }
-                State::Skipped { left } => {
-                    self.input.take_blob(input, left);
+                AssemblerState::Skipped { left } => {
+                    self.headers.read_blob(input, left);
                     if *left > 0 {
                         return Ok(None);
                     }
-                    self.state = State::Header;
+                    self.state = AssemblerState::Header;
                 }
-                State::Done => {
+                AssemblerState::Done => {
                     self.discard();
-                    self.state = State::Header;
+                    self.state = AssemblerState::Header;
                 }
-                State::Failed => return Err(failed_before()),
+                AssemblerState::Failed => {
+                    return Err(Error::with(Kind::State, "the assembler has failed before"));
+                }
             }
         }
     }
 
-    /// Checks a header against the open message and makes it part of that. Whether the blob is wanted.
+    /// Initial capacity of a message buffer of which this much input is available: most messages have few fragments.
+    fn initial_capacity(available: usize) -> usize {
+        const MAX: usize = 256 * 1024;
+        available.max(available.saturating_mul(8).min(MAX))
+    }
+
+    /// Checks a header against the partial message and starts or continues it. Returns `false` if the blob is to be
+    /// skipped.
     #[inline]
     fn begin(&mut self, header: &FragmentHeader) -> Result<bool, Error> {
-        let before = match &self.open {
-            Some(open) if !header.start => open.received,
+        let before = match &self.partial {
+            Some(partial) if !header.start => partial.received,
             _ => 0,
         };
         let received = before.saturating_add(FragmentHeader::LEN).saturating_add(header.blob_len as usize);
         if received > self.options.max_object_size {
-            return Err(self.input.limit("size of an object"));
+            return Err(self.headers.limit("size of a message"));
         }
         if header.start {
             self.discard();
         } else {
-            let wrong = match &self.open {
-                None => Some("no object was started"),
-                Some(open) if open.object_id != header.object_id => Some("another object is open"),
-                Some(open) if open.last_fragment + 1 != header.fragment_id => {
-                    Some("not the next of its object")
+            let wrong = match &self.partial {
+                None => Some("no message was started"),
+                Some(partial) if partial.object_id != header.object_id => {
+                    Some("another message is incomplete")
+                }
+                Some(partial) if partial.last_fragment + 1 != header.fragment_id => {
+                    Some("not the next fragment of its message")
                 }
                 Some(_) => None,
             };
             match (wrong, self.options.out_of_order) {
                 (None, _) => {}
-                (Some(wrong), OutOfOrder::Fail) => return Err(self.input.out_of_order(wrong)),
+                (Some(wrong), OutOfOrder::Fail) => return Err(self.headers.out_of_order(wrong)),
                 (Some(_), OutOfOrder::Skip) => {
                     self.discard();
                     return Ok(false);
                 }
             }
         }
-        self.open = Some(Open { object_id: header.object_id, last_fragment: header.fragment_id, received });
+        self.partial =
+            Some(PartialMessage { object_id: header.object_id, last_fragment: header.fragment_id, received });
         Ok(true)
     }
 
-    /// Whether a message is there in part.
+    /// Returns whether a message is partially received.
     pub const fn is_pending(&self) -> bool {
-        self.open.is_some()
+        self.partial.is_some()
     }
 
-    /// Whether nothing would be lost with it: neither a part of a message nor of a header is there.
+    /// Returns whether the assembler can be dropped without losing input: neither a message nor a header is partially
+    /// received.
     pub(crate) const fn is_idle(&self) -> bool {
-        self.open.is_none() && matches!(self.state, State::Header | State::Done) && self.input.is_empty()
+        self.partial.is_none()
+            && matches!(self.state, AssemblerState::Header | AssemblerState::Done)
+            && self.headers.is_empty()
     }
 
-    /// The memory that it holds.
-    pub(crate) const fn held_bytes(&self) -> usize {
+    /// Returns the capacity of the message buffer in bytes.
+    pub(crate) const fn buffered_bytes(&self) -> usize {
         self.message.capacity()
     }
 
-    /// Forgets everything that was received, a failure included. The next byte is the first of a fragment.
+    /// Discards all buffered input and any error. The next byte of input must be the first of a fragment.
     pub fn reset(&mut self) {
         *self = Self::with_options(self.options);
     }
 
     fn discard(&mut self) {
-        self.open = None;
-        if self.message.capacity() > RETAINED {
+        self.partial = None;
+        if self.message.capacity() > MAX_RETAINED_CAPACITY {
             self.message = Vec::new();
         }
         self.message.clear();
@@ -242,10 +268,20 @@ impl Assembler {
 
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
-        self.state = State::Failed;
-        self.open = None;
+        self.state = AssemblerState::Failed;
+        self.partial = None;
         self.message = Vec::new();
         error
+    }
+}
+
+/// Shows no buffered bytes, which may be secret.
+impl fmt::Debug for Assembler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assembler")
+            .field("options", &self.options)
+            .field("pending", &self.is_pending())
+            .finish_non_exhaustive()
     }
 }
 

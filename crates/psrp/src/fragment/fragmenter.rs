@@ -1,12 +1,13 @@
-//! Cutting messages.
+//! Splits messages into fragments.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::{Fragment, FragmentHeader};
 
-/// Cuts messages into fragments and numbers them.
+/// Splits messages into fragments and numbers them.
 ///
-/// A side of a session has one of them, for the numbers must not repeat.
+/// Use one per side of a session, because object identifiers must not repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragmenter {
     fragment_size: usize,
@@ -14,26 +15,27 @@ pub struct Fragmenter {
 }
 
 impl Fragmenter {
-    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB, what PowerShell uses for all transports but WSMan.
+    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB, as in PowerShell for all transports except WSMan.
     pub const DEFAULT_FRAGMENT_SIZE: usize = 32 << 10;
-    /// The least value that [`fragment_size`](Self::fragment_size) takes: a header and one byte.
+    /// Minimum of [`fragment_size`](Self::fragment_size): a header and one byte.
     pub const MIN_FRAGMENT_SIZE: usize = FragmentHeader::LEN + 1;
 
-    /// With fragments of the default size, and 1 as the number of the first message.
+    /// Creates a fragmenter with the default fragment size. The first object identifier is 1.
     pub const fn new() -> Self {
         Self { fragment_size: Self::DEFAULT_FRAGMENT_SIZE, next_object_id: 1 }
     }
 
-    /// Limits a fragment to so many bytes, its header of 21 bytes included. Default:
-    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Less than
-    /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) counts as that, more than `u32::MAX` as that.
+    /// Sets the maximum size of a fragment in bytes, including its header of 21 bytes. Default:
+    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Values are clamped to the range
+    /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) to `u32::MAX`.
     #[must_use]
     pub const fn fragment_size(mut self, bytes: usize) -> Self {
         self.set_fragment_size(bytes);
         self
     }
 
-    /// Changes the limit for what is cut from now on, such as when a transport has learned its envelope size.
+    /// Changes the maximum fragment size of the messages that follow, for example when the transport's envelope size is
+    /// known.
     pub const fn set_fragment_size(&mut self, bytes: usize) {
         self.fragment_size = if bytes < Self::MIN_FRAGMENT_SIZE {
             Self::MIN_FRAGMENT_SIZE
@@ -44,30 +46,30 @@ impl Fragmenter {
         };
     }
 
-    /// The largest number of bytes of a fragment.
+    /// Returns the maximum size of a fragment in bytes, including its header.
     pub const fn max_fragment_size(&self) -> usize {
         self.fragment_size
     }
 
-    /// Sets the number of the next message, which is at least 1.
+    /// Sets the object identifier of the next message. Identifiers outside of 1 to `i64::MAX` are replaced by 1.
     pub const fn set_next_object_id(&mut self, id: u64) {
         self.next_object_id = if id == 0 || id > i64::MAX as u64 { 1 } else { id };
     }
 
-    /// The number of the next message.
+    /// Returns the object identifier of the next message.
     pub const fn next_object_id(&self) -> u64 {
         self.next_object_id
     }
 
-    /// Takes a number for a message.
+    /// Returns the next object identifier and advances it.
     pub(crate) const fn take_object_id(&mut self) -> u64 {
         let id = self.next_object_id;
-        // Zero is no valid number: after the last one the numbers begin again.
+        // 0 is not a valid identifier: after the maximum, numbering restarts at 1.
         self.set_next_object_id(id + 1);
         id
     }
 
-    /// Cuts a message. Also an empty one makes a fragment.
+    /// Splits a message into fragments. An empty message yields one empty fragment.
     pub const fn split<'a>(&mut self, message: &'a [u8]) -> Fragments<'a> {
         Fragments {
             object_id: self.take_object_id(),
@@ -77,12 +79,12 @@ impl Fragmenter {
         }
     }
 
-    /// Cuts a message and appends all of its fragments. Allocates only if the buffer has to grow.
+    /// Splits a message and appends all of its fragments to a buffer. Allocates only if the buffer has to grow.
     pub fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) {
         let fragments = self.split(message);
         out.reserve(message.len() + fragments.len() * FragmentHeader::LEN);
         for Fragment { object_id, fragment_id, start, end, blob } in fragments {
-            // Not cut off: the size of a fragment is below `u32::MAX`.
+            // Does not truncate: the fragment size is at most `u32::MAX`.
             let header = FragmentHeader { object_id, fragment_id, start, end, blob_len: blob.len() as u32 };
             header.put(&blob, out);
         }
@@ -95,7 +97,7 @@ impl Default for Fragmenter {
     }
 }
 
-/// The fragments of one message, in order; made by [`Fragmenter::split`].
+/// Iterator over the fragments of one message, in order. Returned by [`Fragmenter::split`].
 #[derive(Clone)]
 pub struct Fragments<'a> {
     object_id: u64,
@@ -133,6 +135,13 @@ impl<'a> Iterator for Fragments<'a> {
 
 impl ExactSizeIterator for Fragments<'_> {}
 
+/// Shows the number of remaining fragments, whose content may be secret.
+impl fmt::Debug for Fragments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fragments").field("left", &self.len()).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_fragment_is_the_last_one_if_nothing_follows() {
+    fn a_full_fragment_at_the_end_of_a_message_is_the_last() {
         assert_eq!(sizes(&[0; 79], 100), [(0, true, true, 79)]);
         assert_eq!(sizes(&[0; 80], 100), [(0, true, false, 79), (1, false, true, 1)]);
         assert_eq!(sizes(&[0; 158], 100), [(0, true, false, 79), (1, false, true, 79)]);
@@ -153,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_never_zero() {
+    fn object_ids_are_never_zero() {
         let mut fragmenter = Fragmenter::new();
         fragmenter.set_next_object_id(i64::MAX as u64);
         assert_eq!(fragmenter.take_object_id(), i64::MAX as u64);

@@ -1,35 +1,36 @@
-//! One fragment as bytes.
+//! Fragments and their headers as bytes.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::error::{Error, Kind};
 
 const START: u8 = 1;
 const END: u8 = 2;
 
-/// PowerShell keeps identifiers in signed integers and ignores the sign.
+/// PowerShell stores identifiers as signed 64-bit integers and ignores the sign bit.
 const ID_MASK: u64 = i64::MAX as u64;
 
-/// The 21 bytes in front of every part of a message (MS-PSRP 2.2.4).
+/// Header of a fragment, 21 bytes (MS-PSRP 2.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FragmentHeader {
-    /// The message, by a number that its sender counts from 1. Only 63 bits travel.
+    /// Object identifier: the number of the message, counted by its sender from 1. Encoded with 63 bits.
     pub object_id: u64,
-    /// The place of the fragment in its message, from 0. Only 63 bits travel.
+    /// Position of the fragment in its message, from 0. Encoded with 63 bits.
     pub fragment_id: u64,
-    /// Whether it is the first of its message.
+    /// True for the first fragment of a message.
     pub start: bool,
-    /// Whether it is the last of its message.
+    /// True for the last fragment of a message.
     pub end: bool,
-    /// How many bytes of the message follow.
+    /// Length of the blob that follows, in bytes.
     pub blob_len: u32,
 }
 
 impl FragmentHeader {
-    /// How many bytes a header takes.
+    /// Encoded size of a header in bytes.
     pub const LEN: usize = 21;
 
-    /// The header as bytes; numbers are big-endian.
+    /// Encodes the header. Numbers are big-endian.
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..8].copy_from_slice(&(self.object_id & ID_MASK).to_be_bytes());
@@ -39,11 +40,11 @@ impl FragmentHeader {
         bytes
     }
 
-    /// Reads a header. The highest bit of identifiers and unknown flags are ignored.
+    /// Decodes a header. The highest bit of identifiers and unknown flags are ignored.
     ///
     /// # Errors
     ///
-    /// Fails if the identifier of the message is 0 ([`Error::is_invalid_header`]).
+    /// Fails if the object identifier is 0 ([`Error::is_invalid_header`]).
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let id = |at: usize| {
             let mut id = [0; 8];
@@ -63,36 +64,36 @@ impl FragmentHeader {
         })
     }
 
-    /// Appends the header and the blob, whose length it tells.
+    /// Appends the header and its blob, whose length must be `blob_len`.
     #[inline]
-    pub(super) fn put(&self, blob: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, blob: &[u8], out: &mut Vec<u8>) {
         out.reserve(Self::LEN + blob.len());
         out.extend_from_slice(&self.to_bytes());
         out.extend_from_slice(blob);
     }
 }
 
-/// A part of a message with what says where it belongs (MS-PSRP 2.2.4).
+/// A fragment of a message (MS-PSRP 2.2.4).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Fragment<'a> {
-    /// The message, by a number that its sender counts from 1. Only 63 bits travel.
+    /// Object identifier: the number of the message, counted by its sender from 1. Encoded with 63 bits.
     pub object_id: u64,
-    /// The place of the fragment in its message, from 0. Only 63 bits travel.
+    /// Position of the fragment in its message, from 0. Encoded with 63 bits.
     pub fragment_id: u64,
-    /// Whether it is the first of its message.
+    /// True for the first fragment of a message.
     pub start: bool,
-    /// Whether it is the last of its message.
+    /// True for the last fragment of a message.
     pub end: bool,
-    /// The bytes of the message.
+    /// Bytes of the message.
     pub blob: Cow<'a, [u8]>,
 }
 
 impl<'a> Fragment<'a> {
-    /// Reads the fragment at the beginning of the input, and gives what follows it. The blob is borrowed.
+    /// Decodes the first fragment of the input. Returns it and the remaining input. The blob is borrowed.
     ///
     /// # Errors
     ///
-    /// Fails if the input ends inside the fragment ([`Error::is_unexpected_end`]) or if the identifier of the message is 0
+    /// Fails if the fragment is truncated ([`Error::is_unexpected_end`]) or if the object identifier is 0
     /// ([`Error::is_invalid_header`]).
     pub fn decode(input: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
         let end = || Error::with(Kind::UnexpectedEnd, "fragment").or_offset(input.len() as u64);
@@ -103,7 +104,7 @@ impl<'a> Fragment<'a> {
         Ok((Self { object_id, fragment_id, start, end, blob: blob.into() }, rest))
     }
 
-    /// Appends the fragment.
+    /// Appends the encoded fragment to a buffer.
     ///
     /// # Errors
     ///
@@ -116,10 +117,23 @@ impl<'a> Fragment<'a> {
         Ok(())
     }
 
-    /// The same with its own copy of the blob.
+    /// Copies the blob, so that the fragment no longer borrows from the input.
     pub fn into_owned(self) -> Fragment<'static> {
         let Self { object_id, fragment_id, start, end, blob } = self;
         Fragment { object_id, fragment_id, start, end, blob: Cow::Owned(blob.into_owned()) }
+    }
+}
+
+/// Shows the length of the blob, which may contain secrets.
+impl fmt::Debug for Fragment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fragment")
+            .field("object_id", &self.object_id)
+            .field("fragment_id", &self.fragment_id)
+            .field("start", &self.start)
+            .field("end", &self.end)
+            .field("len", &self.blob.len())
+            .finish()
     }
 }
 
@@ -146,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn object_0_is_refused() {
+    fn object_0_is_rejected() {
         let mut bytes = [0; FragmentHeader::LEN];
         assert!(FragmentHeader::from_bytes(&bytes).unwrap_err().is_invalid_header());
         bytes[0] = 0x80;
@@ -154,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_input_may_not_end_inside() {
+    fn truncated_fragments_are_rejected() {
         let fragment =
             Fragment { object_id: 7, fragment_id: 2, start: false, end: true, blob: b"abc".into() };
         let mut bytes = Vec::new();

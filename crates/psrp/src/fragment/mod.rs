@@ -1,4 +1,4 @@
-//! Fragments: messages cut into pieces for the transport, and put together again (MS-PSRP 2.2.4).
+//! Splitting messages into fragments and reassembling them (MS-PSRP 2.2.4).
 //!
 //! ```
 //! use psrp::fragment::{Assembler, Fragmenter};
@@ -6,7 +6,7 @@
 //! let mut wire = Vec::new();
 //! Fragmenter::new().fragment_size(100).encode(&[7; 1000], &mut wire);
 //!
-//! // However the bytes are divided on the way.
+//! // Input may be split into chunks anywhere.
 //! let mut assembler = Assembler::new();
 //! let mut messages = Vec::new();
 //! for mut chunk in wire.chunks(33) {
@@ -18,29 +18,24 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! What is to be sent waits in a [`SendQueue`], which keeps targets and priorities apart. What is received goes to one
-//! [`Assembler`] per target and [`Priority`]; an [`InterleavedAssembler`] is for peers that mix them.
+//! All messages of a sender are numbered by one [`Fragmenter`]. The receiver needs one [`Assembler`] per target and
+//! [`Priority`].
 
 mod assembler;
-mod debug;
 mod fragmenter;
 mod header;
-mod input;
-mod interleaved;
-mod queue;
+mod header_reader;
 
 pub use assembler::{Assembler, AssemblerOptions, OutOfOrder};
 pub use fragmenter::{Fragmenter, Fragments};
 pub use header::{Fragment, FragmentHeader};
-pub use interleaved::{InterleavedAssembler, InterleavedOptions};
-pub use queue::{Payload, SendQueue};
 
-/// The two streams to each target. They share nothing but the target: fragments never mix.
+/// Stream of a target. Fragments of the two streams are numbered and reassembled independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Priority {
-    /// Everything that is not the other.
+    /// All messages except responses to host calls.
     #[default]
     Default,
-    /// Answers to calls of the host.
+    /// Responses to host calls.
     PromptResponse,
 }

@@ -1,13 +1,14 @@
-//! Contents of the console's buffer.
+//! Cells of the screen buffer.
 
 use super::ConsoleColor;
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag, open_enum};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::Value;
 
 open_enum! {
-    /// Whether a character takes one cell or two (`System.Management.Automation.Host.BufferCellType`, MS-PSRP 2.2.3.29).
+    /// Part of a character that a cell shows: characters take one cell or two
+    /// (`System.Management.Automation.Host.BufferCellType`, MS-PSRP 2.2.3.29).
     #[derive(Default)]
     pub enum BufferCellType {
         /// The whole character.
@@ -20,22 +21,22 @@ open_enum! {
     }
 }
 
-bag! {
-    /// One cell of the buffer (`System.Management.Automation.Host.BufferCell`, MS-PSRP 2.2.3.28).
+object_struct! {
+    /// A cell of the screen buffer (`System.Management.Automation.Host.BufferCell`, MS-PSRP 2.2.3.28).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct BufferCell {
         /// The character as a UTF-16 code unit.
         pub character: u16 => "character",
         /// Colour of the character.
         pub foreground_color: ConsoleColor => "foregroundColor",
-        /// Colour behind it.
+        /// Background colour.
         pub background_color: ConsoleColor => "backgroundColor",
-        /// Which part of the character this is.
+        /// Part of the character that the cell shows.
         pub buffer_cell_type: BufferCellType => "bufferCellType" [or BufferCellType::Complete],
     }
 }
 
-/// A rectangle of cells, row by row (`System.Management.Automation.Host.BufferCell[,]`).
+/// Rectangle of cells in row-major order (`System.Management.Automation.Host.BufferCell[,]`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CellBuffer {
     cells: Vec<BufferCell>,
@@ -44,11 +45,11 @@ pub struct CellBuffer {
 }
 
 impl CellBuffer {
-    /// A rectangle from its cells, row by row.
+    /// Creates a rectangle from its cells in row-major order.
     ///
     /// # Errors
     ///
-    /// Fails if there are not as many cells as rows times columns ([`Error::is_mismatch`]).
+    /// Fails if the number of cells is not rows times columns ([`Error::is_mismatch`]).
     pub fn new(rows: usize, columns: usize, cells: Vec<BufferCell>) -> Result<Self, Error> {
         if rows.checked_mul(columns) != Some(cells.len())
             || [rows, columns].iter().any(|n| i32::try_from(*n).is_err())
@@ -58,24 +59,24 @@ impl CellBuffer {
         Ok(Self { cells, rows, columns })
     }
 
-    const LENGTH: &'static str = "has not as many cells as rows times columns";
+    const LENGTH: &'static str = "does not have rows times columns cells";
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many cells a row has.
+    /// Returns the number of cells per row.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// All cells, row by row.
+    /// Returns all cells in row-major order.
     pub fn cells(&self) -> &[BufferCell] {
         &self.cells
     }
 
-    /// The cell of a row and column, counted from 0.
+    /// Returns the cell at a row and column, counted from 0.
     pub fn get(&self, row: usize, column: usize) -> Option<&BufferCell> {
         if column >= self.columns {
             return None;
@@ -84,18 +85,18 @@ impl CellBuffer {
     }
 }
 
-/// An array of two dimensions: its elements, then its lengths.
+/// Encoded as a two-dimensional array: the elements, then the dimensions.
 impl Field for CellBuffer {
     fn write(&self) -> Value {
         let length = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("mae", &self.cells);
         out.put("mal", &vec![length(self.rows), length(self.columns)]);
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let cells: Vec<BufferCell> = from.required("mae")?;
         let lengths: Vec<i32> = from.required("mal")?;
         let lengths: Vec<usize> = lengths.into_iter().filter_map(|length| length.try_into().ok()).collect();

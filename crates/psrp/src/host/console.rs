@@ -1,6 +1,6 @@
-//! Places, sizes, keys and colours of a console.
+//! Console geometry, keys and colours.
 
-use crate::shape::{bag, enumeration, flags, open_enum};
+use crate::shape::{enumeration, flags, object_struct, open_enum};
 use crate::value::{Object, TypeNames};
 
 open_enum! {
@@ -46,15 +46,15 @@ open_enum! {
 impl ConsoleColor {
     const TYPE_NAME: &'static str = "System.ConsoleColor";
 
-    /// The object that it is outside of host calls.
+    /// Converts to the enumeration object used outside of host calls.
     pub(crate) fn to_enumeration(self) -> Object {
         let names = [Self::TYPE_NAME, "System.Enum", "System.ValueType", "System.Object"];
         enumeration(&TypeNames::new(names), self.to_string(), self.number())
     }
 }
 
-bag! {
-    /// A place in the buffer of the console (`System.Management.Automation.Host.Coordinates`, MS-PSRP 2.2.3.1).
+object_struct! {
+    /// Position in the screen buffer (`System.Management.Automation.Host.Coordinates`, MS-PSRP 2.2.3.1).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Coordinates {
         /// Column, counted from 0.
@@ -64,8 +64,8 @@ bag! {
     }
 }
 
-bag! {
-    /// A size in characters (`System.Management.Automation.Host.Size`, MS-PSRP 2.2.3.2).
+object_struct! {
+    /// Size in character cells (`System.Management.Automation.Host.Size`, MS-PSRP 2.2.3.2).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Size {
         /// Columns.
@@ -75,8 +75,8 @@ bag! {
     }
 }
 
-bag! {
-    /// A part of the buffer, with all four edges in it (`System.Management.Automation.Host.Rectangle`).
+object_struct! {
+    /// Rectangle of the screen buffer, all four edges inclusive (`System.Management.Automation.Host.Rectangle`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Rectangle {
         /// First column.
@@ -91,8 +91,7 @@ bag! {
 }
 
 flags! {
-    /// Modifier keys and locks that are on with a key (`System.Management.Automation.Host.ControlKeyStates`, MS-PSRP
-    /// 2.2.3.27).
+    /// Pressed modifier keys and active locks (`System.Management.Automation.Host.ControlKeyStates`, MS-PSRP 2.2.3.27).
     #[derive(Default)]
     pub struct ControlKeyStates {
         /// Right Alt.
@@ -111,38 +110,37 @@ flags! {
         SCROLL_LOCK = 64 "ScrollLockOn",
         /// Caps Lock is on.
         CAPS_LOCK = 128 "CapsLockOn",
-        /// One of the keys beside the main block.
+        /// The key is not in the main block of the keyboard.
         ENHANCED_KEY = 256 "EnhancedKey",
     }
 }
 
 flags! {
-    /// Which keys [`ReadKey`](super::HostRequest::ReadKey) waits for and how
-    /// (`System.Management.Automation.Host.ReadKeyOptions`).
+    /// Options of [`ReadKey`](super::HostRequest::ReadKey) (`System.Management.Automation.Host.ReadKeyOptions`).
     #[derive(Default)]
     pub struct ReadKeyOptions {
-        /// Ctrl+C is a key like others.
+        /// Return Ctrl+C as a key instead of interrupting.
         ALLOW_CTRL_C = 1 "AllowCtrlC",
-        /// The character is not shown.
+        /// Do not echo the character.
         NO_ECHO = 2 "NoEcho",
-        /// Pressing a key counts.
+        /// Return when a key is pressed.
         INCLUDE_KEY_DOWN = 4 "IncludeKeyDown",
-        /// Releasing a key counts.
+        /// Return when a key is released.
         INCLUDE_KEY_UP = 8 "IncludeKeyUp",
     }
 }
 
-bag! {
+object_struct! {
     /// A key that was pressed or released (`System.Management.Automation.Host.KeyInfo`, MS-PSRP 2.2.3.26).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct KeyInfo {
-        /// Code of the key, independent of the keyboard.
+        /// Virtual key code, independent of the keyboard layout.
         pub virtual_key_code: i32 => "virtualKeyCode",
-        /// The character as a UTF-16 code unit, 0 for none.
+        /// Character as a UTF-16 code unit, 0 for none.
         pub character: u16 => "character",
         /// Modifiers and locks.
         pub control_key_state: ControlKeyStates => "controlKeyState",
-        /// Whether it was pressed, not released.
+        /// True if the key was pressed, false if released.
         pub key_down: bool => "keyDown",
     }
 }

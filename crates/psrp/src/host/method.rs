@@ -1,9 +1,9 @@
-//! The methods and their numbers.
+//! Methods of a host and their identifiers.
 
 use super::table::methods;
 use crate::shape::open_enum;
 
-/// What the result of a method looks like.
+/// Type of a method's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Nothing,
@@ -50,7 +50,7 @@ macro_rules! define {
 methods!(define);
 
 impl HostMethod {
-    /// Whether the method returns nothing: no answer is sent to a call of it.
+    /// Returns whether the method has no result, so that a call of it has no response.
     pub const fn is_void(self) -> bool {
         matches!(self.shape(), Shape::Nothing)
     }

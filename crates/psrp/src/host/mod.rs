@@ -1,7 +1,8 @@
-//! Calls of a server to the host of its client: the console or window in front of a user (MS-PSRP 2.2.3.17, 2.2.6).
+//! Host calls: a server calls the host of its client, which is the console or window of the user (MS-PSRP 2.2.3.17,
+//! 2.2.6).
 //!
-//! A server sends a [`HostCall`]; its parameters are typed as a [`HostRequest`]. The client answers with a
-//! [`HostResponse`] that has a [`HostResult`], unless the call expects no answer ([`HostCall::is_void`]).
+//! A server sends a [`HostCall`]; [`HostRequest`] is its typed form. The client responds with a [`HostResponse`] that
+//! contains a [`HostResult`], unless the call has no response ([`HostCall::is_void`]).
 //!
 //! ```
 //! use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};

@@ -1,64 +1,64 @@
-//! What a prompt asks for.
+//! Parameters of prompts.
 
-use crate::shape::{bag, flags, open_enum};
+use crate::shape::{flags, object_struct, open_enum};
 use crate::value::{PsString, Value};
 
-bag! {
-    /// One of the choices of a prompt (`System.Management.Automation.Host.ChoiceDescription`).
+object_struct! {
+    /// A choice of a prompt (`System.Management.Automation.Host.ChoiceDescription`).
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct ChoiceDescription {
-        /// The label; the character after `&` is its key.
+        /// Label. The character after `&` is the access key.
         pub label: PsString => "label",
-        /// A longer explanation.
+        /// Help text.
         pub help_message: Option<PsString> => "helpMessage" [unset PsString::default()],
     }
 }
 
 impl ChoiceDescription {
-    /// A choice with a label and an explanation.
+    /// Creates a choice with a label and a help text.
     pub fn new(label: impl Into<PsString>, help_message: impl Into<PsString>) -> Self {
         Self { label: label.into(), help_message: Some(help_message.into()) }
     }
 }
 
-bag! {
-    /// One of the values that a prompt asks for (`System.Management.Automation.Host.FieldDescription`).
+object_struct! {
+    /// A value that a prompt asks for (`System.Management.Automation.Host.FieldDescription`).
     ///
-    /// If one of the three names of the type is missing, another one is sent in its place: PowerShell takes the value for
-    /// a string otherwise.
+    /// If one of the three type names is missing, another one is sent instead, because otherwise PowerShell assumes a
+    /// string.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct FieldDescription {
-        /// Name of the value, its key in the answer.
+        /// Name of the value, and its key in the result.
         pub name: PsString => "name",
-        /// The label; the character after `&` is its key.
+        /// Label. The character after `&` is the access key.
         pub label: Option<PsString> => "label" [unset PsString::default()],
-        /// Short name of the type to convert the answer to.
+        /// Short name of the value's type.
         pub parameter_type_name: Option<PsString> => "parameterTypeName" [optional parameter_type_full_name],
-        /// Full name of the type. A name is data: nothing is made by it.
+        /// Full name of the type. It is only data: no type is instantiated from it.
         pub parameter_type_full_name: Option<PsString> => "parameterTypeFullName" [optional parameter_type_name],
-        /// Assembly of the type.
+        /// Name of the type's assembly.
         pub parameter_assembly_full_name: Option<PsString> => "parameterAssemblyFullName" [optional parameter_type_full_name],
-        /// A longer explanation.
+        /// Help text.
         pub help_message: Option<PsString> => "helpMessage" [unset PsString::default()],
-        /// Whether there has to be an answer.
+        /// True if a value is required.
         pub is_mandatory: bool => "isMandatory" [or false],
-        /// Attributes of the parameter, a list.
+        /// List of the parameter's attributes.
         pub metadata: Option<Value> => "metadata" [optional],
-        /// Whether the server changed the prompt to show where it comes from.
+        /// True if the server changed the prompt to show that it comes from a remote host.
         pub modified_by_remoting_protocol: bool => "modifiedByRemotingProtocol" [or false],
-        /// Whether it comes from a remote host.
+        /// True if the prompt comes from a remote host.
         pub is_from_remote_host: bool => "isFromRemoteHost" [or false],
-        /// The answer to assume.
+        /// Default value.
         pub default_value: Option<Value> => "defaultValue" [optional],
     }
 }
 
 flags! {
-    /// Kinds of credentials to ask for (`System.Management.Automation.PSCredentialTypes`).
+    /// Accepted kinds of credentials (`System.Management.Automation.PSCredentialTypes`).
     pub struct CredentialTypes {
         /// Any user and password.
         GENERIC = 1 "Generic",
-        /// Those of a domain.
+        /// Domain credentials.
         DOMAIN = 2 "Domain",
         /// Both.
         DEFAULT = 3 "Default",
@@ -66,17 +66,17 @@ flags! {
 }
 
 open_enum! {
-    /// How to ask for a credential (`System.Management.Automation.PSCredentialUIOptions`).
+    /// Options of a credential prompt (`System.Management.Automation.PSCredentialUIOptions`).
     #[derive(Default)]
     pub enum CredentialUiOptions {
-        /// Nothing in particular.
+        /// No options.
         None = 0,
-        /// The name of the user has to be valid. The default.
+        /// The user name must be valid. Default.
         #[default]
         ValidateUserNameSyntax = 1,
         /// Ask even if the credential is known.
         AlwaysPrompt = 2,
-        /// The name of the user can't be changed.
+        /// The user name cannot be changed.
         ReadOnlyUserName = 3,
     }
 }

@@ -1,11 +1,11 @@
-//! The methods with their parameters.
+//! Host methods with typed parameters.
 
 use super::table::methods;
 use super::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, Coordinates, CredentialTypes,
     CredentialUiOptions, FieldDescription, HostMethod, ReadKeyOptions, Rectangle, Size,
 };
-use crate::shape::{Budget, Field, Mismatch};
+use crate::shape::{CopyBudget, Field, Mismatch};
 use crate::value::{Progress, PsString, Value};
 
 macro_rules! define {
@@ -13,24 +13,24 @@ macro_rules! define {
         $(#[$attr:meta])*
         $method:ident = $number:literal $({ $($(#[$parameter_attr:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
     )*) => {
-        /// What a server asks of the host: a method with its parameters.
+        /// A host method with its parameters.
         ///
-        /// Texts and lists that are `$null` are read as empty ones.
+        /// Texts and lists that are `$null` are read as empty.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum HostRequest {
             $($(#[$attr])* $method $({ $($(#[$parameter_attr])* $parameter: $type,)* })?,)*
-            /// A method that is not known here.
+            /// Unknown method.
             Other {
-                /// Number of the method.
+                /// Identifier of the method.
                 method: i32,
-                /// Its parameters as they travel.
+                /// Untyped parameters.
                 parameters: Vec<Value>,
             },
         }
 
         impl HostRequest {
-            /// The method.
+            /// Returns the method.
             pub const fn method(&self) -> HostMethod {
                 match self {
                     $(Self::$method $({ $($parameter: _,)* })? => HostMethod::$method,)*
@@ -38,7 +38,7 @@ macro_rules! define {
                 }
             }
 
-            /// The parameters as they travel.
+            /// Returns the untyped parameters.
             pub fn to_parameters(&self) -> Vec<Value> {
                 match self {
                     $(Self::$method $({ $($parameter,)* })? => vec![$($($parameter.write(),)*)?],)*
@@ -49,7 +49,7 @@ macro_rules! define {
             pub(super) fn read(
                 method: HostMethod,
                 parameters: &[Value],
-                budget: &mut Budget,
+                budget: &mut CopyBudget,
             ) -> Result<Self, Mismatch> {
                 #[allow(unused_mut, unused_variables, reason = "for methods without parameters")]
                 let mut from = Parameters { left: parameters.iter().enumerate(), count: parameters.len(), budget };
@@ -66,11 +66,11 @@ macro_rules! define {
 
 methods!(define);
 
-/// Parameters in their order.
+/// Reads parameters in order.
 struct Parameters<'a, 'b> {
     left: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
     count: usize,
-    budget: &'b mut Budget,
+    budget: &'b mut CopyBudget,
 }
 
 impl Parameters<'_, '_> {

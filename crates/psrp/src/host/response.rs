@@ -1,42 +1,42 @@
-//! Answers on the wire.
+//! Host responses as messages.
 
 use super::{HostCall, HostMethod, HostResult};
 use crate::Error;
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{PsString, Value};
 
-/// The answer to a [`HostCall`], for the pool or a pipeline (MS-PSRP 2.2.2.16, 2.2.2.28).
+/// Response to a [`HostCall`], for the pool or a pipeline (MS-PSRP 2.2.2.16, 2.2.2.28).
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostResponse {
-    /// Number of the call.
+    /// Identifier of the call.
     pub call_id: i64,
-    /// The method that was called.
+    /// The called method.
     pub method: HostMethod,
-    /// What came of it.
+    /// Result or error of the method.
     pub outcome: HostOutcome,
 }
 
-/// What came of a [`HostCall`].
+/// Result or error of a [`HostCall`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum HostOutcome {
     /// The method returned nothing, or `$null`.
     #[default]
     Nothing,
-    /// What the method returned, as it travels; [`HostResponse::result`] has it typed.
+    /// Untyped result. [`HostResponse::result`] returns it typed.
     Value(Value),
     /// The method failed.
     Error(Box<ErrorRecord>),
 }
 
 impl HostResponse {
-    /// The answer to a call with what its method returned.
+    /// Creates a response with the result of the method.
     pub fn new(call: &HostCall, result: &HostResult) -> Self {
         let outcome = result.to_value().map_or(HostOutcome::Nothing, HostOutcome::Value);
         Self { call_id: call.call_id, method: call.method, outcome }
     }
 
-    /// The answer to a call whose method failed.
+    /// Creates a response for a method that failed.
     pub fn failed(call: &HostCall, message: impl Into<PsString>) -> Self {
         const NAME: &str = "System.Management.Automation.Host.HostException";
         let names = [NAME, "System.Management.Automation.RuntimeException", "System.SystemException"];
@@ -47,12 +47,12 @@ impl HostResponse {
         Self { call_id: call.call_id, method: call.method, outcome }
     }
 
-    /// What the method returned, typed.
+    /// Returns the typed result.
     ///
     /// # Errors
     ///
-    /// Fails if the value is not what the method returns, or if the method failed ([`Error::is_mismatch`]); look at
-    /// `outcome` first to tell them apart.
+    /// Fails if the value does not have the method's result type, or if the method failed ([`Error::is_mismatch`]).
+    /// Check `outcome` first to tell these apart.
     pub fn result(&self) -> Result<HostResult, Error> {
         match &self.outcome {
             HostOutcome::Nothing => Ok(HostResult::Nothing),
@@ -64,7 +64,7 @@ impl HostResponse {
 
 impl Field for HostResponse {
     fn write(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("ci", &self.call_id);
         out.put("mi", &self.method);
         match &self.outcome {
@@ -75,8 +75,8 @@ impl Field for HostResponse {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             call_id: from.required("ci")?,
             method: from.required("mi")?,
@@ -89,4 +89,4 @@ impl Field for HostResponse {
     }
 }
 
-bag!(@values HostResponse);
+object_struct!(@values HostResponse);

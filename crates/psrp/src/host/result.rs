@@ -1,4 +1,4 @@
-//! What the methods of a host return.
+//! Results of host methods.
 
 use uuid::Uuid;
 
@@ -6,49 +6,49 @@ use super::method::Shape;
 use super::{CellBuffer, ConsoleColor, Coordinates, HostMethod, KeyInfo, Size};
 use crate::Error;
 use crate::record::PsCredential;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Object, PsString, SecureString, Value, Version};
 
-/// What a method of a host returned.
+/// Result of a host method.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum HostResult {
-    /// Nothing: the method has no result, or the user gave none.
+    /// No result: the method returns nothing, or the user entered nothing.
     Nothing,
-    /// A text: a line, a title, the name of a culture.
+    /// Text: an input line, a title, or a culture name.
     Text(PsString),
-    /// A text that is encrypted on its way.
+    /// Secure string.
     Secure(SecureString),
-    /// The version of the host.
+    /// Version of the host.
     Version(Version),
-    /// An identifier.
+    /// Identifier.
     Guid(Uuid),
-    /// A number: a choice, or the size of the cursor in percent.
+    /// Number: the index of a choice, or the cursor size in percent.
     Number(i32),
-    /// Whether it is so.
+    /// Boolean.
     Bool(bool),
-    /// A colour.
+    /// Colour.
     Color(ConsoleColor),
-    /// A place.
+    /// Position.
     Coordinates(Coordinates),
-    /// A size.
+    /// Size.
     Size(Size),
-    /// A key.
+    /// Key.
     Key(KeyInfo),
-    /// Contents of the buffer.
+    /// Cells of the screen buffer.
     Cells(CellBuffer),
-    /// A user and a password.
+    /// User name and password.
     Credential(PsCredential),
-    /// Names of a prompt and the answers.
+    /// Names of a prompt's fields, and the values entered.
     Answers(Vec<(PsString, Value)>),
-    /// Several choices.
+    /// Indexes of several choices.
     Choices(Vec<i32>),
-    /// The result of a method that is not known here.
+    /// Result of an unknown method.
     Other(Value),
 }
 
 impl HostResult {
-    /// The value that stands for it in an answer, `None` for nothing.
+    /// Returns the value to send, `None` for [`HostResult::Nothing`].
     pub fn to_value(&self) -> Option<Value> {
         Some(match self {
             Self::Nothing => return None,
@@ -70,17 +70,17 @@ impl HostResult {
         })
     }
 
-    /// Reads what this method returns. `$null` is [`HostResult::Nothing`] for every method.
+    /// Reads the result of a method. `$null` is [`HostResult::Nothing`] for every method.
     ///
     /// # Errors
     ///
-    /// Fails if the method returns another type ([`Error::is_mismatch`]).
+    /// Fails if the value does not have the method's result type ([`Error::is_mismatch`]).
     pub fn from_value(method: HostMethod, value: &Value) -> Result<Self, Error> {
-        let mut budget = Budget::new(DEFAULT_MAX_SIZE);
+        let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
         Ok(Self::read(method, value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
     }
 
-    fn read(method: HostMethod, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(method: HostMethod, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if value.is_nil() {
             return Ok(Self::Nothing);
         }
@@ -99,13 +99,13 @@ impl HostResult {
             Shape::Credential => Self::Credential(Field::read(value, budget)?),
             Shape::Answers => Self::Answers(answers(value, budget)?),
             Shape::Choices => Self::Choices(Field::read(value, budget)?),
-            // A value where none is expected is kept: it does no harm.
+            // An unexpected value is harmless.
             Shape::Nothing | Shape::Other => Self::Other(Field::read(value, budget)?),
         })
     }
 }
 
-fn answers(value: &Value, budget: &mut Budget) -> Result<Vec<(PsString, Value)>, Mismatch> {
+fn answers(value: &Value, budget: &mut CopyBudget) -> Result<Vec<(PsString, Value)>, Mismatch> {
     let entries = value.entries().ok_or_else(|| Mismatch::new("is no dictionary"))?;
     budget.items::<(PsString, Value)>(entries.len())?;
     let mut answers = Vec::with_capacity(entries.len());

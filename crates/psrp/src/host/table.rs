@@ -1,20 +1,20 @@
-//! The methods of a host: names, numbers, parameters and results.
+//! Table of host methods: names, identifiers, parameters and result types.
 
-/// Hands the table to a macro. A row is: documentation, name, number, parameters, shape of the result.
+/// Passes the table to a macro. A row has documentation, name, identifier, parameters and result type.
 macro_rules! methods {
     ($then:ident) => {
         $then! {
-            /// Asks for the name of the host.
+            /// Returns the name of the host.
             GetName = 1 => Text;
-            /// Asks for the version of the host.
+            /// Returns the version of the host.
             GetVersion = 2 => Version;
-            /// Asks for the identifier of the host.
+            /// Returns the identifier of the host instance.
             GetInstanceId = 3 => Guid;
-            /// Asks for the name of the culture, such as `en-US`.
+            /// Returns the name of the culture, such as `en-US`.
             GetCurrentCulture = 4 => Text;
-            /// Asks for the name of the culture of the user interface.
+            /// Returns the name of the user interface culture.
             GetCurrentUICulture = 5 => Text;
-            /// Asks the host to end.
+            /// Asks the host to exit.
             SetShouldExit = 6 {
                 /// Exit code.
                 exit_code: i32,
@@ -23,40 +23,40 @@ macro_rules! methods {
             EnterNestedPrompt = 7 => Nothing;
             /// Ends the nested prompt.
             ExitNestedPrompt = 8 => Nothing;
-            /// A program that uses the console starts.
+            /// Notifies the host that a console program starts.
             NotifyBeginApplication = 9 => Nothing;
-            /// The program has ended.
+            /// Notifies the host that the console program has ended.
             NotifyEndApplication = 10 => Nothing;
-            /// Asks the user for a line.
+            /// Reads a line from the user.
             ReadLine = 11 => Text;
-            /// Asks the user for a line that is not shown.
+            /// Reads a line without showing it.
             ReadLineAsSecureString = 12 => Secure;
             /// Writes text.
             Write1 = 13 {
                 /// Text.
                 text: PsString,
             } => Nothing;
-            /// Writes text in colour.
+            /// Writes coloured text.
             Write2 = 14 {
                 /// Colour of the text.
                 foreground: ConsoleColor,
-                /// Colour behind it.
+                /// Background colour.
                 background: ConsoleColor,
                 /// Text.
                 text: PsString,
             } => Nothing;
-            /// Ends a line.
+            /// Writes a line end.
             WriteLine1 = 15 => Nothing;
             /// Writes a line.
             WriteLine2 = 16 {
                 /// Text.
                 text: PsString,
             } => Nothing;
-            /// Writes a line in colour.
+            /// Writes a coloured line.
             WriteLine3 = 17 {
                 /// Colour of the text.
                 foreground: ConsoleColor,
-                /// Colour behind it.
+                /// Background colour.
                 background: ConsoleColor,
                 /// Text.
                 text: PsString,
@@ -71,11 +71,11 @@ macro_rules! methods {
                 /// Text.
                 text: PsString,
             } => Nothing;
-            /// Shows progress.
+            /// Shows a progress record.
             WriteProgress = 20 {
-                /// Which source of progress this is.
+                /// Identifier of the progress source.
                 source_id: i64,
-                /// How it stands.
+                /// The progress record.
                 record: Box<Progress>,
             } => Nothing;
             /// Writes a verbose message.
@@ -94,7 +94,7 @@ macro_rules! methods {
                 caption: PsString,
                 /// Text.
                 message: PsString,
-                /// The values.
+                /// Requested values.
                 fields: Vec<FieldDescription>,
             } => Answers;
             /// Asks the user for a credential.
@@ -103,24 +103,24 @@ macro_rules! methods {
                 caption: PsString,
                 /// Text.
                 message: PsString,
-                /// User to start with.
+                /// Initial user name.
                 user_name: PsString,
-                /// What the credential is for.
+                /// Target that the credential is used for.
                 target_name: PsString,
             } => Credential;
-            /// Asks the user for a credential of some kind.
+            /// Asks the user for a credential of certain kinds.
             PromptForCredential2 = 25 {
                 /// Heading.
                 caption: PsString,
                 /// Text.
                 message: PsString,
-                /// User to start with.
+                /// Initial user name.
                 user_name: PsString,
-                /// What the credential is for.
+                /// Target that the credential is used for.
                 target_name: PsString,
-                /// Kinds that are allowed.
+                /// Accepted kinds of credentials.
                 allowed: CredentialTypes,
-                /// How to ask.
+                /// Options of the prompt.
                 options: CredentialUiOptions,
             } => Credential;
             /// Asks the user for one of several choices.
@@ -131,118 +131,118 @@ macro_rules! methods {
                 message: PsString,
                 /// The choices.
                 choices: Vec<ChoiceDescription>,
-                /// Index of the choice to assume, -1 for none.
+                /// Index of the default choice, -1 for none.
                 default_choice: i32,
             } => Number;
-            /// Asks for the colour of text.
+            /// Returns the text colour.
             GetForegroundColor = 27 => Color;
-            /// Sets the colour of text.
+            /// Sets the text colour.
             SetForegroundColor = 28 {
                 /// Colour.
                 color: ConsoleColor,
             } => Nothing;
-            /// Asks for the colour behind text.
+            /// Returns the background colour.
             GetBackgroundColor = 29 => Color;
-            /// Sets the colour behind text.
+            /// Sets the background colour.
             SetBackgroundColor = 30 {
                 /// Colour.
                 color: ConsoleColor,
             } => Nothing;
-            /// Asks where the cursor is.
+            /// Returns the cursor position.
             GetCursorPosition = 31 => Coordinates;
             /// Moves the cursor.
             SetCursorPosition = 32 {
-                /// Where to.
+                /// New position.
                 position: Coordinates,
             } => Nothing;
-            /// Asks which part of the buffer the window shows.
+            /// Returns the position of the window in the buffer.
             GetWindowPosition = 33 => Coordinates;
-            /// Moves the window over the buffer.
+            /// Moves the window in the buffer.
             SetWindowPosition = 34 {
-                /// Where to.
+                /// New position.
                 position: Coordinates,
             } => Nothing;
-            /// Asks for the size of the cursor in percent of a cell.
+            /// Returns the cursor size in percent of a cell.
             GetCursorSize = 35 => Number;
             /// Sets the size of the cursor.
             SetCursorSize = 36 {
                 /// Percent of a cell.
                 size: i32,
             } => Nothing;
-            /// Asks for the size of the buffer.
+            /// Returns the size of the buffer.
             GetBufferSize = 37 => Size;
             /// Sets the size of the buffer.
             SetBufferSize = 38 {
                 /// Size.
                 size: Size,
             } => Nothing;
-            /// Asks for the size of the window.
+            /// Returns the size of the window.
             GetWindowSize = 39 => Size;
             /// Sets the size of the window.
             SetWindowSize = 40 {
                 /// Size.
                 size: Size,
             } => Nothing;
-            /// Asks for the title of the window.
+            /// Returns the window title.
             GetWindowTitle = 41 => Text;
-            /// Sets the title of the window.
+            /// Sets the window title.
             SetWindowTitle = 42 {
                 /// Title.
                 title: PsString,
             } => Nothing;
-            /// Asks for the largest size of the window with this buffer.
+            /// Returns the maximum size of the window with the current buffer.
             GetMaxWindowSize = 43 => Size;
-            /// Asks for the largest size of the window on this screen.
+            /// Returns the maximum size of the window on the screen.
             GetMaxPhysicalWindowSize = 44 => Size;
-            /// Asks whether a key waits to be read.
+            /// Returns whether a key is available.
             GetKeyAvailable = 45 => Bool;
-            /// Waits for a key.
+            /// Reads a key.
             ReadKey = 46 {
-                /// Which keys and how.
+                /// Keys to read, and how.
                 options: ReadKeyOptions,
             } => Key;
-            /// Drops keys that wait to be read.
+            /// Discards pending keys.
             FlushInputBuffer = 47 => Nothing;
-            /// Fills a part of the buffer.
+            /// Fills a rectangle of the buffer.
             SetBufferContents1 = 48 {
-                /// The part.
+                /// Rectangle to fill.
                 rectangle: Rectangle,
-                /// What with.
+                /// Cell to fill it with.
                 fill: BufferCell,
             } => Nothing;
             /// Writes cells into the buffer.
             SetBufferContents2 = 49 {
-                /// Place of the first one.
+                /// Position of the first cell.
                 origin: Coordinates,
-                /// The cells.
+                /// Cells to write.
                 contents: CellBuffer,
             } => Nothing;
-            /// Asks for cells of the buffer. PowerShell refuses this to other machines.
+            /// Returns cells of the buffer. PowerShell does not allow this remotely.
             GetBufferContents = 50 {
-                /// Which ones.
+                /// Rectangle to read.
                 rectangle: Rectangle,
             } => Cells;
-            /// Moves a part of the buffer.
+            /// Moves a rectangle of the buffer.
             ScrollBufferContents = 51 {
-                /// The part.
+                /// Rectangle to move.
                 source: Rectangle,
-                /// Where to.
+                /// Position to move it to.
                 destination: Coordinates,
-                /// What may be changed.
+                /// Rectangle that may be modified.
                 clip: Rectangle,
-                /// What comes where the part was.
+                /// Cell to fill the vacated area with.
                 fill: BufferCell,
             } => Nothing;
-            /// Enters another runspace; of no use to other machines.
+            /// Enters another runspace. Not usable remotely.
             PushRunspace = 52 {
-                /// The runspace.
+                /// Runspace to enter.
                 runspace: Value,
             } => Nothing;
-            /// Leaves the runspace.
+            /// Leaves the entered runspace.
             PopRunspace = 53 => Nothing;
-            /// Asks whether another runspace was entered.
+            /// Returns whether another runspace was entered.
             GetIsRunspacePushed = 54 => Bool;
-            /// Asks for the runspace, which is no value that could be sent.
+            /// Returns the runspace, which cannot be serialized.
             GetRunspace = 55 => Other;
             /// Asks the user for any number of choices.
             PromptForChoiceMultipleSelection = 56 {
@@ -252,7 +252,7 @@ macro_rules! methods {
                 message: PsString,
                 /// The choices.
                 choices: Vec<ChoiceDescription>,
-                /// Indexes of the choices to assume.
+                /// Indexes of the default choices.
                 default_choices: Vec<i32>,
             } => Choices;
         }

@@ -1,4 +1,4 @@
-//! Packets as lines over a pipe.
+//! Transport of packets as lines over a byte stream.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,37 +9,38 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::Transport;
 use crate::Error;
 use crate::error::Kind;
-use crate::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+use crate::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 
-/// Bytes that a read asks for, and at first: only who sends much has all of it.
-const READ: usize = 32 * 1024;
-const FIRST_READ: usize = 4 * 1024;
-/// No more packets are taken while more than this waits to be written.
-const WRITE: usize = 64 * 1024;
+/// Size of the input buffer, in bytes, after the first read that filled the initial buffer.
+const READ_BUFFER: usize = 32 * 1024;
+/// Initial size of the input buffer, in bytes.
+const INITIAL_READ_BUFFER: usize = 4 * 1024;
+/// Bytes of pending output above which the transport is not ready for another packet.
+const MAX_PENDING_OUTPUT: usize = 64 * 1024;
 
-/// The [out-of-process transport](crate::outofproc) over a reader and a writer: the pipes of a process, a socket, a
-/// channel of SSH.
+/// [Out-of-process transport](crate::outofproc) over a reader and a writer, such as the pipes of a process, a socket or
+/// an SSH channel.
 ///
-/// A client skips lines that are no packets, such as the banner of a login.
+/// In the client role it skips lines that are not packets, such as a login banner.
 pub struct Lines<R, W> {
     read: R,
     write: W,
     packets: PacketReader,
     input: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     filled: usize,
-    at_end: bool,
+    is_eof: bool,
     output: Vec<u8>,
     written: usize,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
-    /// One end of a connection.
+    /// Creates one end of a connection with default limits.
     pub fn new(role: Role, read: R, write: W) -> Self {
         Self::with_options(role, read, write, ReaderOptions::new())
     }
 
-    /// The same with other limits of what is read.
+    /// Creates one end of a connection with the given reader limits.
     pub fn with_options(role: Role, read: R, write: W, options: ReaderOptions) -> Self {
         let packets = PacketReader::with_options(role, options);
         Self {
@@ -47,31 +48,31 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
             write,
             packets,
             input: Vec::new(),
-            taken: 0,
+            consumed: 0,
             filled: 0,
-            at_end: false,
+            is_eof: false,
             output: Vec::new(),
             written: 0,
         }
     }
 
-    /// Reads more, for all that there was is taken.
+    /// Reads into the input buffer, which must have been consumed.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if self.input.is_empty() {
-            self.input.resize(FIRST_READ, 0);
+            self.input.resize(INITIAL_READ_BUFFER, 0);
         } else if self.filled == self.input.len() {
-            self.input.resize(READ, 0);
+            self.input.resize(READ_BUFFER, 0);
         }
-        self.taken = 0;
+        self.consumed = 0;
         self.filled = 0;
         let mut buffer = ReadBuf::new(&mut self.input);
         ready!(Pin::new(&mut self.read).poll_read(cx, &mut buffer))?;
         self.filled = buffer.filled().len();
-        self.at_end = self.filled == 0;
+        self.is_eof = self.filled == 0;
         Poll::Ready(Ok(()))
     }
 
-    /// Writes until less than `left` bytes wait.
+    /// Writes until at most `left` bytes are pending.
     fn poll_drain(&mut self, cx: &mut Context<'_>, left: usize) -> Poll<Result<(), Error>> {
         while self.output.len() - self.written > left {
             let count = ready!(Pin::new(&mut self.write).poll_write(cx, &self.output[self.written..]))?;
@@ -80,15 +81,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
             }
             self.written += count;
         }
-        // A side that always has something left to write would keep all that it ever wrote.
-        if self.written > WRITE {
+        // Without this, a writer that never catches up would keep all written bytes in memory.
+        if self.written > MAX_PENDING_OUTPUT {
             self.output.drain(..self.written);
             self.written = 0;
         }
         if self.written == self.output.len() {
             self.output.clear();
             self.written = 0;
-            self.output.shrink_to(2 * WRITE);
+            self.output.shrink_to(2 * MAX_PENDING_OUTPUT);
         }
         Poll::Ready(Ok(()))
     }
@@ -101,21 +102,21 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Li
         take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
     ) -> Poll<Option<Result<(), Error>>> {
         loop {
-            let mut rest = &self.input[self.taken..self.filled];
+            let mut rest = &self.input[self.consumed..self.filled];
             let len = rest.len();
-            let received = match self.at_end && rest.is_empty() {
+            let received = match self.is_eof && rest.is_empty() {
                 true => self.packets.finish(),
                 false => self.packets.next(&mut rest),
             };
-            self.taken += len - rest.len();
+            self.consumed += len - rest.len();
             match received {
-                Ok(Some(Received::Packet(packet))) => return Poll::Ready(Some(take(packet))),
-                // An empty line: the client has ended the session.
-                Ok(Some(Received::End)) => return Poll::Ready(None),
-                Ok(Some(Received::Failure(reason))) => {
+                Ok(Some(ReaderEvent::Packet(packet))) => return Poll::Ready(Some(take(packet))),
+                // Empty line: the client has ended the session.
+                Ok(Some(ReaderEvent::End)) => return Poll::Ready(None),
+                Ok(Some(ReaderEvent::Failure(reason))) => {
                     return Poll::Ready(Some(Err(Error::with(Kind::Closed, reason))));
                 }
-                Ok(None) if self.at_end => return Poll::Ready(None),
+                Ok(None) if self.is_eof => return Poll::Ready(None),
                 Ok(None) => ready!(self.poll_fill(cx))?,
                 Err(error) => return Poll::Ready(Some(Err(error))),
             }
@@ -123,7 +124,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Li
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.poll_drain(cx, WRITE)
+        self.poll_drain(cx, MAX_PENDING_OUTPUT)
     }
 
     fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
@@ -136,18 +137,18 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Li
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        // The standard output of tokio drops what was not flushed.
+        // tokio's standard output drops bytes that were not flushed.
         ready!(self.poll_flush(cx))?;
         Pin::new(&mut self.write).poll_shutdown(cx).map_err(Error::from)
     }
 }
 
-/// Shows how much waits, not what.
+/// Shows buffer sizes, not contents.
 impl<R, W> fmt::Debug for Lines<R, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lines")
-            .field("to_read", &(self.filled - self.taken))
-            .field("to_write", &(self.output.len() - self.written))
+            .field("unread_input", &(self.filled - self.consumed))
+            .field("unwritten_output", &(self.output.len() - self.written))
             .finish_non_exhaustive()
     }
 }
@@ -160,7 +161,7 @@ mod tests {
     use crate::fragment::Priority;
 
     #[tokio::test]
-    async fn packets_cross_a_pipe_of_any_size() {
+    async fn packets_pass_through_pipes_of_any_size() {
         for size in [1, 7, 64, 65536] {
             let (near, far) = tokio::io::duplex(size);
             let (near, far) = (tokio::io::split(near), tokio::io::split(far));

@@ -1,8 +1,8 @@
-//! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
-//! [`server`](crate::server) need to talk to real peers. Servers are in [`serve`].
+//! Asynchronous sessions on tokio: connections, the client ([`RunspacePool`]) and the server ([`serve`]). They drive
+//! the state machines of [`client`](crate::client) and [`server`](crate::server).
 //!
-//! A [`Connect`]or makes a [`Transport`], over which a [`RunspacePool`] is opened. Scripts and commands run in its
-//! pipelines:
+//! A type that implements [`Connect`] creates a [`Transport`], over which [`RunspacePool::open`] opens a pool. Scripts
+//! and commands run in pipelines of the pool:
 //!
 //! ```no_run
 //! # #[cfg(feature = "serde")]
@@ -14,15 +14,15 @@
 //! // PowerShell as a child process: `pwsh -s -NoLogo -NoProfile`.
 //! let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
 //!
-//! // All at once.
+//! // Run a script and collect its output.
 //! let output = pool.invoke(PowerShell::script("Get-Date")).await?.completed()?;
 //! println!("{:?} and {} warnings", output.output, output.warnings.len());
 //!
-//! // As other types.
+//! // Deserialize the output.
 //! let numbers: Vec<u32> = pool.invoke_as(PowerShell::script("1..10 | % { $_ * $_ }")).await?;
 //! assert_eq!(numbers[9], 100);
 //!
-//! // As it comes.
+//! // Read events as they arrive.
 //! let processes = PowerShell::new().command(Command::new("Get-Process").parameter("Name", "p*"));
 //! let mut run = pool.start(processes).await?;
 //! while let Some(event) = run.next().await {
@@ -37,70 +37,72 @@
 //! # }
 //! ```
 //!
-//! # How a session flows
+//! # Flow control and lifetime
 //!
-//! A task of the pool carries packets both ways; a side that can't be written to does not keep it from reading. Each
-//! pipeline has a queue of events. All queues together have a limit ([`Options::max_buffered_bytes`]): beyond it nothing
-//! is read for any pipeline of the pool, which slows the server, and nothing is dropped. So a pipeline that nobody reads
-//! can hold up the others of its pool: read it, stop it or drop it. What is sent waits for the acknowledgements of the
-//! server; while too much of it waits, so do those who send ([`Options::max_pending_bytes`]).
+//! A background task transfers packets in both directions; it keeps reading while writes are blocked. Each pipeline has
+//! a queue of events. All queues of a pool share one limit ([`Options::max_buffered_bytes`]). Above it the client stops
+//! reading for the whole pool, which slows the server down by backpressure; no event is dropped. An unread pipeline can
+//! therefore block the other pipelines of its pool: read it, stop it or drop it. Sent messages wait for
+//! acknowledgements of the server. While more than [`Options::max_pending_bytes`] are pending, methods that send wait.
 //!
-//! A [`Pipeline`] that is dropped is stopped and closed in the background, and so is a pool without handles. Silence breaks
-//! nothing: only opening, stopping and closing have a time limit. When a connection ends, all that waits for it fails
-//! with the same reason ([`Error::is_closed`](crate::Error::is_closed)).
+//! Dropping a [`Pipeline`] stops and closes it in the background; dropping the last handle of a pool closes the pool.
+//! There is no idle timeout: only opening, stopping and closing have a deadline. When a connection ends, all pending
+//! operations fail with the same reason ([`Error::is_closed`](crate::Error::is_closed)).
 //!
-//! Calls of the host go to a [`Host`], in tasks of their own: in order for each pipeline, at once for different ones. The
-//! last event of a pipeline comes when the host has done what the pipeline asked for.
+//! A [`Host`] handles the host calls of scripts in separate tasks: the calls of one pipeline in order, those of
+//! different pipelines concurrently. The last event of a pipeline is delivered after its host calls have completed.
 //!
 //! # Limits
 //!
-//! Each with a setter has a constant with its default beside it, as `DEFAULT_STOP_TIMEOUT` of [`Options::stop_timeout`].
+//! Every limit with a setter has a constant for its default, such as `DEFAULT_STOP_TIMEOUT` for
+//! [`Options::stop_timeout`].
 //!
-//! | limit of a client | default | is set with | beyond it |
+//! | client limit | default | setter | when exceeded |
 //! | --- | --- | --- | --- |
-//! | bytes of memory of events that were not taken | 4 MiB | [`Options::max_buffered_bytes`] | nothing more is read; eight times as much while a stop waits |
-//! | bytes of messages that wait to be sent | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
-//! | bytes of memory of a collected [`Output`] | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
-//! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is ended |
-//! | time between the creation of a pipeline and its stop | 100 ms | [`Options::stop_delay`] | a stop waits for it |
-//! | time for the state of a stopped pipeline to follow the acknowledgement | 200 ms | [`Options::late_records`] | it counts as stopped |
-//! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a pipeline that is dropped is closed then |
-//! | time to close a pool, and again to end the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
-//! | bytes of a chunk of a copied file | 256 KiB | `CopyOptions::chunk_size`, up to 16 MiB | the file takes more chunks; 17 of an upload are under way at most |
-//! | text of the other side in an error | 4 KiB | fixed | its rest is left out |
+//! | memory of unread events, in bytes | 4 MiB | [`Options::max_buffered_bytes`] | reading stops; eight times the limit while a stop is pending |
+//! | messages to send, in bytes | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
+//! | memory of a collected [`Output`], in bytes | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
+//! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is closed |
+//! | minimum time between creation and stop of a pipeline | 100 ms | [`Options::stop_delay`] | the stop is delayed |
+//! | time for the final state after an acknowledged stop | 200 ms | [`Options::late_records`] | the pipeline counts as stopped |
+//! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a dropped pipeline is then closed |
+//! | time to close a pool, and again to close the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
+//! | chunk of a copied file, in bytes | 256 KiB | `CopyOptions::chunk_size`, at most 16 MiB | more chunks; at most 17 chunks of an upload are in flight |
+//! | peer's text in an error | 4 KiB | fixed | truncated |
 //!
-//! | limit of a connection | default | is set with | beyond it |
+//! | connection limit | default | setter | when exceeded |
 //! | --- | --- | --- | --- |
-//! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] of [`Child`], [`Socket`] and `Ssh` | the connection is lost |
-//! | time for a child process to end by itself | 5 seconds | [`Child::exit_timeout`] | it is killed |
-//! | time to reach an SSH server, and to start its subsystem | 30 seconds each | `Ssh::connect_timeout` | fails |
-//! | time to log in there | 2 minutes | `Ssh::auth_timeout` | fails |
-//! | steps of a login, and rounds of questions of each | 16 | fixed | the login fails |
-//! | time for its end to be told, and to end it | 5 seconds | `Ssh::close_timeout` | it counts as ended |
-//! | bytes from it that wait to be taken | 1 MiB | `Ssh::max_unread` | nothing more is read |
-//! | signs of life in a row that it does not give | none, then 3 | `Ssh::keep_alive` asks for them | the connection is lost |
-//! | bytes of an envelope of WS-Management that is sent | 153,600 | `Wsman::max_envelope_size` | messages take more envelopes |
-//! | bytes of an answer | 16 MiB | `Wsman::max_response_size` | the request fails |
-//! | levels of an answer, its elements and attributes | 32, 65,536 | fixed | the request fails |
-//! | parts of a list of shells or pipelines | 64 | fixed | the list fails |
-//! | time to make a connection to the service | 30 seconds | `Wsman::connect_timeout` | the request fails |
-//! | time that the service may work on a request | 20 seconds | `Wsman::operation_timeout` | it says so, and is asked again |
-//! | time beyond that without an answer | 30 seconds | `Wsman::grace` | the request fails |
-//! | legs of an authentication | 8 | fixed | it is refused |
-//! | time and bytes of an answer of a key distribution centre | 10 seconds, 1 MiB | fixed | the authentication fails |
+//! | line, in bytes | 44,716 | [`ReaderOptions::max_line`] of [`Child`], [`Socket`] and `Ssh` | the connection fails |
+//! | time for a child process to exit | 5 seconds | [`Child::exit_timeout`] | it is killed |
+//! | time to connect to an SSH server, and to start its subsystem | 30 seconds each | `Ssh::connect_timeout` | fails |
+//! | time for SSH authentication | 2 minutes | `Ssh::auth_timeout` | fails |
+//! | rounds of SSH authentication, and rounds of prompts in keyboard-interactive | 16 | fixed | authentication fails |
+//! | time for an SSH server's exit status, and to disconnect | 5 seconds | `Ssh::close_timeout` | the connection counts as closed |
+//! | unread bytes of an SSH connection | 1 MiB | `Ssh::max_unread` | reading stops |
+//! | unanswered SSH keep-alive messages in a row | none, then 3 | enabled by `Ssh::keep_alive` | the connection fails |
+//! | WS-Management request envelope, in bytes | 153,600 | `Wsman::max_envelope_size` | messages are split over more envelopes |
+//! | WS-Management response, in bytes | 16 MiB | `Wsman::max_response_size` | the request fails |
+//! | nesting depth of a WS-Management response; its elements and attributes | 32; 65,536 | fixed | the request fails |
+//! | pages of a list of shells or pipelines | 64 | fixed | the list fails |
+//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | the request fails |
+//! | time the service may hold a request | 20 seconds | `Wsman::operation_timeout` | the service says so, and the request is repeated |
+//! | time for the response beyond that | 30 seconds | `Wsman::grace` | the request fails |
+//! | round trips of an authentication | 8 | fixed | the request fails |
+//! | time and bytes of a response of a key distribution centre | 10 seconds, 1 MiB | fixed | authentication fails |
 //!
-//! A request that fails takes the connection with it; only those for one pipeline that the service refuses fail that one.
+//! A failed request ends the connection, except that a request for one pipeline that the service refuses fails only
+//! this pipeline.
 //!
-//! | limit of a server | default | is set with | beyond it |
+//! | server limit | default | setter | when exceeded |
 //! | --- | --- | --- | --- |
-//! | bytes that handlers have written and the client has not read | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait, and as much is read at most |
-//! | bytes of memory of input that a handler has not read | 1 MiB | [`serve::Options::max_input_bytes`] | nothing is acknowledged; beyond four times of it, of all pipelines, nothing is read |
+//! | bytes written by handlers and not yet sent | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait; the same amount may be read meanwhile |
+//! | memory of input not read by a handler, in bytes | 1 MiB | [`serve::Options::max_input_bytes`] | acknowledgements stop; above four times the limit, over all pipelines, reading stops |
 //! | time for a handler to stop by itself | 30 seconds | [`serve::Options::stop_timeout`] | its future is dropped |
-//! | time to send what there is at the end | 5 seconds | [`serve::Options::close_timeout`] | it is dropped |
+//! | time to send pending output at the end | 5 seconds | [`serve::Options::close_timeout`] | the output is dropped |
 //! | sessions of a socket | 16 | `serve::UnixServer::max_sessions` | clients wait |
 //!
-//! Those of the protocol, on the [front page](crate#limits), are set by [`Options::config`] and
-//! [`serve::Options::config`].
+//! [`Options::config`] and [`serve::Options::config`] set the protocol limits, which are listed on the [front
+//! page](crate#limits).
 //!
 //! [`ReaderOptions::max_line`]: crate::outofproc::ReaderOptions::max_line
 
@@ -108,7 +110,6 @@ pub(crate) mod client;
 mod connect;
 #[cfg(feature = "crypto")]
 mod copy;
-mod host;
 mod hosts;
 mod lines;
 mod remote;
@@ -126,8 +127,7 @@ pub use connect::{Ssh, SshQuestion, SshTransport};
 #[cfg(feature = "wsman")]
 pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 #[cfg(feature = "crypto")]
-pub use copy::{Copied, CopyOptions, copy_from, copy_to};
-pub use host::{Host, HostFuture};
-pub use hosts::{NullHost, ScriptedCall, ScriptedHost};
+pub use copy::{CopiedFile, CopyOptions, copy_from, copy_to};
+pub use hosts::{Host, HostFuture, NullHost, ScriptedCall, ScriptedHost};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

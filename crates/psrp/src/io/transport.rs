@@ -1,4 +1,4 @@
-//! What carries packets.
+//! Traits for connections that carry packets.
 
 use std::future::Future;
 use std::task::{Context, Poll};
@@ -9,110 +9,111 @@ use crate::Error;
 use crate::error::Kind;
 use crate::outofproc::Packet;
 
-/// Carries packets between the two ends of a session.
+/// Carries packets between client and server.
 ///
-/// The transports that are pipes write them as [`Lines`](super::Lines); others take them for what they mean: send these
-/// data, create or close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
+/// Transports over pipes write packets as [`Lines`](super::Lines). Other transports translate each packet to an
+/// operation of their protocol: send data, create, close or signal a pipeline. If the protocol has no acknowledgements,
+/// the transport generates them after sending.
 ///
-/// Every method that is not ready registers the waker of its context.
-#[allow(unused_variables, reason = "their names are for those who write the methods")]
+/// Methods that return `Pending` register the waker of their context.
+#[allow(unused_variables, reason = "parameter names are part of the documentation")]
 pub trait Transport: Send {
-    /// Waits for a packet and hands it to `take`, once. `None` is the end of the connection.
+    /// Receives one packet and passes it to `take`. Returns `None` at the end of the connection.
     ///
     /// # Errors
     ///
-    /// Fails if the connection does, if what arrives is no packet, and if `take` fails. Nothing more can be received then.
+    /// Fails if the connection fails, if the input is not a valid packet, and if `take` fails. The transport must not
+    /// be polled for packets after an error.
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
         take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
     ) -> Poll<Option<Result<(), Error>>>;
 
-    /// Waits until there is room for a packet.
+    /// Waits until the transport can accept a packet.
     ///
     /// # Errors
     ///
-    /// Fails if the connection does.
+    /// Fails if the connection fails.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
-    /// Takes a packet for the other side. Called once each time that [`poll_ready`](Self::poll_ready) was ready.
+    /// Accepts a packet for the peer. Called once after each time that [`poll_ready`](Self::poll_ready) returned ready.
     ///
     /// # Errors
     ///
-    /// Fails if the packet can't be sent by this transport.
+    /// Fails if this transport cannot carry the packet.
     fn send(&mut self, packet: Packet<'_>) -> Result<(), Error>;
 
-    /// Waits until all that was taken has left.
+    /// Waits until all accepted packets are sent.
     ///
     /// # Errors
     ///
-    /// Fails if the connection does.
+    /// Fails if the connection fails.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
-    /// Sends what was taken and ends the connection; called until it is ready, and nothing after that.
+    /// Flushes and closes the connection. Called until it returns ready; no method is called afterwards.
     ///
     /// # Errors
     ///
-    /// Fails if the connection does.
+    /// Fails if the connection fails.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
-    /// The most bytes that the data of one packet should have, before any encoding. Default: those of a fragment of the
-    /// default size, 32 KiB.
+    /// Maximum bytes of data per packet, before encoding. Default: the default fragment size, 32 KiB.
     fn max_data(&self) -> usize {
         crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
-    /// Whether nobody else can read what is sent, because the connection is encrypted or stays on this machine. Otherwise the
-    /// client sends no secure strings with protocol 2.4, which leaves their encryption to the connection. Default: `true`.
+    /// Returns whether the connection is encrypted or local to this machine. If not, the client sends no secure strings
+    /// with protocol 2.4, which relies on the connection's encryption. Default: `true`.
     fn is_confidential(&self) -> bool {
         true
     }
 
-    /// Tells that the pool has taken over a pipeline that runs at the server, whose packets are wanted from now on. The
-    /// transports that are pipes carry them in any case and have nothing to do, which is the default.
+    /// Called for each pipeline that the pool attached to, so that the transport can request its packets. The default
+    /// does nothing, which suits pipes: they carry the packets of all pipelines.
     ///
     /// # Errors
     ///
-    /// Fails if the connection has.
+    /// Fails if the connection has failed.
     fn adopt(&mut self, pipeline: Uuid) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Leaves the pool to itself: it goes on without a client until [`poll_reconnect`](Self::poll_reconnect) or another
-    /// connection.
+    /// Disconnects from the pool, which stays on the server until [`poll_reconnect`](Self::poll_reconnect) or until
+    /// another client connects.
     ///
     /// # Errors
     ///
-    /// Fails if the transport can't ([`Error::is_unsupported`]), which is the default.
+    /// Fails with [`Error::is_unsupported`] if the transport cannot disconnect, which is the default.
     fn poll_disconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Err(Error::with(Kind::Unsupported, "a pool can't be left over this transport")))
+        Poll::Ready(Err(Error::with(Kind::Unsupported, "this transport can't disconnect from a pool")))
     }
 
-    /// Takes the pool up again.
+    /// Reconnects to the pool.
     ///
     /// # Errors
     ///
-    /// As [`poll_disconnect`](Self::poll_disconnect).
+    /// Same as [`poll_disconnect`](Self::poll_disconnect).
     fn poll_reconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Err(Error::with(Kind::Unsupported, "a pool can't be left over this transport")))
+        Poll::Ready(Err(Error::with(Kind::Unsupported, "this transport can't disconnect from a pool")))
     }
 }
 
-/// Makes connections of one kind to one place.
+/// Creates connections to one server. Implemented by [`Child`](super::Child), the other connectors of this module, and
+/// async functions without arguments.
 pub trait Connect: Sync {
-    /// What a connection is.
+    /// Transport of the connections.
     type Transport: Transport + 'static;
 
-    /// Makes a connection.
+    /// Opens a connection.
     ///
     /// # Errors
     ///
-    /// Fails if there is no connection to be had: a program that is not there, a host that does not answer, a key that
-    /// is not known.
+    /// Fails if the connection cannot be made, for example because a program does not exist, a server does not answer
+    /// or its key is not trusted.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send;
 }
 
-/// A function that makes connections.
 impl<F, C, T> Connect for F
 where
     F: Fn() -> C + Sync,

@@ -1,14 +1,14 @@
-//! Calls of the host that wait for an answer.
+//! Pending host calls.
 
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::violation;
+use super::error::protocol_violation;
 use crate::error::{Error, Kind};
 use crate::host::HostMethod;
 
-/// The calls by who has made them, `None` for the pool, and their numbers.
+/// Pending calls by pipeline (`None` for the runspace pool) and call identifier.
 pub(crate) struct HostCalls {
     calls: BTreeMap<(Option<Uuid>, i64), HostMethod>,
     max: usize,
@@ -19,10 +19,10 @@ impl HostCalls {
         Self { calls: BTreeMap::new(), max }
     }
 
-    /// Whether one more may wait.
+    /// Fails if the maximum number of calls is pending.
     pub(crate) fn reserve(&self) -> Result<(), Error> {
         if self.calls.len() >= self.max {
-            return Err(Error::with(Kind::Limit, "number of calls of the host that wait"));
+            return Err(Error::with(Kind::Limit, "number of pending host calls"));
         }
         Ok(())
     }
@@ -35,7 +35,7 @@ impl HostCalls {
     ) -> Result<(), Error> {
         self.reserve()?;
         match self.calls.insert((pipeline, call_id), method) {
-            Some(_) => Err(violation("two calls of the host with one number")),
+            Some(_) => Err(protocol_violation("two host calls with the same identifier")),
             None => Ok(()),
         }
     }
@@ -48,8 +48,8 @@ impl HostCalls {
         self.calls.remove(&(pipeline, call_id))
     }
 
-    /// Removes all of a pipeline.
-    pub(crate) fn forget(&mut self, pipeline: Uuid) {
+    /// Removes all calls of a pipeline.
+    pub(crate) fn remove_pipeline(&mut self, pipeline: Uuid) {
         let id = Some(pipeline);
         let numbers: Vec<_> =
             self.calls.range((id, i64::MIN)..=(id, i64::MAX)).map(|(call, _)| *call).collect();

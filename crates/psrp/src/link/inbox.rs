@@ -1,15 +1,14 @@
-//! Messages that were received in part.
+//! Partial messages.
 
 use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::lane::Lane;
 use crate::error::{Error, Kind};
 use crate::fragment::{Assembler, AssemblerOptions, OutOfOrder, Priority};
 
-type Lane = (Option<Uuid>, Priority);
-
-/// An assembler for each stream that a message is open on, with a limit of what all of them hold.
+/// Assemblers of all streams with a partial message, with a limit of their total size.
 pub(crate) struct Inbox {
     assemblers: HashMap<Lane, Assembler>,
     options: AssemblerOptions,
@@ -27,23 +26,23 @@ impl Inbox {
         }
     }
 
-    /// Takes the assembler of a stream out, to be given back by [`Inbox::put`].
+    /// Removes the assembler of a stream, or creates one. Return it with [`Inbox::put`].
     pub(crate) fn take(&mut self, target: Option<Uuid>, priority: Priority) -> Assembler {
-        // Hardly any message comes in parts: spares the hash of an identifier.
-        let known = match self.assemblers.is_empty() {
+        // Most messages arrive as a whole: skips hashing the identifier.
+        let existing = match self.assemblers.is_empty() {
             true => None,
-            false => self.assemblers.remove(&(target, priority)),
+            false => self.assemblers.remove(&Lane { target, priority }),
         };
-        match known {
+        match existing {
             Some(assembler) => {
-                self.partial -= assembler.held_bytes();
+                self.partial -= assembler.buffered_bytes();
                 assembler
             }
             None => Assembler::with_options(self.options),
         }
     }
 
-    /// Keeps an assembler if it waits for the rest of something.
+    /// Stores an assembler that has buffered input. Fails if all partial messages together exceed the limit.
     pub(crate) fn put(
         &mut self,
         target: Option<Uuid>,
@@ -53,26 +52,27 @@ impl Inbox {
         if assembler.is_idle() {
             return Ok(());
         }
-        self.partial += assembler.held_bytes();
-        self.assemblers.insert((target, priority), assembler);
+        self.partial += assembler.buffered_bytes();
+        self.assemblers.insert(Lane { target, priority }, assembler);
         if self.partial > self.max_partial {
-            return Err(Error::with(Kind::Limit, "bytes of messages that were received in part"));
+            return Err(Error::with(Kind::Limit, "bytes of partial messages"));
         }
         Ok(())
     }
 
-    /// Whether a message is there in part.
+    /// Returns whether any message is partially received.
     pub(crate) fn is_pending(&self) -> bool {
         !self.assemblers.is_empty()
     }
 
-    /// After a reconnect the rest of a message whose start is lost may arrive.
-    pub(crate) fn tolerate_lost_fragments(&mut self) {
+    /// Skips fragments out of order from now on: after a reconnect, the rest of a message may arrive whose start was
+    /// lost.
+    pub(crate) fn skip_out_of_order(&mut self) {
         self.options = self.options.out_of_order(OutOfOrder::Skip);
         self.clear();
     }
 
-    pub(crate) fn forget(&mut self, target: Option<Uuid>) {
+    pub(crate) fn remove(&mut self, target: Option<Uuid>) {
         for priority in [Priority::Default, Priority::PromptResponse] {
             self.take(target, priority);
         }

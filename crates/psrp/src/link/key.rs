@@ -1,55 +1,55 @@
-//! The session key and how far its exchange is.
+//! Session key and its exchange.
 
 use std::sync::Arc;
 
-use super::Link;
+use super::error::protocol_violation;
+use super::messages::Link;
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]
 use crate::crypto::{ClientKey, SessionKey};
 use crate::error::Error;
-use crate::link::violation;
 #[cfg(feature = "crypto")]
 use crate::message::{EncryptedSessionKey, Payload, PublicKey};
 use crate::value::{SecureString, Value, Version};
 
-/// The first protocol without a key: secure strings rely on the encryption of the connection.
-const WITHOUT_KEY: Version = Version::new(2, 4);
+/// First protocol version without a session key: secure strings rely on the encryption of the connection.
+const FIRST_WITHOUT_KEY: Version = Version::new(2, 4);
 
-/// How secure strings are sent.
+/// How secure strings are transferred.
 #[derive(Default)]
-enum Secrets {
-    /// The versions of both ends are not known yet.
+enum SecretTransfer {
+    /// The protocol version is not negotiated yet.
     #[default]
     Undecided,
     WithKey,
     Clear(Arc<ClearText>),
 }
 
-/// What there is of a key. Without the feature `crypto` there is none.
+/// Session key and the state of its exchange. Always empty without the feature `crypto`.
 #[derive(Default)]
 pub(crate) struct Key {
-    /// The pair of the client: given by the caller or generated when it is needed.
+    /// Key pair of the client, set by the caller or generated on demand.
     #[cfg(feature = "crypto")]
     pub(crate) pair: Option<ClientKey>,
-    /// The key that the server is going to give.
+    /// Session key configured for the server.
     #[cfg(feature = "crypto")]
-    pub(crate) prepared: Option<SessionKey>,
+    pub(crate) server_key: Option<SessionKey>,
     pub(crate) is_requested: bool,
-    /// Whether strings of protocol 2.4 must not be sent, because the connection is not confidential.
-    pub(crate) is_clear_refused: bool,
-    secrets: Secrets,
+    /// True if secure strings must not be sent with protocol 2.4, because the connection is not confidential.
+    pub(crate) forbids_cleartext: bool,
+    secret_transfer: SecretTransfer,
     #[cfg(feature = "crypto")]
     session: Option<Arc<SessionKey>>,
-    /// Strings that came before the key.
-    strings: Vec<SecureString>,
-    string_bytes: usize,
-    max_string_bytes: usize,
+    /// Strings received before the key, to be decrypted with it.
+    deferred_strings: Vec<SecureString>,
+    deferred_string_bytes: usize,
+    max_deferred_string_bytes: usize,
 }
 
 impl Key {
     pub(super) fn cipher(&self) -> Option<Arc<dyn Cipher>> {
-        if let Secrets::Clear(clear) = &self.secrets {
+        if let SecretTransfer::Clear(clear) = &self.secret_transfer {
             return Some(clear.clone());
         }
         #[cfg(feature = "crypto")]
@@ -58,34 +58,35 @@ impl Key {
         None
     }
 
-    /// With a limit of the bytes of strings that are decrypted later.
-    pub(super) fn remembering(self, max_bytes: usize) -> Self {
-        Self { max_string_bytes: max_bytes, ..self }
+    /// Sets the maximum bytes of strings that are decrypted later.
+    pub(super) fn with_max_deferred_bytes(self, max_bytes: usize) -> Self {
+        Self { max_deferred_string_bytes: max_bytes, ..self }
     }
 
-    /// Decrypts the strings of a value, or keeps them for when there is a key. Whether one is missing.
-    pub(super) fn decrypt_or_remember(&mut self, value: &Value) -> bool {
+    /// Decrypts the strings of a value, or stores them until the key is available. Returns `true` if the key is
+    /// missing.
+    pub(super) fn decrypt_or_defer(&mut self, value: &Value) -> bool {
         if let Some(cipher) = self.cipher() {
-            // One that can't be decrypted stays as it is; whoever wants its text gets none.
+            // A string that cannot be decrypted stays encrypted; reading its text fails.
             let _ = value.decrypt(&*cipher);
             return false;
         }
-        // What exceeds the limit can still be decrypted by hand.
+        // Strings beyond the limit can be decrypted with `decrypt`.
         let _ = value.try_for_each_secret(|text| {
             let len = text.encrypted().map_or(0, <[u8]>::len) + size_of::<SecureString>();
-            if self.string_bytes.saturating_add(len) > self.max_string_bytes {
+            if self.deferred_string_bytes.saturating_add(len) > self.max_deferred_string_bytes {
                 return Err(());
             }
-            self.string_bytes += len;
-            self.strings.push(text.clone());
+            self.deferred_string_bytes += len;
+            self.deferred_strings.push(text.clone());
             Ok(())
         });
         true
     }
 
-    pub(super) fn forget_strings(&mut self) {
-        self.strings = Vec::new();
-        self.string_bytes = 0;
+    pub(super) fn clear_deferred_strings(&mut self) {
+        self.deferred_strings = Vec::new();
+        self.deferred_string_bytes = 0;
     }
 }
 
@@ -105,32 +106,34 @@ impl Link {
         }
     }
 
-    /// Takes the lower one of the versions of both ends, and returns the version to use. The first client of a pool decides
-    /// how secure strings are sent. Messages that wait for this decision are written with it.
+    /// Decides by the common protocol version how secure strings are transferred, and returns the version to use. The
+    /// first client of a pool decides for all later ones.
     pub(crate) fn negotiate(&mut self, common: Version) -> Result<Version, Error> {
-        match (&self.key.secrets, common >= WITHOUT_KEY) {
-            (Secrets::Undecided, false) => self.key.secrets = Secrets::WithKey,
-            (Secrets::Undecided, true) => {
-                let cipher = Arc::new(ClearText { is_allowed: !self.key.is_clear_refused });
-                self.key.secrets = Secrets::Clear(cipher);
-                self.install();
-                self.reading = self.reading.clone().clear_secrets();
+        match (&self.key.secret_transfer, common >= FIRST_WITHOUT_KEY) {
+            (SecretTransfer::Undecided, false) => self.key.secret_transfer = SecretTransfer::WithKey,
+            (SecretTransfer::Undecided, true) => {
+                let cipher = Arc::new(ClearText { is_allowed: !self.key.forbids_cleartext });
+                self.key.secret_transfer = SecretTransfer::Clear(cipher);
+                self.install_cipher();
+                self.read_options = self.read_options.clone().clear_secrets();
             }
-            (Secrets::WithKey, true) => return Ok(Version::new(2, 3)),
-            (Secrets::Clear(_), false) => {
-                return Err(violation("a protocol before 2.4, with keys, in a pool that has none"));
+            (SecretTransfer::WithKey, true) => return Ok(Version::new(2, 3)),
+            (SecretTransfer::Clear(_), false) => {
+                return Err(protocol_violation(
+                    "a protocol version before 2.4 in a pool without a session key",
+                ));
             }
             _ => {}
         }
         Ok(common)
     }
 
-    fn install(&mut self) {
+    fn install_cipher(&mut self) {
         if let Some(cipher) = self.key.cipher() {
-            for text in &self.key.strings {
+            for text in &self.key.deferred_strings {
                 let _ = text.decrypt(&*cipher);
             }
-            self.key.forget_strings();
+            self.key.clear_deferred_strings();
             self.writer = Writer::with_options(WriteOptions::new().cipher(cipher));
         }
     }
@@ -144,7 +147,7 @@ impl Link {
         };
         let blob = Box::from(pair.public_key_blob());
         self.key.pair = Some(pair);
-        self.tell(None, &Payload::PublicKey(PublicKey { blob }))?;
+        self.send_protocol_payload(None, &Payload::PublicKey(PublicKey { blob }))?;
         self.key.is_requested = true;
         Ok(())
     }
@@ -154,57 +157,56 @@ impl Link {
         Err(Error::no_key())
     }
 
-    /// Client: takes the session key.
+    /// Client: accepts the session key.
     #[cfg(feature = "crypto")]
-    pub(crate) fn take_session_key(&mut self, answer: &EncryptedSessionKey) -> Result<(), Error> {
-        // A key that was asked for over two connections is answered twice, and is the same.
+    pub(crate) fn accept_session_key(&mut self, response: &EncryptedSessionKey) -> Result<(), Error> {
+        // If the key was requested over two connections, both responses carry the same key.
         if self.has_key() {
             return Ok(());
         }
         let pair = self.key.pair.take().filter(|_| self.key.is_requested);
-        let pair = pair.ok_or_else(|| violation("a session key that was not asked for"))?;
-        self.key.session = Some(Arc::new(pair.decrypt_session_key(&answer.blob)?));
-        self.install();
+        let pair = pair.ok_or_else(|| protocol_violation("a session key that was not requested"))?;
+        self.key.session = Some(Arc::new(pair.decrypt_session_key(&response.blob)?));
+        self.install_cipher();
         Ok(())
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn take_session_key(&self, _: &crate::message::EncryptedSessionKey) -> Result<(), Error> {
-        Err(violation("a session key that was not asked for"))
+    pub(crate) fn accept_session_key(&self, _: &crate::message::EncryptedSessionKey) -> Result<(), Error> {
+        Err(protocol_violation("a session key that was not requested"))
     }
 
-    /// Server: answers a public key with the session key, which is the same for every question.
+    /// Server: sends the session key in response to a public key. All requests get the same key.
     #[cfg(feature = "crypto")]
-    pub(crate) fn answer_public_key(&mut self, public: &PublicKey) -> Result<(), Error> {
-        if matches!(self.key.secrets, Secrets::Clear(_)) {
-            return Err(violation("a key in a session without keys, of protocol 2.4"));
+    pub(crate) fn respond_to_public_key(&mut self, public: &PublicKey) -> Result<(), Error> {
+        if matches!(self.key.secret_transfer, SecretTransfer::Clear(_)) {
+            return Err(protocol_violation("a key in a session of protocol 2.4, which has none"));
         }
-        let key = match (&self.key.session, self.key.prepared.take()) {
+        let key = match (&self.key.session, self.key.server_key.take()) {
             (Some(key), _) => key.clone(),
             (None, Some(key)) => Arc::new(key),
             (None, None) => Arc::new(SessionKey::generate()?),
         };
         let blob = key.encrypt_for(&public.blob)?.into();
-        self.tell(None, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
+        self.send_protocol_payload(None, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
         self.key.session = Some(key);
-        self.install();
+        self.install_cipher();
         Ok(())
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn answer_public_key(&self, _: &crate::message::PublicKey) -> Result<(), Error> {
+    pub(crate) fn respond_to_public_key(&self, _: &crate::message::PublicKey) -> Result<(), Error> {
         Err(Error::no_key())
     }
 
-    /// A new connection knows nothing of a key that was asked for over the one before. Whether it has to be asked for
-    /// again.
-    pub(crate) fn forget_key_request(&mut self) -> bool {
+    /// Resets a key request of a previous connection. Returns whether the key has to be requested again.
+    pub(crate) fn reset_key_request(&mut self) -> bool {
         let is_missing = self.key.is_requested && !self.has_key();
         self.key.is_requested &= !is_missing;
         is_missing
     }
 
-    /// Server: remembers that the key was asked for.
+    /// Server: records that the key was requested.
     pub(crate) fn set_key_requested(&mut self) {
         self.key.is_requested = true;
     }

@@ -1,218 +1,223 @@
-//! What waits to be sent: messages of each target, packets without data, and for which target nothing may go now.
+//! Send queue of a session: messages per target, packets without data, pending acknowledgements, and paused targets.
 //!
-//! Every step takes the same time however many targets and messages there are: a target is in a ring only while it has
-//! something that may go.
+//! Every operation takes constant time regardless of the number of targets and messages: a target is in a ring only
+//! while it can send.
 
 use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
+use super::lane::LaneBuffer;
 use crate::error::{Error, Kind};
-use crate::fragment::{Fragmenter, Payload, Priority, SendQueue};
+use crate::fragment::{Fragmenter, Priority};
 use crate::outofproc::Packet;
 
-/// Emptied queues whose buffers are kept to be used again.
-const SPARE: usize = 4;
+/// Number of empty lanes retained so that their buffers can be reused.
+const MAX_SPARE_LANES: usize = 4;
 
-/// What a packet without data counts towards the limit.
-const EACH_PACKET: usize = 64;
+/// Bytes that a packet without data counts towards the limit.
+const PACKET_OVERHEAD: usize = 64;
 
-/// The least that the protocol's own messages may take, whatever the limit is.
-const LEAST: usize = 64 << 10;
+/// Minimum limit for messages of the protocol itself, in bytes.
+const MIN_PROTOCOL_LIMIT: usize = 64 << 10;
 
-/// Which acknowledgement a target waits for.
+/// Acknowledgement that a target requires_ack for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum Ack {
     Command,
     Data,
 }
 
-/// Who a message is from, which decides how much may wait with it.
+/// Which limit applies to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
-    /// The application: it can wait until there is room.
+pub(crate) enum Quota {
+    /// Message of the application: the caller can retry when there is room.
     Application,
-    /// The protocol: states, keys, answers that nobody can hold back. They may take as much again.
+    /// Message required by the protocol, such as states, keys and acknowledgements. Allowed up to twice the limit.
     Protocol,
-    /// The size was counted when it was parked.
-    Admitted,
+    /// Already counted when the message was deferred.
+    Reserved,
 }
 
 #[derive(Default)]
 struct Target {
-    queue: Option<SendQueue>,
-    awaited: Option<Awaited>,
-    /// Whether nothing may go until there is a client for it.
-    is_held: bool,
-    /// Messages, and their bytes, that wait for the key.
-    parked: usize,
-    parked_bytes: usize,
-    /// Packets that go when no message is left and the last one is acknowledged.
+    /// Pending messages, indexed by `Priority`. `None` if there are none.
+    lanes: [Option<LaneBuffer>; 2],
+    pending_ack: Option<Ack>,
+    /// True if nothing may be sent until a client connects.
+    is_paused: bool,
+    /// Deferred messages, and their bytes.
+    deferred: usize,
+    deferred_bytes: usize,
+    /// Packets to send when all messages are sent and acknowledged.
     after: Vec<Packet<'static>>,
-    is_in_turns: bool,
-    is_in_urgent: bool,
+    is_in_ring: bool,
+    is_in_urgent_ring: bool,
 }
 
 impl Target {
-    fn has_data(&self) -> bool {
-        self.queue.is_some() || self.parked > 0
+    fn has_messages(&self) -> bool {
+        self.lanes.iter().any(Option::is_some)
     }
 
-    /// Whether data are pending, or an acknowledgement is.
+    fn has_prompt_response(&self) -> bool {
+        self.lanes[Priority::PromptResponse as usize].is_some()
+    }
+
+    fn has_data(&self) -> bool {
+        self.has_messages() || self.deferred > 0
+    }
+
+    /// Returns whether data or an acknowledgement is pending.
     fn is_busy(&self) -> bool {
-        self.has_data() || self.awaited.is_some()
+        self.has_data() || self.pending_ack.is_some()
     }
 
     fn is_blocked(&self) -> bool {
-        self.awaited.is_some() || self.is_held
+        self.pending_ack.is_some() || self.is_paused
     }
 
-    fn is_vacant(&self) -> bool {
+    fn is_unused(&self) -> bool {
         !self.has_data()
             && !self.is_blocked()
             && self.after.is_empty()
-            && !self.is_in_turns
-            && !self.is_in_urgent
+            && !self.is_in_ring
+            && !self.is_in_urgent_ring
     }
 }
 
 pub(crate) struct Outbox {
-    /// The size of fragments, and the number of the next message of the session.
+    /// Fragment size, and the object identifier of the next message of the session.
     fragmenter: Fragmenter,
-    /// Whether a target takes no more before it has acknowledged.
-    waits: bool,
+    /// True if a target takes no more data before it acknowledges the last.
+    requires_ack: bool,
     targets: HashMap<Option<Uuid>, Target>,
-    /// Targets with messages, in the order of their turns.
-    turns: VecDeque<Option<Uuid>>,
-    /// Those with answers to calls of the host, which go first.
-    urgent: VecDeque<Option<Uuid>>,
+    /// Targets with messages, in the order of their ring.
+    ring: VecDeque<Option<Uuid>>,
+    /// Targets with responses to host calls, which go first.
+    urgent_ring: VecDeque<Option<Uuid>>,
     packets: VecDeque<Packet<'static>>,
-    /// Packets without data, those that come after messages included.
+    /// All packets without data, including those that follow messages.
     packet_count: usize,
-    spare: Vec<SendQueue>,
-    is_held: bool,
+    spare: Vec<LaneBuffer>,
+    is_paused: bool,
     pending: usize,
     max_pending: usize,
 }
 
 impl Outbox {
-    pub(super) fn new(fragmenter: Fragmenter, waits: bool, max_pending: usize) -> Self {
+    pub(super) fn new(fragmenter: Fragmenter, requires_ack: bool, max_pending: usize) -> Self {
         Self {
             fragmenter,
-            waits,
+            requires_ack,
             targets: HashMap::new(),
-            turns: VecDeque::new(),
-            urgent: VecDeque::new(),
+            ring: VecDeque::new(),
+            urgent_ring: VecDeque::new(),
             packets: VecDeque::new(),
             packet_count: 0,
             spare: Vec::new(),
-            is_held: false,
+            is_paused: false,
             pending: 0,
             max_pending,
         }
     }
 
-    /// Bytes of all messages, those that wait for the key included.
+    /// Returns the bytes of all messages, including deferred ones.
     pub(crate) fn pending_bytes(&self) -> usize {
         self.pending
     }
 
-    /// Bytes of the messages for one target.
+    /// Returns the bytes of all messages of one target, including deferred ones.
     pub(crate) fn pending_bytes_of(&self, target: Option<Uuid>) -> usize {
         self.targets.get(&target).map_or(0, |target| {
-            target.parked_bytes + target.queue.as_ref().map_or(0, SendQueue::pending_bytes)
+            let pending = target.lanes.iter().flatten().map(LaneBuffer::pending_bytes).sum::<usize>();
+            target.deferred_bytes + pending
         })
     }
 
-    /// Whether the message that starts a pipeline was not handed out entirely.
+    /// Returns whether the message that creates a pipeline is not completely sent.
     pub(crate) fn has_unsent_start(&self, id: Uuid) -> bool {
-        let queue = self.targets.get(&Some(id)).and_then(|target| target.queue.as_ref());
-        queue.is_some_and(SendQueue::has_payload_end)
+        self.targets
+            .get(&Some(id))
+            .is_some_and(|target| target.lanes.iter().flatten().any(LaneBuffer::has_packet_end))
     }
 
-    /// Whether there is room for a message of so many bytes.
-    pub(super) fn admit(&self, len: usize, sender: Sender) -> Result<(), Error> {
-        let (taken, max) = match sender {
-            Sender::Admitted => return Ok(()),
-            Sender::Application => (self.pending, self.max_pending),
-            Sender::Protocol => (
-                self.pending.saturating_add(self.packet_count.saturating_mul(EACH_PACKET)),
-                self.max_pending.saturating_mul(2).max(LEAST),
+    /// Fails if there is no room for a message of this size.
+    pub(super) fn admit(&self, len: usize, quota: Quota) -> Result<(), Error> {
+        let (taken, max) = match quota {
+            Quota::Reserved => return Ok(()),
+            Quota::Application => (self.pending, self.max_pending),
+            Quota::Protocol => (
+                self.pending.saturating_add(self.packet_count.saturating_mul(PACKET_OVERHEAD)),
+                self.max_pending.saturating_mul(2).max(MIN_PROTOCOL_LIMIT),
             ),
         };
         if taken.saturating_add(len) > max {
-            return Err(Error::with(Kind::Limit, "bytes that wait to be sent"));
+            return Err(Error::with(Kind::Limit, "bytes of pending output"));
         }
         Ok(())
     }
 
-    /// Whether there is room for the answer to a packet.
+    /// Fails if there is no room for a response packet.
     pub(crate) fn admit_packet(&self) -> Result<(), Error> {
-        self.admit(EACH_PACKET, Sender::Protocol)
+        self.admit(PACKET_OVERHEAD, Quota::Protocol)
     }
 
-    /// Appends what a function writes, a message that was admitted.
+    /// Queues the message that `write` appends. It must have been admitted.
     pub(super) fn push(&mut self, id: Option<Uuid>, priority: Priority, write: impl FnOnce(&mut Vec<u8>)) {
         let target = self.targets.entry(id).or_default();
-        let queue = target.queue.get_or_insert_with(|| {
-            let spare = self.spare.pop();
-            spare.unwrap_or_else(|| SendQueue::new(self.fragmenter.clone()))
-        });
-        let before = queue.pending_bytes();
-        queue.fragmenter_mut().set_next_object_id(self.fragmenter.next_object_id());
-        let Ok(()) = queue.push_with(id, priority, |buffer| {
-            write(buffer);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        self.fragmenter.set_next_object_id(queue.fragmenter().next_object_id());
-        self.pending += queue.pending_bytes() - before;
-        self.enter(id);
+        let lane =
+            target.lanes[priority as usize].get_or_insert_with(|| self.spare.pop().unwrap_or_default());
+        self.pending += lane.push(self.fragmenter.take_object_id(), write);
+        self.schedule(id);
     }
 
-    /// Gives the last message of a stream a packet that ends with it.
-    pub(super) fn end_payload(&mut self, id: Option<Uuid>, priority: Priority) {
-        if let Some(queue) = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut()) {
-            queue.end_payload(id, priority);
+    /// Ends the packet behind the last message of a stream.
+    pub(super) fn end_packet(&mut self, id: Option<Uuid>, priority: Priority) {
+        let target = self.targets.get_mut(&id);
+        if let Some(lane) = target.and_then(|target| target.lanes[priority as usize].as_mut()) {
+            lane.end_packet();
         }
     }
 
-    /// Counts a message that waits for the key.
-    pub(super) fn park(&mut self, id: Option<Uuid>, len: usize) {
+    /// Counts a deferred message.
+    pub(super) fn count_deferred(&mut self, id: Option<Uuid>, len: usize) {
         let target = self.targets.entry(id).or_default();
-        target.parked += 1;
-        target.parked_bytes += len;
+        target.deferred += 1;
+        target.deferred_bytes += len;
         self.pending += len;
     }
 
-    /// A message waits for the key no more; it was pushed before this if it goes.
-    pub(super) fn unpark(&mut self, id: Option<Uuid>, len: usize) {
+    /// Uncounts a deferred message. If it is to be sent, it must have been pushed before.
+    pub(super) fn uncount_deferred(&mut self, id: Option<Uuid>, len: usize) {
         if let Some(target) = self.targets.get_mut(&id) {
-            target.parked -= 1;
-            target.parked_bytes -= len;
+            target.deferred -= 1;
+            target.deferred_bytes -= len;
             self.pending -= len;
-            self.settle(id);
+            self.update(id);
         }
     }
 
-    /// Queues a packet without data ahead of the messages of its target, with those that were to follow them.
-    pub(crate) fn act_before_data(&mut self, packet: Packet<'static>) {
+    /// Queues a packet without data before the messages of its target, after the packets that were to follow these
+    /// messages.
+    pub(crate) fn queue_packet_before_data(&mut self, packet: Packet<'static>) {
         if let Some(target) = self.targets.get_mut(&packet.target()) {
             self.packets.extend(target.after.drain(..));
         }
-        self.act(packet);
+        self.queue_packet(packet);
     }
 
     /// Queues a packet without data.
-    pub(crate) fn act(&mut self, packet: Packet<'static>) {
+    pub(crate) fn queue_packet(&mut self, packet: Packet<'static>) {
         self.packet_count += 1;
         if let Packet::Command(id) = packet {
-            self.targets.entry(id).or_default().awaited = Some(Awaited::Command);
+            self.targets.entry(id).or_default().pending_ack = Some(Ack::Command);
         }
         self.packets.push_back(packet);
     }
 
     /// Queues a packet without data behind the pending messages of its target and their acknowledgement.
-    pub(crate) fn act_after_data(&mut self, packet: Packet<'static>) {
+    pub(crate) fn queue_packet_after_data(&mut self, packet: Packet<'static>) {
         self.packet_count += 1;
         match self.targets.get_mut(&packet.target()) {
             Some(target) if target.is_busy() => target.after.push(packet),
@@ -220,66 +225,68 @@ impl Outbox {
         }
     }
 
-    /// Puts a target into the rings where it belongs.
-    fn enter(&mut self, id: Option<Uuid>) {
+    /// Adds a target to the rings it belongs to.
+    fn schedule(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        let Some(queue) = target.queue.as_ref().filter(|_| !target.is_blocked()) else { return };
-        // There are two lanes at most.
-        if !target.is_in_urgent && queue.lanes().any(|lane| lane.priority == Priority::PromptResponse) {
-            target.is_in_urgent = true;
-            self.urgent.push_back(id);
+        if target.is_blocked() || !target.has_messages() {
+            return;
         }
-        if !target.is_in_turns {
-            target.is_in_turns = true;
-            self.turns.push_back(id);
+        if !target.is_in_urgent_ring && target.has_prompt_response() {
+            target.is_in_urgent_ring = true;
+            self.urgent_ring.push_back(id);
+        }
+        if !target.is_in_ring {
+            target.is_in_ring = true;
+            self.ring.push_back(id);
         }
     }
 
-    /// What has to happen after a target lost messages or may go on.
-    fn settle(&mut self, id: Option<Uuid>) {
+    /// Updates rings and following packets after messages of a target were removed or the target was unblocked.
+    fn update(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        if let Some(queue) = target.queue.take_if(|queue| queue.is_empty())
-            && self.spare.len() < SPARE
-        {
-            self.spare.push(queue);
+        for lane in &mut target.lanes {
+            if let Some(mut lane) = lane.take_if(|lane| lane.is_empty())
+                && self.spare.len() < MAX_SPARE_LANES
+                && lane.reset()
+            {
+                self.spare.push(lane);
+            }
         }
         if !target.is_busy() {
             self.packets.extend(target.after.drain(..));
         }
-        if target.is_vacant() {
+        if target.is_unused() {
             self.targets.remove(&id);
         } else {
-            self.enter(id);
+            self.schedule(id);
         }
     }
 
-    /// The target whose turn it is, out of its ring.
+    /// Removes the next target that can send from its ring.
     fn next_target(&mut self) -> Option<Option<Uuid>> {
         loop {
-            let (id, is_urgent) = match self.urgent.pop_front() {
+            let (id, is_urgent) = match self.urgent_ring.pop_front() {
                 Some(id) => (id, true),
-                None => (self.turns.pop_front()?, false),
+                None => (self.ring.pop_front()?, false),
             };
             let Some(target) = self.targets.get_mut(&id) else { continue };
             if is_urgent {
-                target.is_in_urgent = false;
+                target.is_in_urgent_ring = false;
             } else {
-                target.is_in_turns = false;
+                target.is_in_ring = false;
             }
-            // What was dropped or blocked meanwhile left its place in the ring behind.
-            let may_go = !target.is_blocked()
-                && target.queue.as_ref().is_some_and(|queue| {
-                    !is_urgent || queue.lanes().any(|lane| lane.priority == Priority::PromptResponse)
-                });
-            if may_go {
+            // A target that was emptied or blocked meanwhile is still in the ring.
+            let has_messages = if is_urgent { target.has_prompt_response() } else { target.has_messages() };
+            let can_send = has_messages && !target.is_blocked();
+            if can_send {
                 return Some(id);
             }
-            self.settle(id);
+            self.update(id);
         }
     }
 
     pub(super) fn poll<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        if self.is_held {
+        if self.is_paused {
             return None;
         }
         if let Some(packet) = self.packets.pop_front() {
@@ -289,85 +296,89 @@ impl Outbox {
         buffer.clear();
         let id = self.next_target()?;
         let target = self.targets.get_mut(&id)?;
-        let queue = target.queue.as_mut()?;
-        let before = queue.pending_bytes();
-        let payload = queue.next_payload(max, buffer)?;
-        self.pending -= before - queue.pending_bytes();
-        if self.waits {
-            target.awaited = Some(Awaited::Data);
+        let priority = match target.has_prompt_response() {
+            true => Priority::PromptResponse,
+            false => Priority::Default,
+        };
+        let lane = target.lanes[priority as usize].as_mut()?;
+        self.pending -= lane.take(max, self.fragmenter.max_fragment_size(), buffer);
+        if self.requires_ack {
+            target.pending_ack = Some(Ack::Data);
         }
-        self.settle(id);
-        Some(Packet::Data { target: id, priority: payload.priority, data: buffer })
+        self.update(id);
+        Some(Packet::Data { target: id, priority, data: buffer })
     }
 
-    /// The target has acknowledged. Nothing happens if it was not asked to.
-    pub(crate) fn acknowledged(&mut self, id: Option<Uuid>, what: Awaited) {
+    /// Records an acknowledgement. Ignored if none of this kind is pending.
+    pub(crate) fn acknowledge(&mut self, id: Option<Uuid>, what: Ack) {
         if let Some(target) = self.targets.get_mut(&id)
-            && target.awaited.take_if(|awaited| *awaited == what).is_some()
+            && target.pending_ack.take_if(|pending_ack| *pending_ack == what).is_some()
         {
-            self.settle(id);
+            self.update(id);
         }
     }
 
-    /// Holds everything back, or lets it go.
-    pub(crate) fn hold_all(&mut self, is_held: bool) {
-        self.is_held = is_held;
+    /// Pauses or resumes all sending.
+    pub(crate) fn set_all_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
     }
 
-    /// Holds back the messages for a target, or lets them go.
-    pub(crate) fn hold(&mut self, id: Option<Uuid>, is_held: bool) {
-        self.targets.entry(id).or_default().is_held = is_held;
-        self.settle(id);
+    /// Pauses or resumes the messages of a target.
+    pub(crate) fn set_paused(&mut self, id: Option<Uuid>, is_paused: bool) {
+        self.targets.entry(id).or_default().is_paused = is_paused;
+        self.update(id);
     }
 
-    /// After a new connection nobody acknowledges what went over the one before.
-    pub(super) fn forget_awaited(&mut self) {
+    /// Clears pending acknowledgements after a reconnect: they were lost with the previous connection.
+    pub(super) fn clear_pending_acks(&mut self) {
         let ids: Vec<_> = self.targets.keys().copied().collect();
         for id in ids {
             if let Some(target) = self.targets.get_mut(&id) {
-                target.awaited = None;
+                target.pending_ack = None;
             }
-            self.settle(id);
+            self.update(id);
         }
     }
 
-    /// Drops the messages for a target, but for those that wait for the key. What was to come after them comes now.
+    /// Drops the messages of a target except deferred ones. Packets that were to follow them are sent now.
     pub(super) fn discard(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        self.pending -= target.queue.take().map_or(0, |queue| queue.pending_bytes());
-        self.settle(id);
+        for lane in target.lanes.iter_mut().filter_map(Option::take) {
+            self.pending -= lane.pending_bytes();
+        }
+        self.update(id);
     }
 
-    /// Drops the messages behind the one that starts a pipeline, but for those that wait for the key, and answers to calls
-    /// of the host.
+    /// Drops the input of a pipeline: its messages after the one that creates it, except deferred ones and responses to
+    /// host calls.
     pub(super) fn discard_input(&mut self, id: Option<Uuid>) {
-        let lane = Payload { target: id, priority: Priority::Default };
-        let queue = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut());
-        self.pending -= queue.map_or(0, |queue| queue.discard_behind_payload_end(lane));
-        self.settle(id);
+        let target = self.targets.get_mut(&id);
+        let lane = target.and_then(|target| target.lanes[Priority::Default as usize].as_mut());
+        self.pending -= lane.map_or(0, LaneBuffer::discard_behind_packet_end);
+        self.update(id);
     }
 
-    /// Drops everything that is known of a target, packets without data aside.
-    pub(super) fn forget(&mut self, id: Option<Uuid>) {
+    /// Drops all state of a target except packets without data.
+    pub(super) fn remove(&mut self, id: Option<Uuid>) {
         self.discard(id);
         if let Some(target) = self.targets.get_mut(&id) {
-            target.awaited = None;
-            target.is_held = false;
+            target.pending_ack = None;
+            target.is_paused = false;
         }
-        self.settle(id);
+        self.update(id);
     }
 
-    /// The same for all targets.
-    pub(super) fn forget_all(&mut self) {
+    /// Drops all state of all targets except packets without data.
+    pub(super) fn remove_all(&mut self) {
         let ids: Vec<_> = self.targets.keys().copied().collect();
         for id in ids {
-            self.forget(id);
+            self.remove(id);
         }
-        self.is_held = false;
+        self.is_paused = false;
     }
 
-    /// Drops the packets without data too.
-    pub(crate) fn forget_packets(&mut self) {
+    /// Drops the queued packets without data.
+    pub(crate) fn discard_packets(&mut self) {
         self.packet_count -= self.packets.len();
         self.packets.clear();
     }

@@ -1,4 +1,4 @@
-//! The 40 bytes in front of the data of a message.
+//! Message headers, 40 bytes before the data.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use uuid::Uuid;
 use super::MessageType;
 use crate::error::{Error, Kind};
 
-/// Some writers put it in front of the data; readers ignore it.
+/// Byte order mark that some writers put before the data; readers ignore it.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Who a message is for (MS-PSRP 2.2.1).
+/// The recipient of a message (MS-PSRP 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
-    /// The side that opened the pool.
+    /// The peer that opened the pool.
     Client,
-    /// The side that runs it.
+    /// The peer that runs the pool.
     Server,
 }
 
@@ -31,27 +31,27 @@ impl Destination {
 /// The header of a message (MS-PSRP 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageHeader {
-    /// Who the message is for.
+    /// The recipient.
     pub destination: Destination,
-    /// What it is about.
+    /// The message type.
     pub message_type: MessageType,
-    /// The runspace pool, all zero as long as a server does not know it.
+    /// The runspace pool; all zero while the server does not know it.
     pub pool_id: Uuid,
-    /// The pipeline, or `None`, which is all zero on the wire, for the pool itself.
+    /// The pipeline, or `None` (all zero on the wire) for messages of the pool itself.
     pub pipeline_id: Option<Uuid>,
 }
 
 impl MessageHeader {
-    /// How many bytes a header takes.
+    /// Length of a header in bytes.
     pub const LEN: usize = 40;
 
-    /// The header as bytes: numbers and the first three parts of identifiers are little-endian.
+    /// Encodes the header. Numbers and the first three parts of GUIDs are little-endian.
     #[inline]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [pool_start, pool_end] = to_words(self.pool_id);
         let [pipeline_start, pipeline_end] = to_words(self.pipeline_id.unwrap_or_default());
         let start = u64::from(self.destination.id()) | u64::from(self.message_type.id()) << 32;
-        // Whole words in order, which stay in registers until they are where they belong.
+        // Whole words in order stay in registers until they are stored.
         let mut bytes = [0; Self::LEN];
         bytes[..8].copy_from_slice(&start.to_le_bytes());
         bytes[8..16].copy_from_slice(&pool_start.to_le_bytes());
@@ -61,11 +61,11 @@ impl MessageHeader {
         bytes
     }
 
-    /// Reads a header.
+    /// Decodes a header. Unknown message types are preserved.
     ///
     /// # Errors
     ///
-    /// Fails if the destination is neither client nor server ([`Error::is_invalid_header`]). Unknown types are kept.
+    /// Fails with [`Error::is_invalid_header`] if the destination is neither client nor server.
     #[inline]
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let word = |at: usize| {
@@ -89,7 +89,7 @@ impl MessageHeader {
     }
 }
 
-/// An identifier in the byte order of .NET, as two little-endian words.
+/// Converts a GUID to .NET's byte order, as two little-endian words.
 fn to_words(id: Uuid) -> [u64; 2] {
     let (start, end) = id.as_u64_pair();
     [swap_parts(start).rotate_left(32), end.swap_bytes()]
@@ -99,12 +99,12 @@ fn from_words(start: u64, end: u64) -> Uuid {
     Uuid::from_u64_pair(swap_parts(start.rotate_left(32)), end.swap_bytes())
 }
 
-/// Exchanges the two lower of the three parts of the first word.
+/// Swaps the second and third part of the GUID in the first word.
 const fn swap_parts(word: u64) -> u64 {
     word & 0xFFFF_FFFF_0000_0000 | (word as u32).rotate_left(16) as u64
 }
 
-/// A message as it travels in fragments (MS-PSRP 2.2.1): a header, and data that is CLIXML or empty.
+/// A message (MS-PSRP 2.2.1): a header, and data that is CLIXML or empty. Messages are sent in fragments.
 ///
 /// ```
 /// use psrp::message::{Destination, Message, MessageHeader, MessageType};
@@ -122,19 +122,19 @@ const fn swap_parts(word: u64) -> u64 {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Message<'a> {
-    /// Who it is for and what it is about.
+    /// Recipient, type, pool and pipeline.
     pub header: MessageHeader,
-    /// One element of CLIXML in UTF-8; empty for [`MessageType::EndOfPipelineInput`], and for the output of `$null`.
+    /// One CLIXML element in UTF-8. Empty for [`MessageType::EndOfPipelineInput`] and for the output `$null`.
     pub data: &'a [u8],
 }
 
 impl<'a> Message<'a> {
-    /// Splits a message into header and data, without a byte order mark if there is one.
+    /// Splits a message into header and data. A byte order mark before the data is removed.
     ///
     /// # Errors
     ///
-    /// Fails if there are less than 40 bytes ([`Error::is_unexpected_end`]) or if the destination is neither client nor
-    /// server ([`Error::is_invalid_header`]).
+    /// Fails with [`Error::is_unexpected_end`] for less than 40 bytes, and with [`Error::is_invalid_header`] if the
+    /// destination is neither client nor server.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, Error> {
         let Some((header, data)) = bytes.split_first_chunk() else {
             return Err(Error::with(Kind::UnexpectedEnd, "header of a message").or_offset(bytes.len() as u64));
@@ -142,14 +142,14 @@ impl<'a> Message<'a> {
         Ok(Self { header: MessageHeader::from_bytes(header)?, data: data.strip_prefix(BOM).unwrap_or(data) })
     }
 
-    /// Appends the message.
+    /// Appends the encoded message.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.reserve(MessageHeader::LEN + self.data.len());
         out.extend_from_slice(&self.header.to_bytes());
         out.extend_from_slice(self.data);
     }
 
-    /// Appends the message with a byte order mark in front of its data, the way PowerShell writes it. It reads both.
+    /// Appends the encoded message with a byte order mark before the data, like PowerShell writes it. It reads both.
     pub fn encode_with_bom(&self, out: &mut Vec<u8>) {
         out.reserve(MessageHeader::LEN + BOM.len() + self.data.len());
         out.extend_from_slice(&self.header.to_bytes());
@@ -158,7 +158,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Shows how much data there is, not the data, for it may be secret.
+/// Shows the length of the data, but not the data, which may be secret.
 impl fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Message").field("header", &self.header).field("len", &self.data.len()).finish()
@@ -177,7 +177,7 @@ mod tests {
     };
 
     #[test]
-    fn identifiers_have_the_byte_order_of_net() {
+    fn guids_have_the_byte_order_of_dotnet() {
         let bytes = HEADER.to_bytes();
         assert_eq!(&bytes[..8], [1, 0, 0, 0, 4, 0x10, 4, 0]);
         assert_eq!(&bytes[8..24], b"\x33\x22\x11\x00\x55\x44\x77\x66\x88\x99\xaa\xbb\xcc\xdd\xee\xff");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shorter_input_is_refused() {
+    fn truncated_headers_are_rejected() {
         let bytes = HEADER.to_bytes();
         for end in 0..bytes.len() {
             let error = Message::decode(&bytes[..end]).unwrap_err();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn other_destinations_are_refused() {
+    fn unknown_destinations_are_rejected() {
         for destination in [0, 3, 4, 0x0100_0000] {
             let mut bytes = HEADER.to_bytes();
             bytes[..4].copy_from_slice(&u32::to_le_bytes(destination));

@@ -1,8 +1,8 @@
-//! Messages: the header (MS-PSRP 2.2.1), and what each type of message carries (MS-PSRP 2.2.2).
+//! Messages: the header (MS-PSRP 2.2.1), and the payload of each message type (MS-PSRP 2.2.2).
 //!
-//! A [`Message`] is a header and data; a [`Payload`] is what the data mean, one type for each type of message. Members
-//! may come in any order and case, those that have a sensible default may be missing, and enumerations may be objects
-//! or plain numbers. What is written has the names, types and order that PowerShell's own client uses.
+//! A [`Message`] is a header and bytes; a [`Payload`] is the decoded data, one Rust type per message type. When
+//! decoding, members may be in any order and case, members with a sensible default may be missing, and enumerations may
+//! be objects or numbers. Encoded messages have the names, types and order of PowerShell's own client.
 //!
 //! ```
 //! use psrp::clixml::Writer;

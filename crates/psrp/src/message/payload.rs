@@ -1,4 +1,4 @@
-//! What a message means, whatever its type.
+//! Decoded data of messages.
 
 use super::MessageType;
 use super::body::*;
@@ -7,13 +7,14 @@ use crate::clixml::{ReadOptions, Reader, Writer};
 use crate::error::Kind;
 use crate::host::{HostCall, HostResponse};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord, RecordStream};
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Progress, PsString, Value};
 
-/// Defines [`Payload`] from its variants: those that read and write an object alike, then the special ones.
+/// Defines [`Payload`] from the variants that read and write an object in the same way; the others are listed in the
+/// macro.
 macro_rules! payload {
     ($($(#[$doc:meta])* $name:ident($type:ty),)*) => {
-        /// What a message carries, by its type (MS-PSRP 2.2.2).
+        /// The decoded data of a message, by message type (MS-PSRP 2.2.2).
         ///
         /// ```
         /// use psrp::message::{MessageType, Payload, PipelineState, PipelineStateInfo};
@@ -29,13 +30,13 @@ macro_rules! payload {
         #[non_exhaustive]
         pub enum Payload {
             $($(#[$doc])* $name($type),)*
-            /// Asks for the public key (MS-PSRP 2.2.2.5); carries an empty string.
+            /// Requests the public key (MS-PSRP 2.2.2.5); the data is an empty string.
             PublicKeyRequest,
-            /// An object for the input of a pipeline (MS-PSRP 2.2.2.17).
+            /// Input object of a pipeline (MS-PSRP 2.2.2.17).
             PipelineInput(Value),
-            /// The input of a pipeline ends (MS-PSRP 2.2.2.18); carries nothing.
+            /// End of the input of a pipeline (MS-PSRP 2.2.2.18); has no data.
             EndOfPipelineInput,
-            /// An object of the output of a pipeline (MS-PSRP 2.2.2.19).
+            /// Output object of a pipeline (MS-PSRP 2.2.2.19).
             PipelineOutput(Value),
             /// A debug message (MS-PSRP 2.2.2.22).
             DebugRecord(Box<InformationalRecord>),
@@ -43,12 +44,12 @@ macro_rules! payload {
             VerboseRecord(Box<InformationalRecord>),
             /// A warning (MS-PSRP 2.2.2.24).
             WarningRecord(Box<InformationalRecord>),
-            /// A message of a type that is not known here, with its number and its data as they are.
+            /// A message of an unknown type: its number and its undecoded data.
             Other(u32, Box<[u8]>),
         }
 
         impl Payload {
-            /// The type of the message.
+            /// Returns the type of the message.
             pub const fn message_type(&self) -> MessageType {
                 match self {
                     $(Self::$name(_) => MessageType::$name,)*
@@ -63,7 +64,7 @@ macro_rules! payload {
                 }
             }
 
-            /// The value that the message carries, `None` where its data are empty, and for types that are not known.
+            /// Converts the payload to a value. `None` for messages without data and for unknown types.
             pub fn to_value(&self) -> Option<Value> {
                 match self {
                     $(Self::$name(body) => Some(Field::write(body)),)*
@@ -80,9 +81,9 @@ macro_rules! payload {
             fn read(
                 message_type: MessageType,
                 value: Option<Value>,
-                budget: &mut Budget,
+                budget: &mut CopyBudget,
             ) -> Result<Self, Mismatch> {
-                let some = || value.as_ref().ok_or_else(|| Mismatch::new("there are no data"));
+                let some = || value.as_ref().ok_or_else(|| Mismatch::new("the message has no data"));
                 Ok(match message_type {
                     $(MessageType::$name => Self::$name(Field::read(some()?, budget)?),)*
                     MessageType::PublicKeyRequest => Self::PublicKeyRequest,
@@ -98,7 +99,7 @@ macro_rules! payload {
                     MessageType::WarningRecord => {
                         Self::WarningRecord(Box::new(InformationalRecord::read(some()?, budget)?))
                     }
-                    MessageType::Other(_) => return Err(Mismatch::new("the type of the message is not known")),
+                    MessageType::Other(_) => return Err(Mismatch::new("the message type is unknown")),
                 })
             }
         }
@@ -106,75 +107,75 @@ macro_rules! payload {
 }
 
 payload! {
-    /// Versions of one side.
+    /// Versions of client or server.
     SessionCapability(SessionCapability),
     /// Opens a pool.
     InitRunspacePool(Box<InitRunspacePool>),
-    /// The public key for the session key.
+    /// Public key to encrypt the session key.
     PublicKey(PublicKey),
-    /// The session key.
+    /// Encrypted session key.
     EncryptedSessionKey(EncryptedSessionKey),
     /// Connects to a pool.
     ConnectRunspacePool(ConnectRunspacePool),
-    /// Changes the largest number of runspaces.
+    /// Sets the maximum number of runspaces.
     SetMaxRunspaces(SetMaxRunspaces),
-    /// Changes the least number of runspaces.
+    /// Sets the minimum number of runspaces.
     SetMinRunspaces(SetMinRunspaces),
-    /// Answers requests of the pool.
+    /// Response to a request of the pool.
     RunspaceAvailability(RunspaceAvailability),
-    /// The state of the pool.
+    /// State of the pool.
     RunspacePoolState(RunspacePoolStateInfo),
     /// Starts a pipeline.
     CreatePipeline(Box<CreatePipeline>),
-    /// Asks how many runspaces are free.
+    /// Requests the number of available runspaces.
     GetAvailableRunspaces(GetAvailableRunspaces),
-    /// An event of the remote session.
+    /// Event of the remote session.
     UserEvent(Box<UserEvent>),
-    /// Data of the application.
+    /// Application data of the server.
     ApplicationPrivateData(ApplicationPrivateData),
     /// Starts a pipeline that lists commands.
     GetCommandMetadata(Box<GetCommandMetadata>),
-    /// The size of the pool that a client connected to.
+    /// Number of runspaces of the pool that a client connected to.
     RunspacePoolInitData(RunspaceLimits),
     /// Resets the runspace.
     ResetRunspaceState(ResetRunspaceState),
-    /// Calls the client's host for the pool (MS-PSRP 2.2.2.15).
+    /// Call of the client's host on behalf of the pool (MS-PSRP 2.2.2.15).
     RunspacePoolHostCall(HostCall),
-    /// Answers a call for the pool (MS-PSRP 2.2.2.16).
+    /// Response to a call of the pool (MS-PSRP 2.2.2.16).
     RunspacePoolHostResponse(HostResponse),
     /// An error of a pipeline (MS-PSRP 2.2.2.20).
     ErrorRecord(Box<ErrorRecord>),
-    /// The state of a pipeline.
+    /// State of a pipeline.
     PipelineState(PipelineStateInfo),
-    /// Progress (MS-PSRP 2.2.2.25).
+    /// Progress of an operation (MS-PSRP 2.2.2.25).
     ProgressRecord(Box<Progress>),
     /// A record of the information stream.
     InformationRecord(Box<InformationRecord>),
-    /// Calls the client's host for a pipeline (MS-PSRP 2.2.2.27).
+    /// Call of the client's host on behalf of a pipeline (MS-PSRP 2.2.2.27).
     PipelineHostCall(HostCall),
-    /// Answers a call for a pipeline (MS-PSRP 2.2.2.28).
+    /// Response to a call of a pipeline (MS-PSRP 2.2.2.28).
     PipelineHostResponse(HostResponse),
 }
 
 impl Payload {
-    /// Default of what [`from_value_within`](Self::from_value_within) lets be copied out of a value: 64 MiB.
-    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_MAX_SIZE;
+    /// Default of `max_size` in [`from_value_within`](Self::from_value_within): 64 MiB.
+    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_COPY_BUDGET;
 
-    /// Reads the data of a message of this type. Secure strings stay encrypted.
+    /// Decodes the data of a message of this type. Secure strings stay encrypted.
     ///
     /// # Errors
     ///
-    /// What [`Reader`] refuses; a member that is missing or of another type, which the error names
-    /// ([`Error::is_mismatch`]); a copy of what the data share of more than 64 MiB ([`Error::is_limit`]).
+    /// Fails like [`Reader`], with [`Error::is_mismatch`], naming the member, if a member is missing or has another
+    /// type, and with [`Error::is_limit`] if copying shared parts of the data would take more than 64 MiB.
     pub fn decode(message_type: MessageType, data: &[u8]) -> Result<Self, Error> {
         Self::decode_with(message_type, data, ReadOptions::new())
     }
 
-    /// As [`decode`](Self::decode), with options: limits, and a cipher that decrypts secure strings.
+    /// Like [`decode`](Self::decode), with options: limits, and a cipher that decrypts secure strings.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode), and secure strings that the cipher refuses.
+    /// Fails like [`decode`](Self::decode), and if the cipher can't decrypt a secure string.
     pub fn decode_with(message_type: MessageType, data: &[u8], options: ReadOptions) -> Result<Self, Error> {
         if let MessageType::Other(id) = message_type {
             return Ok(Self::Other(id, data.into()));
@@ -183,8 +184,8 @@ impl Payload {
         Self::from_value(message_type, value)
     }
 
-    /// As [`decode_with`](Self::decode_with), and returns the decoded size of the message too: what its value takes in
-    /// memory and what is copied out of it. The limit of the options applies to the sum.
+    /// Like [`decode_with`](Self::decode_with), but also returns the decoded size of the message: the memory of its
+    /// value and of the parts copied out of it. The limit of the options applies to the sum.
     pub(crate) fn decode_sized(
         message_type: MessageType,
         data: &[u8],
@@ -195,17 +196,17 @@ impl Payload {
         }
         let max_size = options.max_decoded_size();
         let (value, size) = read_value(data, options)?;
-        let mut budget = Budget::new(max_size.saturating_sub(size));
+        let mut budget = CopyBudget::new(max_size.saturating_sub(size));
         let payload = Self::read(message_type, value, &mut budget)?;
-        Ok((payload, max_size - budget.left()))
+        Ok((payload, max_size - budget.remaining()))
     }
 
-    /// The data of the message, to be put after a [`MessageHeader`](super::MessageHeader). The bytes lie in the writer
-    /// until its next document.
+    /// Encodes the data, which follow a [`MessageHeader`](super::MessageHeader). The bytes are in the writer until its
+    /// next document.
     ///
     /// # Errors
     ///
-    /// What the writer can't write: secure strings if it has no cipher ([`Error::is_no_key`]).
+    /// Fails like the writer, for example with [`Error::is_no_key`] for a secure string without a cipher.
     pub fn encode<'a>(&'a self, writer: &'a mut Writer) -> Result<&'a [u8], Error> {
         if let Self::Other(_, data) = self {
             return Ok(data);
@@ -216,33 +217,32 @@ impl Payload {
         }
     }
 
-    /// What a message of this type means with this value, `None` if its data are empty.
+    /// Converts the value of a message of this type; `None` if its data are empty.
     ///
     /// # Errors
     ///
-    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
-    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
+    /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
         Self::from_value_within(message_type, value, Self::DEFAULT_MAX_SIZE)
     }
 
-    /// As [`from_value`](Self::from_value), with a limit in bytes of what may be copied. Objects are shared inside
-    /// of a value but not in what is read from it. The default that the others have is
-    /// [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
+    /// Like [`from_value`](Self::from_value), with a limit on copied bytes. Objects inside a value are shared, their
+    /// typed forms are copies. The default is [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
     ///
     /// # Errors
     ///
-    /// As [`from_value`](Self::from_value).
+    /// Fails like [`from_value`](Self::from_value).
     pub fn from_value_within(
         message_type: MessageType,
         value: Option<Value>,
         max_size: usize,
     ) -> Result<Self, Error> {
-        Ok(Self::read(message_type, value, &mut Budget::new(max_size))?)
+        Ok(Self::read(message_type, value, &mut CopyBudget::new(max_size))?)
     }
 }
 
-/// The value of a message, if its data are not empty, and its decoded size.
+/// Reads the value of a message, if its data are not empty, and returns it with its decoded size.
 fn read_value(data: &[u8], options: ReadOptions) -> Result<(Option<Value>, usize), Error> {
     let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
     if data.is_empty() {
@@ -251,6 +251,6 @@ fn read_value(data: &[u8], options: ReadOptions) -> Result<(Option<Value>, usize
     let mut items = Reader::with_options(data, options);
     match (items.next().transpose()?, items.next().transpose()?) {
         (Some((_, value)), None) => Ok((Some(value), items.decoded_size())),
-        _ => Err(Error::with(Kind::Structure, "a message without a value or with more than one")),
+        _ => Err(Error::with(Kind::Structure, "a message must have exactly one value")),
     }
 }

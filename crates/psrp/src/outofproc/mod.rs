@@ -1,9 +1,9 @@
-//! Packets of the out-of-process transport: one XML element per line (MS-PSRP does not describe it; PowerShell uses it for
-//! standard input and output, SSH, named pipes, sockets and containers).
+//! Packets of PowerShell's out-of-process transport: one XML element per line. PowerShell uses it over standard input
+//! and output, SSH, named pipes, sockets and containers. MS-PSRP does not specify it.
 //!
 //! ```
 //! use psrp::fragment::Priority;
-//! use psrp::outofproc::{Packet, PacketReader, Received, Role};
+//! use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 //!
 //! let mut line = Vec::new();
 //! let packet = Packet::Data { target: None, priority: Priority::Default, data: b"test data" };
@@ -15,7 +15,7 @@
 //!
 //! let mut reader = PacketReader::new(Role::Server);
 //! let mut bytes = &line[..];
-//! assert_eq!(reader.next(&mut bytes)?, Some(Received::Packet(packet)));
+//! assert_eq!(reader.next(&mut bytes)?, Some(ReaderEvent::Packet(packet)));
 //! assert_eq!(reader.next(&mut bytes)?, None);
 //! # Ok::<(), psrp::Error>(())
 //! ```
@@ -25,4 +25,4 @@ mod parse;
 mod reader;
 
 pub use packet::Packet;
-pub use reader::{PacketReader, ReaderOptions, Received, Role};
+pub use reader::{PacketReader, ReaderEvent, ReaderOptions, Role};

@@ -1,48 +1,49 @@
-//! The eight packets, and how they are written.
+//! The eight packet types and their encoding.
 
 use std::fmt;
 
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
-use super::parse::{BOM, Element, Line, Name};
+use super::parse::{BOM, ElementName, LineParser, PacketElement};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 
-/// A packet. Its target is a pipeline, or `None`, which is an identifier of zeros on the wire, for the pool.
+/// Packet of the out-of-process transport. Its target is a pipeline, or `None` for the pool (an all-zero identifier on
+/// the wire).
 ///
-/// Acknowledgements go from the server to the client, and never back: PowerShell ends the session of a client that sends
-/// one.
+/// Only servers send acknowledgements: PowerShell ends the session of a client that sends one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Packet<'a> {
-    /// One or more fragments. Both sides; a client waits for [`Packet::DataAck`] before it sends more to the same target.
+    /// From either side: one or more fragments. A client waits for [`Packet::DataAck`] before it sends more to the same
+    /// target.
     Data {
-        /// The pipeline, or `None` for the pool.
+        /// Pipeline, or `None` for the pool.
         target: Option<Uuid>,
-        /// The stream of the target.
+        /// Stream of the target.
         priority: Priority,
-        /// The fragments; never empty.
+        /// Encoded fragments; never empty.
         data: &'a [u8],
     },
-    /// Server: data was processed.
+    /// From the server: data was processed.
     DataAck(Option<Uuid>),
-    /// Client: makes a pipeline, before its first data.
+    /// From the client: creates a pipeline. Sent before the pipeline's data.
     Command(Option<Uuid>),
-    /// Server: the pipeline is there.
+    /// From the server: the pipeline was created.
     CommandAck(Option<Uuid>),
-    /// Client: closes a pipeline, or the pool.
+    /// From the client: closes a pipeline or the pool.
     Close(Option<Uuid>),
-    /// Server: it is closed.
+    /// From the server: the pipeline or pool was closed.
     CloseAck(Option<Uuid>),
-    /// Client: stops a pipeline.
+    /// From the client: stops a pipeline.
     Signal(Option<Uuid>),
-    /// Server: the signal has arrived.
+    /// From the server: the signal was received.
     SignalAck(Option<Uuid>),
 }
 
 impl<'a> Packet<'a> {
-    /// The pipeline, or `None` for the pool.
+    /// Returns the pipeline, or `None` for the pool.
     pub const fn target(&self) -> Option<Uuid> {
         match *self {
             Self::Data { target, .. }
@@ -56,14 +57,14 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Appends the line of the packet with its line feed. Allocates only if the buffer has to grow.
+    /// Appends the packet as a line with a line feed. Allocates only if the buffer has to grow.
     ///
     /// # Errors
     ///
-    /// Fails if there is no data in [`Packet::Data`], which no reader takes ([`Error::is_unwritable`]).
+    /// Fails with [`Error::is_unwritable`] for a [`Packet::Data`] without data, which readers reject.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let Self::Data { target, priority, data } = self else {
-            // Names have at most ten letters: one reservation for all of the line.
+            // Element names have at most ten letters, so one reservation covers the line.
             out.reserve(64);
             out.push(b'<');
             out.extend_from_slice(self.name().as_bytes());
@@ -88,20 +89,21 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
-    /// Reads a line with exactly one packet, with or without a line end. Data is decoded into the buffer, whose content is
-    /// lost.
+    /// Parses a line that contains exactly one packet, with or without its line end. The data is decoded into `buffer`,
+    /// which is cleared first.
     ///
-    /// The rules are PowerShell's: any quotes, the attributes in any order, identifiers in any form of .NET, comments and
-    /// processing instructions skipped. A stream other than `PromptResponse` (in any case) is the default one.
+    /// Follows PowerShell's rules: either quote, attributes in any order, identifiers in any .NET format; comments and
+    /// processing instructions are skipped. Every stream other than `PromptResponse` (ignoring case) is the default
+    /// stream.
     ///
     /// # Errors
     ///
-    /// Fails if the line is not well-formed ([`Error::is_syntax`], [`Error::is_unexpected_end`]), for other elements,
-    /// attributes or identifiers ([`Error::is_invalid_header`]) and if the data is empty or no Base64
-    /// ([`Error::is_invalid_text`]).
+    /// Fails with [`Error::is_syntax`] or [`Error::is_unexpected_end`] if the line is not well-formed, with
+    /// [`Error::is_invalid_header`] for other elements, attributes or identifiers, and with [`Error::is_invalid_text`]
+    /// if the data is empty or not Base64.
     pub fn parse(line: &[u8], buffer: &'a mut Vec<u8>) -> Result<Self, Error> {
         let start = if line.starts_with(BOM) { BOM.len() } else { 0 };
-        let mut parser = Line::new(line, start, 0);
+        let mut parser = LineParser::new(line, start, 0);
         let Some(element) = parser.next()? else {
             return Err(
                 Error::with(Kind::UnexpectedEnd, "a line without a packet").or_offset(line.len() as u64)
@@ -115,17 +117,17 @@ impl<'a> Packet<'a> {
     }
 
     #[inline(always)]
-    pub(super) const fn from_element(element: &Element, data: &'a [u8]) -> Self {
+    pub(super) const fn from_element(element: &PacketElement, data: &'a [u8]) -> Self {
         let target = element.target;
         match element.name {
-            Name::Data => Self::Data { target, priority: element.priority, data },
-            Name::DataAck => Self::DataAck(target),
-            Name::Command => Self::Command(target),
-            Name::CommandAck => Self::CommandAck(target),
-            Name::Close => Self::Close(target),
-            Name::CloseAck => Self::CloseAck(target),
-            Name::Signal => Self::Signal(target),
-            Name::SignalAck => Self::SignalAck(target),
+            ElementName::Data => Self::Data { target, priority: element.priority, data },
+            ElementName::DataAck => Self::DataAck(target),
+            ElementName::Command => Self::Command(target),
+            ElementName::CommandAck => Self::CommandAck(target),
+            ElementName::Close => Self::Close(target),
+            ElementName::CloseAck => Self::CloseAck(target),
+            ElementName::Signal => Self::Signal(target),
+            ElementName::SignalAck => Self::SignalAck(target),
         }
     }
 
@@ -148,7 +150,7 @@ fn put_guid(target: Option<Uuid>, out: &mut Vec<u8>) {
     out.extend_from_slice(target.unwrap_or_default().as_hyphenated().encode_lower(&mut text).as_bytes());
 }
 
-/// Shows how much data there is, not the data, for it may be secret.
+/// Shows the size of the data but not its contents, which can be secret.
 impl fmt::Debug for Packet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
-//! The elements of a line.
+//! Parser for the elements of a line.
 //!
-//! The vocabulary is eight elements with two attributes, so this reads it directly; what else XML allows is skipped or
-//! refused by PowerShell's rules.
+//! The vocabulary is eight elements with two attributes, so they are parsed directly. Other XML markup is skipped or
+//! rejected by PowerShell's rules.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::{b64, guid};
 
-/// The byte order mark that may stand at the beginning of a stream.
+/// Byte order mark, allowed at the start of a stream.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum ElementName {
     Data,
     DataAck,
     Command,
@@ -28,7 +28,7 @@ pub(super) enum Name {
     SignalAck,
 }
 
-impl Name {
+impl ElementName {
     fn find(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"Data" => Self::Data,
@@ -44,28 +44,28 @@ impl Name {
     }
 }
 
-/// An element, and where its text is in the line.
+/// Parsed element, with the range of its text in the line.
 #[derive(Debug, PartialEq)]
-pub(super) struct Element {
-    pub(super) name: Name,
+pub(super) struct PacketElement {
+    pub(super) name: ElementName,
     pub(super) target: Option<Uuid>,
     pub(super) priority: Priority,
     text: Range<usize>,
 }
 
-impl Element {
-    /// Replaces the buffer by the data that the text stands for. Only [`Name::Data`] has any.
+impl PacketElement {
+    /// Decodes the element's data into the buffer, which is cleared first. Only [`ElementName::Data`] has data.
     #[inline(always)]
     pub(super) fn decode(&self, line: &[u8], base: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
-        if self.name != Name::Data {
+        if self.name != ElementName::Data {
             return Ok(());
         }
         let error = |detail| Error::with(Kind::InvalidText, detail).or_offset(base + self.text.start as u64);
         let text = &line[self.text.clone()];
         if b64::decode(text, buffer).is_none() {
             buffer.clear();
-            // Character references are no Base64; almost nobody writes them.
+            // Slow path: the data contains character references, which are not Base64.
             let text = unescape(text).ok_or_else(|| error("data of a packet"))?;
             b64::decode(&text, buffer).ok_or_else(|| error("data of a packet"))?;
         }
@@ -73,86 +73,86 @@ impl Element {
     }
 }
 
-/// A line without its end, read from the front.
-pub(super) struct Line<'a> {
+/// Parser over one line without its line end.
+pub(super) struct LineParser<'a> {
     text: &'a [u8],
     at: usize,
-    /// Where the line is in the stream.
+    /// Offset of the line in the stream.
     base: u64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LineParser<'a> {
     pub(super) const fn new(text: &'a [u8], at: usize, base: u64) -> Self {
         Self { text, at, base }
     }
 
-    /// How much of the line was read.
+    /// Returns the position in the line.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
-    /// The place in the stream.
+    /// Returns the position in the stream.
     pub(super) const fn offset(&self) -> u64 {
         self.base + self.at as u64
     }
 
-    /// Whether nothing follows that counts.
+    /// Returns whether only white space and comments are left.
     #[inline]
     pub(super) fn is_empty(&mut self) -> Result<bool, Error> {
         if self.at == self.text.len() { Ok(true) } else { self.is_blank() }
     }
 
     fn is_blank(&mut self) -> Result<bool, Error> {
-        self.skip_blanks();
+        self.skip_whitespace();
         while self.skip_comment()? {
-            self.skip_blanks();
+            self.skip_whitespace();
         }
         Ok(self.at == self.text.len())
     }
 
-    /// The next element of the line.
-    // Inlined like all on the way of the usual line, so that an element is not put together only to be taken apart.
+    /// Returns the next element of the line.
+    // Inlined, like everything that parses the canonical form, to avoid copying the element.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Result<Option<Element>, Error> {
-        match self.usual() {
+    pub(super) fn next(&mut self) -> Result<Option<PacketElement>, Error> {
+        match self.parse_canonical() {
             Some(element) => Ok(Some(element)),
-            None => self.any(),
+            None => self.parse_general(),
         }
     }
 
-    /// The next element if it is spelled as PowerShell spells it, which takes a few comparisons.
+    /// Parses the next element if it has the form that PowerShell writes: a few comparisons.
     #[inline(always)]
-    fn usual(&mut self) -> Option<Element> {
+    fn parse_canonical(&mut self) -> Option<PacketElement> {
         let rest = self.rest();
-        let (name, priority, id, behind) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
-            Some(behind) => {
-                let (id, behind) = behind.split_first_chunk()?;
-                (Name::Data, Priority::Default, id, behind.strip_prefix(b"'>")?)
+        let (name, priority, id, after) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
+            Some(after) => {
+                let (id, after) = after.split_first_chunk()?;
+                (ElementName::Data, Priority::Default, id, after.strip_prefix(b"'>")?)
             }
             None => {
                 let inner = rest.strip_prefix(b"<")?;
-                let (name, behind) = inner.split_at(memchr::memchr(b' ', inner)?);
-                let name = Name::find(name).filter(|name| *name != Name::Data)?;
-                let (id, behind) = behind.strip_prefix(b" PSGuid='")?.split_first_chunk()?;
-                (name, Priority::Default, id, behind)
+                let (name, after) = inner.split_at(memchr::memchr(b' ', inner)?);
+                let name = ElementName::find(name).filter(|name| *name != ElementName::Data)?;
+                let (id, after) = after.strip_prefix(b" PSGuid='")?.split_first_chunk()?;
+                (name, Priority::Default, id, after)
             }
         };
         let id = Uuid::try_parse_ascii(id as &[u8; 36]).ok()?;
         let target = (!id.is_nil()).then_some(id);
-        let start = self.text.len() - behind.len();
-        let (len, end) = if name == Name::Data {
-            let len = memchr::memchr(b'<', behind).filter(|&len| !behind[..len].trim_ascii().is_empty())?;
-            (len, behind[len..].strip_prefix(b"</Data>")?)
+        let start = self.text.len() - after.len();
+        let (len, end) = if name == ElementName::Data {
+            let len = memchr::memchr(b'<', after).filter(|&len| !after[..len].trim_ascii().is_empty())?;
+            (len, after[len..].strip_prefix(b"</Data>")?)
         } else {
-            (0, behind.strip_prefix(b"' />")?)
+            (0, after.strip_prefix(b"' />")?)
         };
         self.at = self.text.len() - end.len();
-        Some(Element { name, target, priority, text: start..start + len })
+        Some(PacketElement { name, target, priority, text: start..start + len })
     }
 
-    /// The next element, however it is spelled.
+    /// Parses the next element in any form.
     #[inline(never)]
-    fn any(&mut self) -> Result<Option<Element>, Error> {
+    fn parse_general(&mut self) -> Result<Option<PacketElement>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
@@ -161,7 +161,7 @@ impl<'a> Line<'a> {
         }
         let start = self.at;
         let name = self.name();
-        let Some(name) = Name::find(name) else {
+        let Some(name) = ElementName::find(name) else {
             self.at = start;
             let kind = if self.rest().is_empty() { Kind::UnexpectedEnd } else { Kind::InvalidHeader };
             return Err(self.error(kind, "element of a packet"));
@@ -170,12 +170,12 @@ impl<'a> Line<'a> {
         let (target, priority) = self.attributes(name)?;
         let mut text = self.at..self.at;
         if self.eat(b"/>") {
-            if name == Name::Data {
+            if name == ElementName::Data {
                 return Err(self.error(Kind::InvalidText, "a data packet without data"));
             }
         } else {
             self.expect(b">")?;
-            if name == Name::Data {
+            if name == ElementName::Data {
                 while self.skip_comment()? {}
                 let len = memchr::memchr(b'<', self.rest())
                     .ok_or_else(|| self.error(Kind::UnexpectedEnd, "data of a packet"))?;
@@ -190,19 +190,19 @@ impl<'a> Line<'a> {
             }
             self.expect(b"</")?;
             self.expect(full)?;
-            self.skip_blanks();
+            self.skip_whitespace();
             self.expect(b">")?;
         }
-        Ok(Some(Element { name, target, priority, text }))
+        Ok(Some(PacketElement { name, target, priority, text }))
     }
 
-    /// The attributes, which are exactly `PSGuid`, and `Stream` for data.
-    fn attributes(&mut self, element: Name) -> Result<(Option<Uuid>, Priority), Error> {
+    /// Parses the attributes: exactly `PSGuid`, and `Stream` for data.
+    fn attributes(&mut self, element: ElementName) -> Result<(Option<Uuid>, Priority), Error> {
         let mut target = None;
         let mut priority = None;
         loop {
             let before = self.at;
-            self.skip_blanks();
+            self.skip_whitespace();
             if matches!(self.rest().first(), Some(b'/' | b'>') | None) {
                 break;
             }
@@ -217,7 +217,7 @@ impl<'a> Line<'a> {
                         .ok_or_else(|| self.error(Kind::InvalidHeader, "identifier of a packet"))?;
                     target = Some((!id.is_nil()).then_some(id));
                 }
-                b"Stream" if priority.is_none() && element == Name::Data => {
+                b"Stream" if priority.is_none() && element == ElementName::Data => {
                     let value = self.value()?;
                     priority = Some(if value.eq_ignore_ascii_case(b"PromptResponse") {
                         Priority::PromptResponse
@@ -233,18 +233,18 @@ impl<'a> Line<'a> {
         }
         match (target, priority) {
             (Some(target), Some(priority)) => Ok((target, priority)),
-            (Some(target), None) if element != Name::Data => Ok((target, Priority::Default)),
+            (Some(target), None) if element != ElementName::Data => Ok((target, Priority::Default)),
             _ => Err(self.error(Kind::InvalidHeader, "an attribute of a packet is missing")),
         }
     }
 
-    /// The equals sign and a value in quotes.
+    /// Parses the equals sign and a quoted value.
     fn value(&mut self) -> Result<Cow<'a, [u8]>, Error> {
-        self.skip_blanks();
+        self.skip_whitespace();
         self.expect(b"=")?;
-        self.skip_blanks();
+        self.skip_whitespace();
         let Some(&quote @ (b'\'' | b'"')) = self.rest().first() else {
-            return Err(self.missing("value of an attribute"));
+            return Err(self.unexpected("value of an attribute"));
         };
         self.at += 1;
         let rest = self.rest();
@@ -258,7 +258,7 @@ impl<'a> Line<'a> {
         Ok(value)
     }
 
-    /// The bytes up to what ends a name.
+    /// Takes the bytes of a name.
     fn name(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let len = rest
@@ -273,11 +273,11 @@ impl<'a> Line<'a> {
         &self.text[self.at..]
     }
 
-    fn skip_blanks(&mut self) {
+    fn skip_whitespace(&mut self) {
         self.at += self.rest().len() - self.rest().trim_ascii_start().len();
     }
 
-    /// Skips one comment or processing instruction; whether there was one.
+    /// Skips one comment or processing instruction. Returns whether there was one.
     fn skip_comment(&mut self) -> Result<bool, Error> {
         let (start, end): (&[u8], &[u8]) = if self.rest().starts_with(b"<!--") {
             (b"<!--", b"-->")
@@ -293,18 +293,18 @@ impl<'a> Line<'a> {
     }
 
     fn eat(&mut self, expected: &[u8]) -> bool {
-        let there = self.rest().starts_with(expected);
-        if there {
+        let is_match = self.rest().starts_with(expected);
+        if is_match {
             self.at += expected.len();
         }
-        there
+        is_match
     }
 
     fn expect(&mut self, expected: &[u8]) -> Result<(), Error> {
-        if self.eat(expected) { Ok(()) } else { Err(self.missing("end of a packet")) }
+        if self.eat(expected) { Ok(()) } else { Err(self.unexpected("end of a packet")) }
     }
 
-    fn missing(&self, detail: &'static str) -> Error {
+    fn unexpected(&self, detail: &'static str) -> Error {
         let kind = if self.rest().is_empty() { Kind::UnexpectedEnd } else { Kind::Syntax };
         self.error(kind, detail)
     }
@@ -314,7 +314,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Resolves the references that are not an entity of a document's own. `None` for those.
+/// Resolves references. Returns `None` if there is an undefined entity.
 fn unescape(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     if memchr::memchr(b'&', text).is_none() {
         return Some(Cow::Borrowed(text));
@@ -328,12 +328,12 @@ fn unescape(text: &[u8]) -> Option<Cow<'_, [u8]>> {
 mod tests {
     use super::*;
 
-    /// The spelling that is read by comparison is read to the same by the rules; others are not taken for it.
+    /// The canonical parser agrees with the general one, and accepts no other form.
     #[test]
-    fn the_usual_spelling_means_the_same() {
+    fn canonical_and_general_parsers_agree() {
         const ID: &str = "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9";
         const NIL: &str = "00000000-0000-0000-0000-000000000000";
-        let usual = |line: &str| Line::new(line.as_bytes(), 0, 0).usual();
+        let canonical = |line: &str| LineParser::new(line.as_bytes(), 0, 0).parse_canonical();
         for id in [ID, NIL] {
             for line in [
                 format!("<Data Stream='Default' PSGuid='{id}'>QUJD</Data>"),
@@ -342,14 +342,14 @@ mod tests {
                 format!("<Command PSGuid='{id}' /> "),
                 format!("<SignalAck PSGuid='{id}' /><!-- -->"),
             ] {
-                let mut fast = Line::new(line.as_bytes(), 0, 0);
-                let mut slow = Line::new(line.as_bytes(), 0, 0);
-                let (found, expected) = (fast.usual(), slow.any().unwrap().unwrap());
-                let places = |element: &Element| (element.name, element.target, element.priority);
-                assert_eq!(found.as_ref().map(places), Some(places(&expected)), "{line}");
+                let mut fast = LineParser::new(line.as_bytes(), 0, 0);
+                let mut slow = LineParser::new(line.as_bytes(), 0, 0);
+                let (actual, expected) = (fast.parse_canonical(), slow.parse_general().unwrap().unwrap());
+                let fields = |element: &PacketElement| (element.name, element.target, element.priority);
+                assert_eq!(actual.as_ref().map(fields), Some(fields(&expected)), "{line}");
                 assert_eq!(fast.at, slow.at, "{line}");
-                if expected.name == Name::Data {
-                    assert_eq!(found.unwrap().text, expected.text, "{line}");
+                if expected.name == ElementName::Data {
+                    assert_eq!(actual.unwrap().text, expected.text, "{line}");
                 }
             }
         }
@@ -365,7 +365,7 @@ mod tests {
             format!("<Other PSGuid='{ID}' />"),
             "<Close PSGuid='a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8fx' />".to_owned(),
         ] {
-            assert_eq!(usual(&line), None, "{line}");
+            assert_eq!(canonical(&line), None, "{line}");
         }
     }
 }

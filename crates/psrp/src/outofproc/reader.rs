@@ -1,47 +1,47 @@
-//! Lines out of chunks.
+//! Reads packets from a stream of bytes.
 
 use std::fmt;
 
 use super::Packet;
-use super::parse::{BOM, Element, Line};
+use super::parse::{BOM, LineParser, PacketElement};
 use crate::error::{Error, Kind};
 use crate::fragment::Fragmenter;
 
-/// Buffers beyond this are given back after their line.
-const RETAINED: usize = 1 << 20;
+/// Line buffers larger than this are freed after the line.
+const MAX_RETAINED: usize = 1 << 20;
 
-/// What a server writes in front of the reason why it ends.
-const FAILURE: &[u8] = b"__NamedPipeError__:";
+/// Prefix of the line in which a server reports why it ends.
+const FAILURE_PREFIX: &[u8] = b"__NamedPipeError__:";
 
-/// Which side reads.
+/// Side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The client, which skips lines that are no packets: banners and profiles of a login print such.
+    /// Client. Skips lines that are not packets, for example login banners and profile output.
     Client,
-    /// The server, for which everything that is no packet is an error, and an empty line the end of the session.
+    /// Server. Rejects lines that are not packets; an empty line ends the session.
     Server,
 }
 
-/// What a [`PacketReader`] accepts.
+/// Limits of a [`PacketReader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReaderOptions {
     max_line: usize,
 }
 
 impl ReaderOptions {
-    /// Default of [`max_line`](Self::max_line): a packet with one fragment of the default size and 1 KiB, which makes
-    /// 44,716 bytes.
+    /// Default of [`max_line`](Self::max_line): 44,716 bytes, which is a packet with one fragment of the default size
+    /// plus 1 KiB.
     pub const DEFAULT_MAX_LINE: usize = crate::b64::encoded_len(Fragmenter::DEFAULT_FRAGMENT_SIZE) + 1024;
 
-    /// The default limit.
+    /// Creates options with the default limit.
     pub const fn new() -> Self {
         Self { max_line: Self::DEFAULT_MAX_LINE }
     }
 
-    /// Limits a line to so many bytes without its line feed. Default:
-    /// [`DEFAULT_MAX_LINE`](Self::DEFAULT_MAX_LINE), 44,716 bytes. `usize::MAX` means no limit.
+    /// Sets the maximum bytes of a line, without its line feed. `usize::MAX` disables the limit. Default:
+    /// [`DEFAULT_MAX_LINE`](Self::DEFAULT_MAX_LINE), 44,716 bytes.
     ///
-    /// A peer may put several fragments into a packet; fragments of `n` bytes take `n / 3 * 4` and about 100 bytes more.
+    /// A packet can contain several fragments. Fragments of `n` bytes in total take `n / 3 * 4` bytes plus about 100.
     #[must_use]
     pub const fn max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
@@ -55,78 +55,78 @@ impl Default for ReaderOptions {
     }
 }
 
-/// What [`PacketReader::next`] found.
+/// Item returned by [`PacketReader::next`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Received<'a> {
-    /// A packet.
+pub enum ReaderEvent<'a> {
+    /// Packet of the peer.
     Packet(Packet<'a>),
-    /// The client has ended the session with an empty line. Only servers find this.
+    /// The client ended the session with an empty line. Returned to servers only.
     End,
-    /// The server ends and tells why. It is text from the other side: escape it before it goes to a terminal. Only clients
-    /// find this.
+    /// The server reports why it ends. The text is the server's: escape it before displaying it in a terminal. Returned
+    /// to clients only.
     Failure(String),
 }
 
-/// Reads packets from bytes in any division.
+/// Incremental parser of packets; the input can be split anywhere.
 ///
-/// Lines end with a line feed, in front of which there may be a carriage return. A line that arrives as a whole is read in
-/// place. A line may hold several packets. Offsets of errors count from the first byte that the reader was given.
+/// Lines end with LF or CRLF and can contain several packets. A line that is completely contained in the input is
+/// parsed in place. Error offsets count from the first byte of the stream.
 pub struct PacketReader {
     role: Role,
     options: ReaderOptions,
-    /// The line in progress, or a complete one of which packets are left.
+    /// Incomplete line, or a complete one with unread packets.
     line: Vec<u8>,
-    /// Where to go on in a complete line.
+    /// Position of the next packet in a complete line.
     rest: Option<usize>,
-    /// Where in the stream the line begins.
+    /// Offset of the line in the stream.
     offset: u64,
     data: Vec<u8>,
-    failed: bool,
+    has_failed: bool,
 }
 
 impl PacketReader {
-    /// With the default options.
+    /// Creates a reader with the default options.
     pub const fn new(role: Role) -> Self {
         Self::with_options(role, ReaderOptions::new())
     }
 
-    /// With these options.
+    /// Creates a reader with the given options.
     pub const fn with_options(role: Role, options: ReaderOptions) -> Self {
-        Self { role, options, line: Vec::new(), rest: None, offset: 0, data: Vec::new(), failed: false }
+        Self { role, options, line: Vec::new(), rest: None, offset: 0, data: Vec::new(), has_failed: false }
     }
 
-    /// Takes bytes until there is a packet, and gives it. `None` when all bytes are taken.
+    /// Consumes input up to the next packet and returns it, or `None` when all input is consumed.
     ///
     /// # Errors
     ///
-    /// Fails for a line past the limit ([`Error::is_limit`]), before more of it is stored, and as [`Packet::parse`] does.
-    /// These errors are fatal for a session: each further call fails ([`Error::is_state`]).
-    pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Result<Option<Received<'s>>, Error> {
-        if self.failed {
-            return Err(Error::with(Kind::State, "the reader has failed before"));
+    /// Fails with [`Error::is_limit`] for a line that exceeds the limit, before storing more of it, and like
+    /// [`Packet::parse`]. Errors are fatal: every further call fails with [`Error::is_state`].
+    pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Result<Option<ReaderEvent<'s>>, Error> {
+        if self.has_failed {
+            return Err(Error::with(Kind::State, "the reader has already failed"));
         }
         match self.step(input) {
-            Ok(Some(Found::Packet(element))) => {
-                Ok(Some(Received::Packet(Packet::from_element(&element, &self.data))))
+            Ok(Some(ParsedLine::Packet(element))) => {
+                Ok(Some(ReaderEvent::Packet(Packet::from_element(&element, &self.data))))
             }
-            Ok(Some(Found::End)) => Ok(Some(Received::End)),
-            Ok(Some(Found::Failure(text))) => Ok(Some(Received::Failure(text))),
+            Ok(Some(ParsedLine::End)) => Ok(Some(ReaderEvent::End)),
+            Ok(Some(ParsedLine::Failure(text))) => Ok(Some(ReaderEvent::Failure(text))),
             Ok(None) => Ok(None),
             Err(error) => {
-                self.failed = true;
+                self.has_failed = true;
                 self.line = Vec::new();
                 Err(error)
             }
         }
     }
 
-    /// Takes the end of the stream for the end of the line in progress, if there is one.
+    /// Signals the end of the stream, which also ends an incomplete last line.
     ///
     /// # Errors
     ///
-    /// Those of [`PacketReader::next`].
-    pub fn finish(&mut self) -> Result<Option<Received<'_>>, Error> {
+    /// Same as [`PacketReader::next`].
+    pub fn finish(&mut self) -> Result<Option<ReaderEvent<'_>>, Error> {
         if self.line.is_empty() || self.rest.is_some() {
             return self.next(&mut &[][..]);
         }
@@ -134,23 +134,23 @@ impl PacketReader {
     }
 
     #[inline]
-    fn step(&mut self, input: &mut &[u8]) -> Result<Option<Found>, Error> {
+    fn step(&mut self, input: &mut &[u8]) -> Result<Option<ParsedLine>, Error> {
         loop {
             if let Some(at) = self.rest {
-                let (found, rest) = packet(&self.line, at, self.offset, &mut self.data)?;
+                let (item, rest) = next_packet(&self.line, at, self.offset, &mut self.data)?;
                 self.rest = rest;
                 if rest.is_none() {
                     self.end_line(self.line.len());
                 }
-                if found.is_some() {
-                    return Ok(found);
+                if item.is_some() {
+                    return Ok(item);
                 }
                 continue;
             }
             let end = memchr::memchr(b'\n', input);
             let (head, tail) = input.split_at(end.unwrap_or(input.len()));
             if self.line.len() + head.len() > self.options.max_line {
-                return Err(Error::with(Kind::Limit, "length of a line").or_offset(self.offset));
+                return Err(Error::with(Kind::Limit, "bytes of a line (see max_line)").or_offset(self.offset));
             }
             if end.is_none() {
                 self.line.extend_from_slice(head);
@@ -166,9 +166,9 @@ impl PacketReader {
             let len = full.len();
             let line = full.strip_suffix(b"\r").unwrap_or(full);
             let start = if self.offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
-            let (found, rest) = match is_other(self.role, &line[start..]) {
-                Some(other) => (other, None),
-                None => packet(line, start, self.offset, &mut self.data)?,
+            let (item, rest) = match parse_control_line(self.role, &line[start..]) {
+                Some(control) => (control, None),
+                None => next_packet(line, start, self.offset, &mut self.data)?,
             };
             if rest.is_some() && !buffered {
                 self.line.extend_from_slice(head);
@@ -177,23 +177,23 @@ impl PacketReader {
             if rest.is_none() {
                 self.end_line(len);
             }
-            if found.is_some() {
-                return Ok(found);
+            if item.is_some() {
+                return Ok(item);
             }
         }
     }
 
-    /// Forgets a line of so many bytes.
+    /// Discards a finished line of `len` bytes.
     fn end_line(&mut self, len: usize) {
         self.offset += len as u64 + 1;
-        if self.line.capacity() > RETAINED {
+        if self.line.capacity() > MAX_RETAINED {
             self.line = Vec::new();
         }
         self.line.clear();
     }
 }
 
-/// Shows where it is, not what it has received, for that may be secret.
+/// Shows position and sizes, not received data, which can be secret.
 impl fmt::Debug for PacketReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PacketReader")
@@ -201,43 +201,43 @@ impl fmt::Debug for PacketReader {
             .field("options", &self.options)
             .field("offset", &self.offset)
             .field("len", &self.line.len())
-            .field("failed", &self.failed)
+            .field("has_failed", &self.has_failed)
             .finish_non_exhaustive()
     }
 }
 
-enum Found {
-    /// A packet, its data in the buffer.
-    Packet(Element),
+enum ParsedLine {
+    /// Packet whose data is in the reader's buffer.
+    Packet(PacketElement),
     End,
     Failure(String),
 }
 
-/// What a line means that is not there for packets, or that it means nothing.
-fn is_other(role: Role, line: &[u8]) -> Option<Option<Found>> {
+/// Parses lines that are not packets. `None` if the line contains packets, `Some(None)` if it is to be skipped.
+fn parse_control_line(role: Role, line: &[u8]) -> Option<Option<ParsedLine>> {
     match role {
-        Role::Server => line.is_empty().then_some(Some(Found::End)),
+        Role::Server => line.is_empty().then_some(Some(ParsedLine::End)),
         Role::Client if line.trim_ascii_start().starts_with(b"<") => None,
         Role::Client => Some(
-            line.strip_prefix(FAILURE)
-                .map(|reason| Found::Failure(String::from_utf8_lossy(reason).trim().to_owned())),
+            line.strip_prefix(FAILURE_PREFIX)
+                .map(|reason| ParsedLine::Failure(String::from_utf8_lossy(reason).trim().to_owned())),
         ),
     }
 }
 
-/// The next packet of a line from a place on, and the place after it if there is more.
+/// Parses the next packet of a line. Also returns the position after it, if there is more to parse.
 #[inline]
-fn packet(
+fn next_packet(
     line: &[u8],
     at: usize,
     offset: u64,
     data: &mut Vec<u8>,
-) -> Result<(Option<Found>, Option<usize>), Error> {
-    let mut parser = Line::new(line, at, offset);
+) -> Result<(Option<ParsedLine>, Option<usize>), Error> {
+    let mut parser = LineParser::new(line, at, offset);
     let Some(element) = parser.next()? else { return Ok((None, None)) };
     element.decode(line, offset, data)?;
     let after = parser.at();
-    // What is wrong behind a packet is told after the packet.
+    // An error after this packet is reported by the next call.
     let rest = if matches!(parser.is_empty(), Ok(true)) { None } else { Some(after) };
-    Ok((Some(Found::Packet(element)), rest))
+    Ok((Some(ParsedLine::Packet(element)), rest))
 }

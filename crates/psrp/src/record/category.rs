@@ -1,4 +1,4 @@
-//! What an error is about.
+//! Categories of errors.
 
 use crate::shape::open_enum;
 
@@ -6,28 +6,28 @@ open_enum! {
     /// The category of an error (`System.Management.Automation.ErrorCategory`, MS-PSRP 2.2.3.9).
     #[derive(Default)]
     pub enum ErrorCategory {
-        /// Nothing in particular.
+        /// No category.
         #[default]
         NotSpecified = 0,
-        /// Something could not be opened.
+        /// Opening failed.
         OpenError = 1,
-        /// Something could not be closed.
+        /// Closing failed.
         CloseError = 2,
         /// A device failed.
         DeviceError = 3,
-        /// Actions wait for each other.
+        /// A deadlock was detected.
         DeadlockDetected = 4,
-        /// An argument is not valid.
+        /// An argument is invalid.
         InvalidArgument = 5,
-        /// Data are not valid.
+        /// Data is invalid.
         InvalidData = 6,
-        /// The operation is not valid in this state.
+        /// The operation is invalid in the current state.
         InvalidOperation = 7,
-        /// A result is not valid.
+        /// A result is invalid.
         InvalidResult = 8,
-        /// A type is not valid.
+        /// A type is invalid.
         InvalidType = 9,
-        /// Metadata are wrong.
+        /// Metadata is invalid.
         MetadataError = 10,
         /// Not implemented.
         NotImplemented = 11,
@@ -37,9 +37,9 @@ open_enum! {
         ObjectNotFound = 13,
         /// The operation was stopped.
         OperationStopped = 14,
-        /// The operation took too long.
+        /// The operation timed out.
         OperationTimeout = 15,
-        /// The syntax is wrong.
+        /// A syntax error.
         SyntaxError = 16,
         /// The script can't be parsed.
         ParserError = 17,
@@ -47,7 +47,7 @@ open_enum! {
         PermissionDenied = 18,
         /// A resource is in use.
         ResourceBusy = 19,
-        /// A resource exists already.
+        /// A resource already exists.
         ResourceExists = 20,
         /// A resource is not available.
         ResourceUnavailable = 21,
@@ -55,19 +55,19 @@ open_enum! {
         ReadError = 22,
         /// Writing failed.
         WriteError = 23,
-        /// Text that a program wrote to its error output.
+        /// Text that a program wrote to standard error.
         FromStdErr = 24,
         /// A security check failed.
         SecurityError = 25,
-        /// A protocol was violated.
+        /// The protocol was violated.
         ProtocolError = 26,
         /// A connection failed.
         ConnectionError = 27,
         /// Authentication failed.
         AuthenticationError = 28,
-        /// A limit is exceeded.
+        /// A limit was exceeded.
         LimitsExceeded = 29,
-        /// A quota is exceeded.
+        /// A quota was exceeded.
         QuotaExceeded = 30,
         /// A feature is not enabled.
         NotEnabled = 31,

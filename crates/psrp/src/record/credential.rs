@@ -1,21 +1,21 @@
 //! Credentials.
 
-use crate::shape::{Budget, Field, Mismatch, Reader, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, Mismatch, object_struct};
 use crate::value::{Object, PsString, SecureString, Value};
 
-/// A user and a password (`System.Management.Automation.PSCredential`, MS-PSRP 2.2.3.25).
+/// User name and password (`System.Management.Automation.PSCredential`, MS-PSRP 2.2.3.25).
 ///
-/// The password is encrypted when it is written, and so needs the session key; `Debug` does not show it.
+/// The password is encrypted when it is written, which requires the session key. `Debug` does not show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsCredential {
-    /// Name of the user, with a domain where there is one.
+    /// User name, optionally with a domain.
     pub user_name: PsString,
     /// The password.
     pub password: SecureString,
 }
 
 impl PsCredential {
-    /// A credential from its two parts.
+    /// Creates a credential.
     pub fn new(user_name: impl Into<PsString>, password: SecureString) -> Self {
         Self { user_name: user_name.into(), password }
     }
@@ -31,10 +31,10 @@ impl Field for PsCredential {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self { user_name: from.required("UserName")?, password: from.required("Password")? })
     }
 }
 
-bag!(@values PsCredential);
+object_struct!(@values PsCredential);

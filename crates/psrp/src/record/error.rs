@@ -1,11 +1,11 @@
 //! Error records.
 
 use super::{ErrorCategory, InvocationInfo, exception};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
-/// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): the data of an error message, the reason of a
-/// failed pipeline or pool, the answer of a host that failed.
+/// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason of
+/// a failed pipeline or pool, or the response of a host call that failed.
 ///
 /// ```
 /// use psrp::record::{ErrorCategory, ErrorRecord};
@@ -20,47 +20,47 @@ use crate::value::{Members, Object, PsString, TypeNames, Value};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorRecord {
-    /// The exception, an object; see [`exception`](super::exception).
+    /// The exception as an object; see [`exception`](super::exception()).
     pub exception: Value,
-    /// What the command worked on.
+    /// The object that the command was processing.
     pub target_object: Value,
-    /// An identifier of the error, such as `PathNotFound,Microsoft.PowerShell.Commands.GetChildItemCommand`.
+    /// Identifier of the error, such as `PathNotFound,Microsoft.PowerShell.Commands.GetChildItemCommand`.
     pub fully_qualified_error_id: Option<PsString>,
-    /// The call as an object, which most senders leave out in favour of `invocation`.
+    /// The invocation as an object. Most senders use `invocation` instead.
     pub invocation_info: Value,
-    /// What the error is about.
+    /// Category of the error.
     pub category: ErrorCategory,
-    /// What was being done.
+    /// The operation that failed.
     pub activity: Option<PsString>,
-    /// Why it failed, most often the type of the exception.
+    /// Reason of the failure, usually the type of the exception.
     pub reason: Option<PsString>,
     /// Name of the target.
     pub target_name: Option<PsString>,
     /// Type of the target.
     pub target_type: Option<PsString>,
-    /// The five members before as one text.
+    /// Summary of the category and the four previous members.
     pub category_message: Option<PsString>,
-    /// A text to show instead of the message of the exception.
+    /// Text to be shown instead of the message of the exception.
     pub details_message: Option<PsString>,
-    /// What the user could do.
+    /// Recommended action for the user.
     pub recommended_action: Option<PsString>,
-    /// The stack of the script.
+    /// Stack trace of the script.
     pub script_stack_trace: Option<PsString>,
-    /// The call that failed, if the client asked for it.
+    /// The invocation that failed, if the client requested it.
     pub invocation: Option<Box<InvocationInfo>>,
-    /// Items that each command of the pipeline had worked on; written only with `invocation`, whose own list stands in for
-    /// `None`.
+    /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
+    /// used for `None`.
     pub pipeline_iteration_info: Option<Vec<i32>>,
-    /// What the record's `ToString` gave at the sender.
+    /// Text form of the record at the sender.
     pub text: Option<PsString>,
-    /// Members that are not known here.
+    /// Unknown members.
     pub extra: Members,
 }
 
 const EXTENDED: &str = "SerializeExtendedInfo";
 const ITERATION: &str = "PipelineIterationInfo";
 
-/// The names of the members besides those of the call.
+/// Names of all members except those of the invocation.
 const NAMES: &[&str] = &[
     "Exception",
     "TargetObject",
@@ -79,12 +79,12 @@ const NAMES: &[&str] = &[
 ];
 
 impl ErrorRecord {
-    /// An error with this message, of a `System.Exception`.
+    /// Creates an error with this message; the exception is a `System.Exception`.
     pub fn new(message: impl Into<PsString>, category: ErrorCategory) -> Self {
         Self::of_exception(exception([], message), category)
     }
 
-    /// An error of this exception; see [`exception`](super::exception).
+    /// Creates an error from an exception; see [`exception`](super::exception()).
     pub fn of_exception(exception: Value, category: ErrorCategory) -> Self {
         let text = exception.get("Message").and_then(Value::as_ps_string).cloned();
         let mut record = Self {
@@ -117,7 +117,7 @@ impl ErrorRecord {
         self
     }
 
-    /// Sets what was being done.
+    /// Sets the operation that failed.
     #[must_use]
     pub fn with_activity(mut self, activity: impl Into<PsString>) -> Self {
         self.activity = Some(activity.into());
@@ -125,7 +125,7 @@ impl ErrorRecord {
         self
     }
 
-    /// Sets why it failed.
+    /// Sets the reason of the failure.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<PsString>) -> Self {
         self.reason = Some(reason.into());
@@ -148,7 +148,7 @@ impl ErrorRecord {
         self
     }
 
-    /// Makes `category_message` of the members that it sums up: `Category (TargetName:TargetType) [Activity], Reason`.
+    /// Updates `category_message` from the other members: `Category (TargetName:TargetType) [Activity], Reason`.
     pub fn describe_category(&mut self) {
         let text = |text: &Option<PsString>| text.as_ref().map(PsString::to_string).unwrap_or_default();
         let [name, type_name] = [&self.target_name, &self.target_type].map(text);
@@ -157,8 +157,8 @@ impl ErrorRecord {
         self.category_message = Some(message.into());
     }
 
-    /// The text to show: that of the details, else the message of the exception, else what `ToString` gave. Not made safe
-    /// for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    /// Returns the text to show: the details, else the message of the exception, else the text form. Not escaped for a
+    /// terminal; see [`terminal_safe`](crate::terminal_safe).
     pub fn message(&self) -> Option<&PsString> {
         self.details_message
             .as_ref()
@@ -174,7 +174,7 @@ impl Field for ErrorRecord {
         static TYPE_NAMES: LazyLock<TypeNames> =
             LazyLock::new(|| TypeNames::new(["System.Management.Automation.ErrorRecord", "System.Object"]));
 
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Exception", &self.exception);
         out.put("TargetObject", &self.target_object);
         out.put("FullyQualifiedErrorId", &self.fully_qualified_error_id);
@@ -190,8 +190,8 @@ impl Field for ErrorRecord {
         out.put_some("ErrorDetails_ScriptStackTrace", &self.script_stack_trace);
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
-            invocation.put(&mut out);
-            // PowerShell refuses a record that has the call without it.
+            invocation.write_members(&mut out);
+            // PowerShell rejects a record with an invocation but without this member.
             let call = &invocation.call.pipeline_iteration_info;
             out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
         }
@@ -203,8 +203,8 @@ impl Field for ErrorRecord {
         out.finish_as(object)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let extended = from.optional(EXTENDED)? == Some(true);
         let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
         let known: &[&[&str]] =
@@ -223,7 +223,11 @@ impl Field for ErrorRecord {
             details_message: from.optional("ErrorDetails_Message")?,
             recommended_action: from.optional("ErrorDetails_RecommendedAction")?,
             script_stack_trace: from.optional("ErrorDetails_ScriptStackTrace")?,
-            invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
+            invocation: if extended {
+                Some(Box::new(InvocationInfo::read_members(&mut from)?))
+            } else {
+                None
+            },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
             text: from.text_form()?,
             extra: from.extra(known)?,
@@ -231,4 +235,4 @@ impl Field for ErrorRecord {
     }
 }
 
-bag!(@values ErrorRecord);
+object_struct!(@values ErrorRecord);

@@ -1,16 +1,16 @@
-//! Exceptions, which travel as plain objects.
+//! Exceptions, represented as plain objects.
 
 use crate::Object;
 use crate::value::{PsString, Value};
 
-/// `COR_E_SYSTEM`, the result code of exceptions that have none of their own.
-const RESULT_CODE: i32 = -2_146_233_087;
+/// `COR_E_SYSTEM`, the `HResult` of exceptions without a specific one.
+const DEFAULT_HRESULT: i32 = -2_146_233_087;
 
-/// The object of an exception with this message.
+/// Creates the object of an exception with this message.
 ///
-/// `type_names` are those of the exception without the last two, most derived first: for
-/// `System.Management.Automation.RuntimeException` that name and `System.SystemException`. `System.Exception` and
-/// `System.Object` follow by themselves.
+/// `type_names` are the type names of the exception, most derived first, without the last two, `System.Exception` and
+/// `System.Object`. For `System.Management.Automation.RuntimeException` they are that name and
+/// `System.SystemException`.
 ///
 /// ```
 /// let exception = psrp::record::exception(["System.TimeoutException", "System.SystemException"], "too late");
@@ -23,7 +23,7 @@ pub fn exception<'a>(type_names: impl IntoIterator<Item = &'a str>, message: imp
         .adapted("Message", message)
         .adapted("Data", Value::Nil)
         .adapted("HelpLink", Value::Nil)
-        .adapted("HResult", RESULT_CODE)
+        .adapted("HResult", DEFAULT_HRESULT)
         .adapted("InnerException", Value::Nil)
         .adapted("Source", Value::Nil)
         .adapted("StackTrace", Value::Nil)

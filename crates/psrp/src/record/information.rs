@@ -1,7 +1,7 @@
-//! Records of the information stream, and what `Write-Host` makes of them.
+//! Records of the information stream, and the output of `Write-Host`.
 
 use crate::host::ConsoleColor;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 
 /// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since
@@ -9,25 +9,25 @@ use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InformationRecord {
-    /// What was written: any object; of `Write-Host` a [`HostInformationMessage`].
+    /// The written object; for `Write-Host` a [`HostInformationMessage`].
     pub message_data: Value,
-    /// The script or command that wrote it.
+    /// Script or command that wrote it.
     pub source: Option<PsString>,
-    /// When it was written; `io::serve` sets it to the present if there is none.
+    /// Time of writing. If it is `None`, `io::serve` sets the current time.
     pub time_generated: Option<DateTime>,
     /// Tags; `Write-Host` sets `PSHOST`.
     pub tags: Vec<PsString>,
-    /// The user of the session.
+    /// User of the session.
     pub user: Option<PsString>,
-    /// The computer.
+    /// Name of the computer.
     pub computer: Option<PsString>,
-    /// The process.
+    /// Process id.
     pub process_id: u32,
-    /// The thread of the system.
+    /// Id of the operating system's thread.
     pub native_thread_id: u32,
-    /// The thread of .NET.
+    /// Id of the .NET thread.
     pub managed_thread_id: u32,
-    /// Members that are not known here.
+    /// Unknown members.
     pub extra: Members,
 }
 
@@ -44,13 +44,13 @@ const NAMES: &[&str] = &[
 ];
 
 impl InformationRecord {
-    /// A record of this object or text.
+    /// Creates a record of an object or text.
     pub fn new(message_data: impl Into<Value>) -> Self {
         Self { message_data: message_data.into(), ..Self::default() }
     }
 
-    /// The text to show: that of `Write-Host`, a string as it is, else what `ToString` gave at the sender. Not made safe
-    /// for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    /// Returns the text to show: the message of `Write-Host`, a string, or else the text form of the object. Not
+    /// escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
     pub fn message(&self) -> Option<&PsString> {
         match &self.message_data {
             Value::Object(object) if object.is_a(HostInformationMessage::TYPE_NAME) => {
@@ -64,10 +64,10 @@ impl InformationRecord {
 
 impl Field for InformationRecord {
     fn write(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("MessageData", &self.message_data);
         out.put("Source", &self.source);
-        // PowerShell refuses a record without a date.
+        // PowerShell rejects a record without a date.
         out.put("TimeGenerated", &self.time_generated.unwrap_or(DateTime::UNSET));
         out.put("Tags", &self.tags);
         out.put("User", &self.user);
@@ -79,8 +79,8 @@ impl Field for InformationRecord {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             message_data: from.required("MessageData")?,
             source: from.optional("Source")?,
@@ -96,18 +96,18 @@ impl Field for InformationRecord {
     }
 }
 
-bag!(@values InformationRecord);
+object_struct!(@values InformationRecord);
 
-/// What `Write-Host` writes to the information stream (`System.Management.Automation.HostInformationMessage`).
+/// Output of `Write-Host` on the information stream (`System.Management.Automation.HostInformationMessage`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostInformationMessage {
     /// The text.
     pub message: PsString,
-    /// Whether no end of line follows.
+    /// True if no line end follows.
     pub no_new_line: Option<bool>,
-    /// Colour of the text, if not that of the host.
+    /// Text colour, if not the host's default.
     pub foreground_color: Option<ConsoleColor>,
-    /// Colour behind the text, if not that of the host.
+    /// Background colour, if not the host's default.
     pub background_color: Option<ConsoleColor>,
 }
 
@@ -130,8 +130,8 @@ impl Field for HostInformationMessage {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             message: from.optional("Message")?.unwrap_or_default(),
             no_new_line: from.optional("NoNewLine")?,
@@ -141,4 +141,4 @@ impl Field for HostInformationMessage {
     }
 }
 
-bag!(@values HostInformationMessage);
+object_struct!(@values HostInformationMessage);

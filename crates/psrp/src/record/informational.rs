@@ -2,10 +2,10 @@
 
 use super::InvocationInfo;
 use crate::Error;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Mismatch, Reader, Writer};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, MemberReader, MemberWriter, Mismatch};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
-/// Which of the three streams of plain messages.
+/// A stream of informational records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordStream {
     /// Debug messages.
@@ -33,20 +33,20 @@ impl RecordStream {
     }
 }
 
-/// A debug, verbose or warning message (MS-PSRP 2.2.3.16).
+/// A debug, verbose or warning record (MS-PSRP 2.2.3.16).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InformationalRecord {
-    /// The message. Not made safe for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    /// The message. Not escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
     pub message: PsString,
-    /// The call that it comes from, if the client asked for it.
+    /// The invocation that it comes from, if the client requested it.
     pub invocation: Option<Box<InvocationInfo>>,
-    /// Items that each command of the pipeline had worked on; written only with `invocation`, whose own list stands in for
-    /// `None`.
+    /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
+    /// used for `None`.
     pub pipeline_iteration_info: Option<Vec<i32>>,
-    /// What the record's `ToString` gave at the sender.
+    /// Text form of the record at the sender.
     pub text: Option<PsString>,
-    /// Members that are not known here.
+    /// Unknown members.
     pub extra: Members,
 }
 
@@ -55,7 +55,7 @@ const EXTENDED: &str = "InformationalRecord_SerializeInvocationInfo";
 const ITERATION: &str = "InformationalRecord_PipelineIterationInfo";
 
 impl InformationalRecord {
-    /// A message.
+    /// Creates a record.
     pub fn new(message: impl Into<PsString>) -> Self {
         let message = message.into();
         Self {
@@ -67,14 +67,14 @@ impl InformationalRecord {
         }
     }
 
-    /// The object that stands for it in messages of this stream.
+    /// Converts it to the object that represents it on this stream.
     pub fn to_value(&self, stream: RecordStream) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put(MESSAGE, &self.message);
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
-            invocation.put(&mut out);
-            // PowerShell refuses a record that has the call without it.
+            invocation.write_members(&mut out);
+            // PowerShell rejects a record with an invocation but without this member.
             let call = &invocation.call.pipeline_iteration_info;
             out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
         }
@@ -86,19 +86,19 @@ impl InformationalRecord {
         out.finish_as(object)
     }
 
-    /// Reads it from an object. The order of the members does not matter, names match without regard to case.
+    /// Reads it from an object. The order of the members does not matter; names are compared case-insensitively.
     ///
     /// # Errors
     ///
-    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
-    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
+    /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
     pub fn from_value(value: &Value) -> Result<Self, Error> {
-        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
+        Ok(Self::read(value, &mut CopyBudget::new(DEFAULT_COPY_BUDGET))?)
     }
 
-    pub(crate) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         budget.items::<Self>(1)?;
-        let mut from = Reader::new(value, budget)?;
+        let mut from = MemberReader::new(value, budget)?;
         let extended = from.optional(EXTENDED)? == Some(true);
         let own: &[&str] = &[MESSAGE, EXTENDED];
         let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
@@ -106,7 +106,11 @@ impl InformationalRecord {
             if extended { &[own, &[ITERATION], call, serialize_extent, extent, command] } else { &[own] };
         Ok(Self {
             message: from.required::<Option<_>>(MESSAGE)?.unwrap_or_default(),
-            invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
+            invocation: if extended {
+                Some(Box::new(InvocationInfo::read_members(&mut from)?))
+            } else {
+                None
+            },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
             text: from.text_form()?,
             extra: from.extra(known)?,

@@ -1,28 +1,28 @@
-//! The command that a record comes from.
+//! Invocations of commands, as part of records.
 
-use crate::shape::{Mismatch, Reader, Writer, bag, flags, open_enum};
+use crate::shape::{MemberReader, MemberWriter, Mismatch, flags, object_struct, open_enum};
 use crate::value::{PsString, Value};
 
 open_enum! {
-    /// Who called a command (`System.Management.Automation.CommandOrigin`, MS-PSRP 2.2.3.30).
+    /// The caller of a command (`System.Management.Automation.CommandOrigin`, MS-PSRP 2.2.3.30).
     #[derive(Default)]
     pub enum CommandOrigin as "System.Management.Automation.CommandOrigin" {
-        /// Something outside of the runspace.
+        /// Outside of the runspace.
         #[default]
         Runspace = 0,
-        /// A script or command inside of it.
+        /// A script or command inside the runspace.
         Internal = 1,
     }
 }
 
 open_enum! {
-    /// Who may call a command (`System.Management.Automation.SessionStateEntryVisibility`).
+    /// Visibility of a command (`System.Management.Automation.SessionStateEntryVisibility`).
     #[derive(Default)]
     pub enum CommandVisibility as "System.Management.Automation.SessionStateEntryVisibility" {
-        /// Everybody.
+        /// Callable from everywhere.
         #[default]
         Public = 0,
-        /// Other commands only.
+        /// Callable from other commands only.
         Private = 1,
     }
 }
@@ -51,8 +51,8 @@ flags! {
     }
 }
 
-bag! {
-    /// Where in a script a command stands.
+object_struct! {
+    /// Position of a command in a script.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct ScriptExtent {
         /// File of the script.
@@ -68,68 +68,68 @@ bag! {
     }
 }
 
-bag! {
-    /// What a command is.
+object_struct! {
+    /// Description of a command.
     #[derive(Clone, Debug, PartialEq)]
     pub struct CommandInfo {
-        /// Its kind.
+        /// Kind of the command.
         pub command_type: CommandTypes => "CommandInfo_CommandType",
-        /// Its definition: the text of a function, the syntax of a cmdlet.
+        /// Definition: the text of a function, the syntax of a cmdlet.
         pub definition: Option<PsString> => "CommandInfo_Definition" [nil],
-        /// Its name.
+        /// Name of the command.
         pub name: Option<PsString> => "CommandInfo_Name" [unset PsString::default()],
-        /// Who may call it.
+        /// Visibility of the command.
         pub visibility: CommandVisibility => "CommandInfo_Visibility" [or CommandVisibility::Public],
     }
 }
 
-/// The call of a command (`System.Management.Automation.InvocationInfo`, MS-PSRP 2.2.3.15.1), as the members that records
-/// have for it.
+/// The invocation of a command (`System.Management.Automation.InvocationInfo`, MS-PSRP 2.2.3.15.1), part of the members
+/// of a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InvocationInfo {
-    /// The call itself.
+    /// The invocation itself.
     pub call: InvocationCall,
-    /// Where it stands, if the sender tells.
+    /// Position in the script, if known.
     pub extent: Option<ScriptExtent>,
-    /// The command that was called, if the sender tells.
+    /// The invoked command, if known.
     pub command: Option<CommandInfo>,
 }
 
-bag! {
-    /// How and where a command was called.
+object_struct! {
+    /// Arguments and position of an invocation.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct InvocationCall {
-        /// Parameters and their values, a dictionary whose keys are strings; records leave out everything else.
+        /// Parameters and their values, a dictionary with strings as keys. Other values are not written.
         pub bound_parameters: Value => "InvocationInfo_BoundParameters" [or Value::Nil],
-        /// Who called it.
+        /// The caller.
         pub command_origin: CommandOrigin => "InvocationInfo_CommandOrigin" [or CommandOrigin::Runspace],
-        /// Whether it takes input from the pipeline.
+        /// True if the command takes input from the pipeline.
         pub expecting_input: bool => "InvocationInfo_ExpectingInput" [or false],
-        /// The name it was called by.
+        /// The name that was used to call it.
         pub invocation_name: Option<PsString> => "InvocationInfo_InvocationName" [nil],
-        /// The line of the script.
+        /// Line of the script.
         pub line: Option<PsString> => "InvocationInfo_Line" [nil],
-        /// Column of the call in the line, counted from 1.
+        /// Column in the line, counted from 1.
         pub offset_in_line: i32 => "InvocationInfo_OffsetInLine" [or 0],
-        /// Its number in the history of the session.
+        /// Number in the history of the session.
         pub history_id: i64 => "InvocationInfo_HistoryId" [or 0],
-        /// Items that each command of the pipeline has worked on.
+        /// Number of items that each command of the pipeline has processed.
         pub pipeline_iteration_info: Vec<i32> => "InvocationInfo_PipelineIterationInfo" [or Vec::new()],
-        /// Commands in the pipeline.
+        /// Number of commands in the pipeline.
         pub pipeline_length: i32 => "InvocationInfo_PipelineLength" [or 0],
-        /// Position of this one, counted from 1.
+        /// Position of this command in the pipeline, counted from 1.
         pub pipeline_position: i32 => "InvocationInfo_PipelinePosition" [or 0],
         /// Directory of the script.
         pub script_root: Option<PsString> => "InvocationInfo_PSScriptRoot" [nil],
-        /// Path of the script that calls.
+        /// Path of the calling script.
         pub command_path: Option<PsString> => "InvocationInfo_PSCommandPath" [nil],
-        /// The place as a text to show.
+        /// Text that describes the position.
         pub position_message: Option<PsString> => "InvocationInfo_PositionMessage" [nil],
-        /// Line of the script, counted from 1.
+        /// Line number in the script, counted from 1.
         pub script_line_number: i32 => "InvocationInfo_ScriptLineNumber" [or 0],
-        /// Path of the script that the call stands in.
+        /// Path of the script that contains the invocation.
         pub script_name: Option<PsString> => "InvocationInfo_ScriptName" [nil],
-        /// Arguments that belong to no parameter.
+        /// Arguments that are not bound to a parameter.
         pub unbound_arguments: Vec<Value> => "InvocationInfo_UnboundArguments" [or Vec::new()],
     }
 }
@@ -137,39 +137,39 @@ bag! {
 impl InvocationInfo {
     const SERIALIZE_EXTENT: &'static str = "SerializeExtent";
 
-    /// The names of all members that it may put.
+    /// Names of all members that it may write.
     pub(super) const NAMES: [&'static [&'static str]; 4] =
         [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
 
-    pub(super) fn put(&self, out: &mut Writer) {
+    pub(super) fn write_members(&self, out: &mut MemberWriter) {
         let parameters = &self.call.bound_parameters;
         let is_table =
             |entries: &[(Value, Value)]| entries.iter().all(|(key, _)| key.as_ps_string().is_some());
         match parameters.is_nil() || parameters.entries().is_some_and(is_table) {
-            true => self.call.put(out),
-            // PowerShell refuses a record whose parameters are something else.
-            false => InvocationCall { bound_parameters: Value::Nil, ..self.call.clone() }.put(out),
+            true => self.call.write_members(out),
+            // PowerShell rejects a record whose parameters are not a dictionary.
+            false => InvocationCall { bound_parameters: Value::Nil, ..self.call.clone() }.write_members(out),
         }
         out.put(Self::SERIALIZE_EXTENT, &self.extent.is_some());
         if let Some(extent) = &self.extent {
-            extent.put(out);
+            extent.write_members(out);
         }
         if let Some(command) = &self.command {
-            command.put(out);
+            command.write_members(out);
         }
     }
 
-    pub(super) fn take(from: &mut Reader<'_, '_>) -> Result<Self, Mismatch> {
+    pub(super) fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
         from.budget.items::<Self>(1)?;
         Ok(Self {
-            call: InvocationCall::take(from)?,
+            call: InvocationCall::read_members(from)?,
             extent: match from.optional(Self::SERIALIZE_EXTENT)? {
-                Some(true) => Some(ScriptExtent::take(from)?),
+                Some(true) => Some(ScriptExtent::read_members(from)?),
                 _ => None,
             },
             command: match from.object().get("CommandInfo_CommandType") {
                 None | Some(Value::Nil) => None,
-                Some(_) => Some(CommandInfo::take(from)?),
+                Some(_) => Some(CommandInfo::read_members(from)?),
             },
         })
     }

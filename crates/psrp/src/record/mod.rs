@@ -1,8 +1,8 @@
 //! Records of the streams of a pipeline, and credentials (MS-PSRP 2.2.3).
 //!
-//! All of them are made by their constructors, changed through their fields, and turned into values and back with
-//! `to_value` and `from_value`. What other versions of PowerShell add to a record is kept in its `extra` members. Lists are written as
-//! `System.Collections.ArrayList`, whatever they came as.
+//! All types have constructors and public fields, and are converted to values and back with `to_value` and
+//! `from_value`. Members that later versions of PowerShell add are preserved in `extra`. Lists are written as
+//! `System.Collections.ArrayList`, regardless of their original type.
 
 mod category;
 mod credential;

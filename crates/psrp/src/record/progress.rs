@@ -1,27 +1,27 @@
-//! Progress as a message of its own.
+//! Progress records as messages.
 
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, open_enum};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 open_enum! {
-    /// Whether an operation goes on (`System.Management.Automation.ProgressRecordType`).
+    /// State of an operation (`System.Management.Automation.ProgressRecordType`).
     pub enum ProgressRecordType as "System.Management.Automation.ProgressRecordType" {
-        /// It goes on.
+        /// The operation is running.
         Processing = 0,
-        /// It has ended.
+        /// The operation has ended.
         Completed = 1,
     }
 }
 
-/// The object of members that stands in messages; the element `<PR>` is read too.
+/// The object that represents progress in messages; the element `<PR>` is also read.
 ///
-/// PowerShell refuses a record with an empty text, a negative identifier, itself as its parent, or more than 100 percent,
-/// and fails the pipeline.
+/// PowerShell rejects a record with an empty text, a negative id, itself as its parent, or more than 100 percent, and
+/// fails the pipeline.
 impl Field for Progress {
     fn write(&self) -> Value {
         let text = |text: &PsString| if text.is_empty() { PsString::from_static(" ") } else { text.clone() };
         let id = self.activity_id.max(0);
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Activity", &text(&self.activity));
         out.put("ActivityId", &id);
         out.put("StatusDescription", &text(&self.status_description));
@@ -36,12 +36,12 @@ impl Field for Progress {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if let Value::Progress(record) = value {
             budget.value(value)?;
             return Ok((**record).clone());
         }
-        let mut from = Reader::new(value, budget)?;
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             activity: from.optional("Activity")?.unwrap_or_default(),
             activity_id: from.required("ActivityId")?,
@@ -56,10 +56,10 @@ impl Field for Progress {
 }
 
 impl Progress {
-    /// The object of members that stands for the record in messages, where it is no `<PR>` (MS-PSRP 2.2.2.25).
+    /// Converts it to the object that represents it in messages, in place of `<PR>` (MS-PSRP 2.2.2.25).
     ///
-    /// It has values that PowerShell accepts: a space for an empty activity or status, 0 for a negative `activity_id`, no
-    /// parent if that is the activity itself, and at most 100 percent.
+    /// Values that PowerShell rejects are replaced: an empty activity or status by a space, a negative `activity_id` by
+    /// 0, a parent that is the activity itself by none, and percentages above 100 by 100.
     pub fn to_value(&self) -> Value {
         self.write()
     }
@@ -68,10 +68,10 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]).
+    /// Fails with [`Error::is_mismatch`] if a member is missing or has another type; the error names the member.
     ///
     /// [`Error::is_mismatch`]: crate::Error::is_mismatch
     pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        Ok(Self::read(value, &mut Budget::new(crate::shape::DEFAULT_MAX_SIZE))?)
+        Ok(Self::read(value, &mut CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET))?)
     }
 }

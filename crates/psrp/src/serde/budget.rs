@@ -1,16 +1,16 @@
-//! How much of a value is walked.
+//! Limits on the conversion of values.
 
 use std::cell::Cell;
 
 use crate::error::Kind;
-use crate::serde::fault::{Fault, Result};
+use crate::serde::path_error::{PathError, Result};
 use crate::{Error, Value};
 
-/// How many values are walked, and how deep, before a value is refused.
+/// Limits on the number and depth of converted values.
 ///
-/// A short document can refer to one object again and again, and objects that do so nest: thirty levels of two
-/// references stand for half a billion values. Where a value becomes a Rust type or text, every reference is followed,
-/// and this is what bounds it.
+/// A short document can refer to one object many times, and such objects can be nested: thirty levels with two
+/// references each expand to half a billion values. The conversion to Rust types or text follows every reference; this
+/// limits it.
 ///
 /// ```
 /// use psrp::serde::Budget;
@@ -21,7 +21,7 @@ use crate::{Error, Value};
 ///     value = Object::list([value.clone(), value]).into();
 /// }
 /// let skipped = Budget::new().max_values(10_000).from_value::<serde::de::IgnoredAny>(&value);
-/// assert!(skipped.is_ok(), "what nobody looks at costs nothing");
+/// assert!(skipped.is_ok(), "ignored values cost nothing");
 /// let error = Budget::new().max_values(10_000).from_value::<serde_json::Value>(&value).unwrap_err();
 /// assert!(error.is_limit());
 /// ```
@@ -38,31 +38,30 @@ impl Budget {
     /// Default of [`max_depth`](Self::max_depth): 128.
     pub const DEFAULT_MAX_DEPTH: u32 = 128;
 
-    /// Bytes of text or data that cost as much as a value.
+    /// Bytes of text or data that are charged like one value.
     const CHUNK: usize = 64;
 
-    /// The defaults.
+    /// Creates the default limits.
     pub const fn new() -> Self {
         Self { values: Self::DEFAULT_MAX_VALUES, depth: Self::DEFAULT_MAX_DEPTH }
     }
 
-    /// Limits how many values are walked; each 64 bytes of text or data count as one more value. Default:
+    /// Maximum number of values. Every 64 bytes of text or data count as one more value. Default:
     /// [`DEFAULT_MAX_VALUES`](Self::DEFAULT_MAX_VALUES), 4,194,304.
     pub const fn max_values(mut self, values: u64) -> Self {
         self.values = values;
         self
     }
 
-    /// Limits how deep values nest. References to an enclosing object count as a level each. Every level takes room on
-    /// the stack, how much depends on the type that is read. Default:
-    /// [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 128.
+    /// Maximum nesting depth. A reference to an enclosing object counts as a level. Every level uses stack space; how
+    /// much depends on the Rust type. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 128.
     pub const fn max_depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self
     }
 
-    pub(super) fn meter(self) -> Meter {
-        Meter { values: Cell::new(self.values), depth: Cell::new(self.depth) }
+    pub(super) fn start(self) -> RemainingBudget {
+        RemainingBudget { values: Cell::new(self.values), depth: Cell::new(self.depth) }
     }
 }
 
@@ -72,14 +71,14 @@ impl Default for Budget {
     }
 }
 
-/// What is left of a [`Budget`].
-pub(super) struct Meter {
+/// The unused part of a [`Budget`].
+pub(super) struct RemainingBudget {
     values: Cell<u64>,
     depth: Cell<u32>,
 }
 
-impl Meter {
-    /// Takes what `value` itself costs, without what is inside it.
+impl RemainingBudget {
+    /// Charges the value itself, without nested values.
     pub(super) fn charge(&self, value: &Value) -> Result<(), Error> {
         let bytes = match value {
             Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
@@ -95,26 +94,29 @@ impl Meter {
                 self.values.set(left);
                 Ok(())
             }
-            None => Err(Error::with(Kind::Limit, "more values than the budget allows")),
+            None => Err(Error::with(Kind::Limit, "the budget is exceeded: too many values (set max_values)")),
         }
     }
 
-    /// Runs `inside` one level deeper.
-    pub(super) fn nested<T>(&self, inside: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.enter().map_err(Fault::from)?;
-        let result = inside();
+    /// Runs `convert` one level deeper.
+    pub(super) fn nested<T>(&self, convert: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.enter().map_err(PathError::from)?;
+        let result = convert();
         self.leave();
         result
     }
 
-    /// Goes a level down; after a success, [`leave`](Self::leave) has to follow.
+    /// Enters a level. If it succeeds, [`leave`](Self::leave) must be called.
     pub(super) fn enter(&self) -> Result<(), Error> {
         match self.depth.get().checked_sub(1) {
             Some(left) => {
                 self.depth.set(left);
                 Ok(())
             }
-            None => Err(Error::with(Kind::Limit, "values nest deeper than the budget allows")),
+            None => Err(Error::with(
+                Kind::Limit,
+                "the budget is exceeded: values are nested too deep (set max_depth)",
+            )),
         }
     }
 

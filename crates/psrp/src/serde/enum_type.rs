@@ -1,20 +1,20 @@
-//! Rust enums that are enumerations of .NET.
+//! Rust enums that represent .NET enumerations.
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::enumeration::Named;
-use super::fault::{Fault, Result};
-use super::fields::{Carried, private};
-use super::hand::{self, Give, Take};
+use super::enumeration::EnumerationElement;
+use super::fields::{AsElement, private};
+use super::passthrough::{self, DeserializeValue, SerializeValue};
+use super::path_error::{PathError, Result};
 use super::ser::to_value;
 use crate::error::Kind;
 use crate::{Object, Value};
 
-/// A Rust enum that is an enumeration of .NET: for fields with `#[serde(with = "psrp::serde::enumeration")]`.
+/// A Rust enum that represents a .NET enumeration, for fields with `#[serde(with = "psrp::serde::enumeration")]`.
 ///
-/// The names are those that the enum has for serde. PowerShell goes by the number, and so does reading; the name
-/// counts where there is no number, as in JSON, where an enum has no other form than its name.
+/// The names of the values are the variant names as serde sees them. Like in PowerShell, the number determines the
+/// value when reading. The name is used if there is no number, for example in JSON, where enums are written by name.
 ///
 /// ```
 /// use psrp::serde::Enumeration;
@@ -52,42 +52,42 @@ use crate::{Object, Value};
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub trait Enumeration: Sized {
-    /// The full name of the type.
+    /// Full name of the .NET type.
     const TYPE_NAME: &'static str;
-    /// The underlying type, `i32` for most.
+    /// The underlying type, usually `i32`.
     type Number: Into<Value> + TryFrom<i128>;
 
-    /// The number of this value.
+    /// Returns the number of this value.
     fn to_number(&self) -> Self::Number;
 
-    /// The value of this number.
+    /// Returns the value with this number.
     fn from_number(number: Self::Number) -> Option<Self>;
 }
 
-/// The type as an object with type name, name and number.
-struct Outward<'a, T>(&'a T);
+/// Serializes the enum as an object with type name, name and number.
+struct SerializeEnumeration<'a, T>(&'a T);
 
-impl<T: Enumeration + Serialize> Give for Outward<'_, T> {
-    fn give(&self) -> Result<Value> {
+impl<T: Enumeration + Serialize> SerializeValue for SerializeEnumeration<'_, T> {
+    fn value(&self) -> Result<Value> {
         let name = to_value(self.0)?;
         let Some(name) = name.as_ps_string() else {
-            return Err(Fault::new(Kind::Unwritable, "a value of an enumeration carries data"));
+            return Err(PathError::new(Kind::Unwritable, "an enumeration value must not carry data"));
         };
         Ok(Object::enumeration(T::TYPE_NAME, name.clone(), self.0.to_number()).into())
     }
 
-    fn give_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Serialize::serialize(self.0, serializer)
     }
 }
 
-/// A type that comes from a number or name.
-struct Inward<T>(T);
+/// Deserializes the enum from a number or name.
+struct DeserializeEnumeration<T>(T);
 
-impl<'de, T: Enumeration + DeserializeOwned> Take<'de> for Inward<T> {
-    const EXPECTED: &'static str = "a value of an enumeration";
+impl<'de, T: Enumeration + DeserializeOwned> DeserializeValue<'de> for DeserializeEnumeration<T> {
+    const EXPECTED: &'static str = "an enumeration value";
 
-    fn take<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error> {
+    fn from_value<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error> {
         let number = match value.as_i64() {
             Some(number) => Some(i128::from(number)),
             None => value.as_u64().map(i128::from),
@@ -97,26 +97,26 @@ impl<'de, T: Enumeration + DeserializeOwned> Take<'de> for Inward<T> {
                 let known = T::Number::try_from(number).ok().and_then(T::from_number);
                 known
                     .map(|known| Some(Self(known)))
-                    .ok_or_else(|| de::Error::custom("a number that the enumeration does not have"))
+                    .ok_or_else(|| de::Error::custom("the enumeration has no value with this number"))
             }
             None => <T as Deserialize>::deserialize(deserializer).map(|value| Some(Self(value))),
         }
     }
 
-    fn take_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <T as Deserialize>::deserialize(deserializer).map(Self)
     }
 }
 
-impl<T: Enumeration + Serialize + DeserializeOwned> private::Sealed<Named> for T {}
+impl<T: Enumeration + Serialize + DeserializeOwned> private::Sealed<EnumerationElement> for T {}
 
-impl<T: Enumeration + Serialize + DeserializeOwned> Carried<Named> for T {
+impl<T: Enumeration + Serialize + DeserializeOwned> AsElement<EnumerationElement> for T {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        hand::serialize(&Outward(self), serializer)
+        passthrough::serialize(&SerializeEnumeration(self), serializer)
     }
 
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let inward: Inward<T> = hand::deserialize(deserializer)?;
-        Ok(inward.0)
+        let enumeration: DeserializeEnumeration<T> = passthrough::deserialize(deserializer)?;
+        Ok(enumeration.0)
     }
 }

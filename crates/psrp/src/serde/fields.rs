@@ -1,4 +1,4 @@
-//! Modules for `#[serde(with = "..")]`: elements of CLIXML that Rust types have no name for.
+//! Modules for `#[serde(with = "..")]` that select CLIXML elements.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use uuid::Uuid;
 
-use super::fault::{Fault, Result};
-use super::hand::{self, Give, Take};
+use super::passthrough::{self, DeserializeValue, SerializeValue};
+use super::path_error::{PathError, Result};
 use super::plain;
 use crate::error::Kind;
 use crate::value::TimeSpan;
 use crate::{PsString, Value, b64};
 
-/// A Rust type that an element of the kind `K` carries: the types that a module such as [`guid`] takes.
+/// A Rust type that can be written as the element kind `K`, the marker type of a module such as [`guid`].
 ///
-/// It is there for the type itself, and for `Option` and `Vec` of it.
-pub trait Carried<K>: Sized + private::Sealed<K> {
+/// Implemented for the types listed at each module, and for `Option` and `Vec` of them.
+pub trait AsElement<K>: Sized + private::Sealed<K> {
     /// Writes the element.
     ///
     /// # Errors
     ///
-    /// Those of the serializer.
+    /// Fails like the serializer.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error>;
 
     /// Reads the element.
     ///
     /// # Errors
     ///
-    /// Those of the deserializer, and one if the value is no such element.
+    /// Fails like the deserializer, and if the value is not such an element.
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error>;
 }
 
@@ -37,7 +37,7 @@ pub(super) mod private {
     pub trait Sealed<K> {}
 }
 
-/// A kind of element and how one type becomes it.
+/// Conversion between an element kind and a type.
 trait Element<T> {
     const EXPECTED: &'static str;
 
@@ -58,52 +58,52 @@ trait Element<T> {
     }
 }
 
-/// One value of a kind on its way out.
-struct Outward<'a, K, T>(&'a T, PhantomData<K>);
+/// Serializes a value as an element kind.
+struct SerializeElement<'a, K, T>(&'a T, PhantomData<K>);
 
-impl<K: Element<T>, T> Give for Outward<'_, K, T> {
-    fn give(&self) -> Result<Value> {
+impl<K: Element<T>, T> SerializeValue for SerializeElement<'_, K, T> {
+    fn value(&self) -> Result<Value> {
         K::to_value(self.0)
     }
 
-    fn give_plain<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         K::serialize_plain(self.0, serializer)
     }
 }
 
-/// One value of a kind on its way in.
-struct Inward<K, T>(T, PhantomData<K>);
+/// Deserializes a value from an element kind.
+struct DeserializeElement<K, T>(T, PhantomData<K>);
 
-impl<'de, K: Element<T>, T> Take<'de> for Inward<K, T> {
+impl<'de, K: Element<T>, T> DeserializeValue<'de> for DeserializeElement<K, T> {
     const EXPECTED: &'static str = K::EXPECTED;
 
-    fn take<D: Deserializer<'de>>(value: Value, _: D) -> std::result::Result<Option<Self>, D::Error> {
+    fn from_value<D: Deserializer<'de>>(value: Value, _: D) -> std::result::Result<Option<Self>, D::Error> {
         Ok(K::from_value(&value).map(|value| Self(value, PhantomData)))
     }
 
-    fn take_plain<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         K::deserialize_plain(deserializer).map(|value| Self(value, PhantomData))
     }
 }
 
-/// An item of a list or option: any type that is carried.
+/// Adapts an item of an `Option` or `Vec`.
 struct Item<K, T>(T, PhantomData<K>);
 
-impl<K, T: Carried<K>> Serialize for Item<K, &T> {
+impl<K, T: AsElement<K>> Serialize for Item<K, &T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Carried::<K>::serialize(self.0, serializer)
+        AsElement::<K>::serialize(self.0, serializer)
     }
 }
 
-impl<'de, K, T: Carried<K>> Deserialize<'de> for Item<K, T> {
+impl<'de, K, T: AsElement<K>> Deserialize<'de> for Item<K, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         T::deserialize(deserializer).map(|value| Self(value, PhantomData))
     }
 }
 
-impl<K, T: Carried<K>> private::Sealed<K> for Option<T> {}
+impl<K, T: AsElement<K>> private::Sealed<K> for Option<T> {}
 
-impl<K, T: Carried<K>> Carried<K> for Option<T> {
+impl<K, T: AsElement<K>> AsElement<K> for Option<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         Serialize::serialize(&self.as_ref().map(|value| Item(value, PhantomData::<K>)), serializer)
     }
@@ -114,9 +114,9 @@ impl<K, T: Carried<K>> Carried<K> for Option<T> {
     }
 }
 
-impl<K, T: Carried<K>> private::Sealed<K> for Vec<T> {}
+impl<K, T: AsElement<K>> private::Sealed<K> for Vec<T> {}
 
-impl<K, T: Carried<K>> Carried<K> for Vec<T> {
+impl<K, T: AsElement<K>> AsElement<K> for Vec<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter().map(|value| Item(value, PhantomData::<K>)))
     }
@@ -131,30 +131,30 @@ macro_rules! modules {
     ($($(#[$doc:meta])* $module:ident, $kind:ident: $($type:ty),+;)*) => {$(
         $(#[$doc])*
         pub mod $module {
-            use super::{Carried, Deserializer, Serializer};
+            use super::{AsElement, Deserializer, Serializer};
 
-            /// The kind of element of this module.
+            /// The element kind of this module.
             #[derive(Debug)]
             pub enum $kind {}
 
-            /// For the attribute of serde.
+            /// Called by code that serde derives.
             ///
             /// # Errors
             ///
-            /// Those of the serializer.
-            pub fn serialize<T: Carried<$kind>, S: Serializer>(
+            /// Fails like the serializer.
+            pub fn serialize<T: AsElement<$kind>, S: Serializer>(
                 value: &T,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
                 value.serialize(serializer)
             }
 
-            /// For the attribute of serde.
+            /// Called by code that serde derives.
             ///
             /// # Errors
             ///
-            /// Those of the deserializer, and one if the value is no such element.
-            pub fn deserialize<'de, T: Carried<$kind>, D: Deserializer<'de>>(
+            /// Fails like the deserializer, and if the value is not such an element.
+            pub fn deserialize<'de, T: AsElement<$kind>, D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<T, D::Error> {
                 T::deserialize(deserializer)
@@ -164,16 +164,16 @@ macro_rules! modules {
         $(
             impl private::Sealed<$module::$kind> for $type {}
 
-            impl Carried<$module::$kind> for $type {
+            impl AsElement<$module::$kind> for $type {
                 fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                    hand::serialize(&Outward(self, PhantomData::<$module::$kind>), serializer)
+                    passthrough::serialize(&SerializeElement(self, PhantomData::<$module::$kind>), serializer)
                 }
 
                 fn deserialize<'de, D: Deserializer<'de>>(
                     deserializer: D,
                 ) -> std::result::Result<Self, D::Error> {
-                    let inward: Inward<$module::$kind, Self> = hand::deserialize(deserializer)?;
-                    Ok(inward.0)
+                    let element: DeserializeElement<$module::$kind, Self> = passthrough::deserialize(deserializer)?;
+                    Ok(element.0)
                 }
             }
         )+
@@ -181,7 +181,7 @@ macro_rules! modules {
 }
 
 modules! {
-    /// `Uuid` as `<G>`, for other serializers as text.
+    /// `Uuid` as `<G>`; as text in other formats.
     guid, Guid: Uuid;
     /// Text as `<URI>`.
     uri, Uri: String, PsString;
@@ -189,12 +189,11 @@ modules! {
     xml, Xml: String, PsString;
     /// Text as `<SBK>`, a script block.
     script_block, ScriptBlock: String, PsString;
-    /// Bytes as `<BA>` rather than as a list of numbers; for other serializers as base64 or bytes.
+    /// Bytes as `<BA>` instead of a list of numbers; as Base64 or bytes in other formats.
     bytes, Bytes: Vec<u8>, Box<[u8]>;
-    /// A UTF-16 code unit as `<C>`, which `char` can't hold where it is half a surrogate pair; for other serializers as
-    /// a number.
+    /// A UTF-16 code unit as `<C>`, which may be a lone surrogate, unlike `char`; as a number in other formats.
     char_unit, CharUnit: u16;
-    /// `Duration` as `<TS>`, down to 100 ns; for other serializers as text such as `PT1.5S`.
+    /// `Duration` as `<TS>`, rounded down to 100 ns; as text such as `PT1.5S` in other formats.
     duration, Span: Duration;
 }
 
@@ -213,8 +212,8 @@ impl Element<Uuid> for guid::Guid {
     }
 }
 
-/// A kind of text for both types of text.
-macro_rules! text_elements {
+/// Implements a kind of text for both string types.
+macro_rules! impl_text_elements {
     ($($kind:ty, $variant:ident: $expected:literal;)*) => {$(
         impl Element<PsString> for $kind {
             const EXPECTED: &'static str = $expected;
@@ -242,14 +241,14 @@ macro_rules! text_elements {
     )*};
 }
 
-text_elements! {
+impl_text_elements! {
     uri::Uri, Uri: "a URI";
     xml::Xml, Xml: "an XML document";
     script_block::ScriptBlock, ScriptBlock: "a script block";
 }
 
-/// Bytes for both types that own them.
-macro_rules! byte_elements {
+/// Implements bytes for both owned types.
+macro_rules! impl_byte_elements {
     ($($type:ty),*) => {$(
         impl Element<$type> for bytes::Bytes {
             const EXPECTED: &'static str = "bytes";
@@ -271,15 +270,15 @@ macro_rules! byte_elements {
                     Some(text) if human => b64::decode_to_box(text.as_bytes()).map(Vec::from),
                     _ => bytes_of(&value),
                 };
-                bytes.map(Into::into).ok_or_else(|| de::Error::custom("expected bytes or base64"))
+                bytes.map(Into::into).ok_or_else(|| de::Error::custom("expected bytes or Base64"))
             }
         }
     )*};
 }
 
-byte_elements!(Vec<u8>, Box<[u8]>);
+impl_byte_elements!(Vec<u8>, Box<[u8]>);
 
-/// Bytes, also those of a list of numbers.
+/// Returns bytes, also from a list of numbers.
 fn bytes_of(value: &Value) -> Option<Vec<u8>> {
     if let Some(bytes) = value.as_bytes() {
         return Some(bytes.to_vec());
@@ -311,12 +310,12 @@ impl Element<u16> for char_unit::CharUnit {
 }
 
 impl Element<Duration> for duration::Span {
-    const EXPECTED: &'static str = "a span of time that is not negative";
+    const EXPECTED: &'static str = "a non-negative time span";
 
     fn to_value(value: &Duration) -> Result<Value> {
         match i64::try_from(value.as_nanos() / 100) {
             Ok(ticks) => Ok(Value::TimeSpan(TimeSpan::from_ticks(ticks))),
-            Err(_) => Err(Fault::new(Kind::Unwritable, "a span of time of more than 29,000 years")),
+            Err(_) => Err(PathError::new(Kind::Unwritable, "a time span of more than 29,000 years")),
         }
     }
 

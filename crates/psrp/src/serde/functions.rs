@@ -1,4 +1,4 @@
-//! The functions of the crate root, and those of a budget.
+//! Conversion functions of the crate root and of [`Budget`].
 
 use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
@@ -7,12 +7,12 @@ use super::de::ValueDeserializer;
 use super::{Budget, ser};
 use crate::{Error, Value, clixml};
 
-/// `value` as a value of PowerShell, as [`serde`](crate::serde) describes it.
+/// Converts a Rust value to a PowerShell value by the rules of [`serde`](crate::serde).
 ///
 /// # Errors
 ///
-/// [`Error::is_unwritable`] if there is no such value: an integer of 128 bits, a dictionary with a null key, or what the
-/// type's own `Serialize` refuses. The text names the place.
+/// Fails with [`Error::is_unwritable`] for 128-bit integers, for a dictionary with a null key, and if the type's own
+/// `Serialize` fails. The message contains the path to the value.
 ///
 /// # Examples
 ///
@@ -24,15 +24,15 @@ use crate::{Error, Value, clixml};
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
-    ser::to_value(value).map_err(super::fault::Fault::into_error)
+    ser::to_value(value).map_err(super::path_error::PathError::into_error)
 }
 
-/// A Rust type from a value, as [`serde`](crate::serde) describes it, within the default [`Budget`].
+/// Converts a PowerShell value to a Rust type by the rules of [`serde`](crate::serde), within the default [`Budget`].
 ///
 /// # Errors
 ///
-/// - [`Error::is_mismatch`] if the value does not fit the type. The text names the place, such as `Items[3].Name`, and
-///   what was expected. A message of the type itself, which may quote a value, is the source.
+/// - [`Error::is_mismatch`] if the value does not fit the type. The message contains the path, such as `Items[3].Name`,
+///   and the expected type. An error message of the type itself, which may quote a value, is the source.
 /// - [`Error::is_limit`] if the budget is exceeded.
 ///
 /// # Examples
@@ -50,13 +50,13 @@ pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     Budget::new().from_value(value)
 }
 
-/// `value` as the bytes of a bare element, the form of messages: [`to_value`], then [`clixml::to_vec`].
+/// Converts a Rust value to CLIXML, as a single element like in messages: [`to_value`], then [`clixml::to_vec`].
 ///
-/// Files, streams, other limits of depth and secure strings take a [`clixml::Writer`].
+/// Use a [`clixml::Writer`] for files, streams, other depth limits and secure strings.
 ///
 /// # Errors
 ///
-/// Those of both.
+/// Fails like both functions.
 ///
 /// # Examples
 ///
@@ -69,14 +69,14 @@ pub fn to_clixml<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     clixml::to_vec(&to_value(value)?)
 }
 
-/// A Rust type from the one value of a message or document: [`clixml::from_slice`], then [`from_value`].
+/// Converts the single value of a message or document to a Rust type: [`clixml::from_slice`], then [`from_value`].
 ///
-/// Documents with several values, other limits and ciphers take a [`clixml::Reader`].
+/// Use a [`clixml::Reader`] for documents with several values, other limits and ciphers.
 ///
 /// # Errors
 ///
-/// Those of both. Where the bytes are no CLIXML, the error has their [`offset`](Error::offset); where the value does not
-/// fit the type, its text has the place in the value.
+/// Fails like both functions. If the bytes are not CLIXML, the error has their [`offset`](Error::offset); if the value
+/// does not fit the type, the message contains the path to the value.
 ///
 /// # Examples
 ///
@@ -96,12 +96,12 @@ pub fn from_clixml<T: DeserializeOwned>(document: &[u8]) -> Result<T, Error> {
 }
 
 impl Value {
-    /// The member or entry of this name as another type, as [`serde`](crate::serde) describes it. Where there is none this
-    /// is as for `$null`, which is `None` for an [`Option`]. With the feature `serde`.
+    /// Converts a member or dictionary entry to a Rust type by the rules of [`serde`](crate::serde). A missing one is
+    /// like `$null`, which is `None` for an [`Option`]. Requires the feature `serde`.
     ///
     /// # Errors
     ///
-    /// As [`from_value`]; the text names the place.
+    /// Fails like [`from_value`]; the message contains the path.
     ///
     /// # Examples
     ///
@@ -124,15 +124,15 @@ impl Value {
 }
 
 impl Budget {
-    /// As [`from_value`], within this budget.
+    /// Like [`from_value`], within this budget.
     ///
     /// # Errors
     ///
-    /// As [`from_value`].
+    /// Fails like [`from_value`].
     pub fn from_value<T: DeserializeOwned>(self, value: &Value) -> Result<T, Error> {
-        let meter = self.meter();
-        ValueDeserializer::new(value, &meter)
+        let budget = self.start();
+        ValueDeserializer::new(value, &budget)
             .and_then(|deserializer| T::deserialize(deserializer))
-            .map_err(super::fault::Fault::into_error)
+            .map_err(super::path_error::PathError::into_error)
     }
 }

@@ -1,9 +1,9 @@
-//! What errors call values.
+//! Descriptions of values in errors.
 
 use crate::Value;
 use crate::value::Base;
 
-/// All that [`name`] can return.
+/// All results of [`name`].
 const NAMES: [&str; 25] = [
     "$null",
     "a boolean",
@@ -18,7 +18,7 @@ const NAMES: [&str; 25] = [
     "a GUID",
     "a version",
     "a date",
-    "a span of time",
+    "a time span",
     "bytes",
     "a secure string",
     "a progress record",
@@ -29,15 +29,15 @@ const NAMES: [&str; 25] = [
     "an object",
     "an object that wraps a value",
     "a lone surrogate",
-    "a pair of a dictionary",
+    "a dictionary entry",
 ];
 
-/// Whether this is a name of a kind of value, and so no value itself.
+/// Returns whether the text is a result of [`name`] and so contains no value.
 pub(super) fn is_name(text: &str) -> bool {
     NAMES.contains(&text)
 }
 
-/// What an error calls a value of this kind.
+/// Describes the kind of a value.
 pub(super) fn name(value: &Value) -> &'static str {
     match value {
         Value::Nil => "$null",
@@ -60,7 +60,7 @@ pub(super) fn name(value: &Value) -> &'static str {
         Value::Guid(_) => "a GUID",
         Value::Version(_) => "a version",
         Value::DateTime(_) => "a date",
-        Value::TimeSpan(_) => "a span of time",
+        Value::TimeSpan(_) => "a time span",
         Value::Bytes(_) => "bytes",
         Value::SecureString(_) => "a secure string",
         Value::Progress(_) => "a progress record",

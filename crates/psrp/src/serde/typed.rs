@@ -1,19 +1,18 @@
-//! Type names and text of an object, beside any type.
+//! Type names and text form added to any type.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::fault::Result;
-use super::hand::{self, Give, Take};
+use super::passthrough::{self, DeserializeValue, SerializeValue};
+use super::path_error::Result;
 use super::ser::to_value;
 use crate::value::TypeNames;
 use crate::{Object, PsString, Value};
 
-/// Any type with the type names and text form of the object that it is in PowerShell, where these are not known before.
+/// Adds .NET type names and a text form to any type, if these are only known at run time.
 ///
-/// A struct that always is of one .NET type says so by [its name](crate::serde#type-names) instead.
-///
-/// Other serializers and deserializers see the value alone.
+/// A struct that always represents the same .NET type declares it with [its name](crate::serde#type-names) instead.
+/// Other serializers and deserializers only see the value.
 ///
 /// ```
 /// use psrp::serde::Typed;
@@ -35,28 +34,28 @@ use crate::{Object, PsString, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Typed<T> {
-    /// The type names. `None` writes those that the value has without this type.
+    /// The type names. `None` writes the default type names of the value.
     pub type_names: Option<TypeNames>,
-    /// What `ToString` gives.
+    /// The text form, the result of `ToString`.
     pub to_string: Option<PsString>,
-    /// What the object has besides.
+    /// The value.
     pub value: T,
 }
 
 impl<T> Typed<T> {
-    /// A value without names and text.
+    /// Creates a value without type names and text form.
     pub const fn new(value: T) -> Self {
         Self { type_names: None, to_string: None, value }
     }
 
-    /// Sets the type names, most derived first.
+    /// Sets the type names, most derived type first.
     #[must_use]
     pub fn with_type_names<N: Into<PsString>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.type_names = Some(TypeNames::new(names));
         self
     }
 
-    /// Sets the text.
+    /// Sets the text form.
     #[must_use]
     pub fn with_to_string(mut self, text: impl Into<PsString>) -> Self {
         self.to_string = Some(text.into());
@@ -64,8 +63,8 @@ impl<T> Typed<T> {
     }
 }
 
-impl<T: Serialize> Give for Typed<T> {
-    fn give(&self) -> Result<Value> {
+impl<T: Serialize> SerializeValue for Typed<T> {
+    fn value(&self) -> Result<Value> {
         let value = to_value(&self.value)?;
         let mut content = match value {
             Value::Object(object) => object.content().clone(),
@@ -80,15 +79,15 @@ impl<T: Serialize> Give for Typed<T> {
         Ok(Object::from_content(content).into())
     }
 
-    fn give_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Take<'de> for Typed<T> {
+impl<'de, T: Deserialize<'de>> DeserializeValue<'de> for Typed<T> {
     const EXPECTED: &'static str = "an object";
 
-    fn take<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error> {
+    fn from_value<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error> {
         let object = value.as_object();
         let object = object.as_ref();
         Ok(Some(Self {
@@ -98,19 +97,19 @@ impl<'de, T: Deserialize<'de>> Take<'de> for Typed<T> {
         }))
     }
 
-    fn take_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer).map(Self::new)
     }
 }
 
 impl<T: Serialize> Serialize for Typed<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        hand::serialize(self, serializer)
+        passthrough::serialize(self, serializer)
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Typed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        hand::deserialize(deserializer)
+        passthrough::deserialize(deserializer)
     }
 }

@@ -1,15 +1,15 @@
-//! How a pool is made.
+//! Configuration of the server's runspace pool.
 
 use std::fmt;
 
 #[cfg(feature = "crypto")]
 use crate::crypto::SessionKey;
 use crate::fragment::Fragmenter;
-use crate::link::{Key, Sizes};
+use crate::link::{Key, LinkLimits};
 use crate::message::{ApplicationPrivateData, SessionCapability};
 use crate::value::{PsString, Value};
 
-/// What a server's [`RunspacePool`](super::RunspacePool) is like, and its limits.
+/// Configuration and limits of a server's [`RunspacePool`](super::RunspacePool).
 pub struct Config {
     pub(super) capability: SessionCapability,
     pub(super) private_data: ApplicationPrivateData,
@@ -29,9 +29,9 @@ pub struct Config {
 impl Config {
     /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
     pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
-    /// Default of [`max_object_size`](Self::max_object_size): 200 MiB, PowerShell's for sessions.
+    /// Default of [`max_object_size`](Self::max_object_size): 200 MiB, as in PowerShell's sessions.
     pub const DEFAULT_MAX_OBJECT_SIZE: usize = 200 << 20;
-    /// Default of [`max_decoded_size`](Self::max_decoded_size): 200 MiB, PowerShell's for sessions.
+    /// Default of [`max_decoded_size`](Self::max_decoded_size): 200 MiB, as in PowerShell's sessions.
     pub const DEFAULT_MAX_DECODED_SIZE: usize = 200 << 20;
     /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
     pub const DEFAULT_MAX_PIPELINES: usize = 1024;
@@ -48,7 +48,7 @@ impl Config {
     /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
     pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
 
-    /// No data of the application but the versions, and the default limits.
+    /// Returns the default configuration: the protocol versions as the only private data, default limits.
     pub fn new() -> Self {
         Self {
             capability: SessionCapability::default(),
@@ -67,21 +67,22 @@ impl Config {
         }
     }
 
-    /// What the first message tells about the server. Default: protocol 2.4; if the client's is older, both use that.
+    /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
+    /// versions.
     #[must_use]
     pub fn capability(mut self, capability: SessionCapability) -> Self {
         self.capability = capability;
         self
     }
 
-    /// What the application tells the client. Default: the versions of protocol and serialization.
+    /// Sets the application's private data sent to the client. Default: versions of protocol and serialization.
     #[must_use]
     pub fn application_private_data(mut self, data: ApplicationPrivateData) -> Self {
         self.private_data = data;
         self
     }
 
-    /// Limits fragments that are sent to so many bytes, headers included. Default:
+    /// Sets the maximum size of sent fragments in bytes, including their headers. Default:
     /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB.
     #[must_use]
     pub fn fragment_size(mut self, bytes: usize) -> Self {
@@ -89,8 +90,8 @@ impl Config {
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. A pipeline with a
-    /// larger one fails; the pool goes on, unless the message is its own. Default:
+    /// Sets the maximum size of a received message in bytes, including fragment headers. A larger message fails its
+    /// pipeline, or breaks the pool if it is addressed to the pool. Default:
     /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 200 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
@@ -98,9 +99,9 @@ impl Config {
         self
     }
 
-    /// Maximum decoded size of a message that is received: the bytes of memory that its values take, and what its typed
-    /// form copies out of them. A pipeline with a larger message fails; the pool goes on, unless the message is its own.
-    /// [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
+    /// Sets the maximum decoded size of a received message: the memory of its values and of what the typed message
+    /// copies from them, in bytes. A larger message fails its pipeline, or breaks the pool if it is addressed to the
+    /// pool. [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
     /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 200 MiB.
     #[must_use]
     pub fn max_decoded_size(mut self, bytes: usize) -> Self {
@@ -108,15 +109,15 @@ impl Config {
         self
     }
 
-    /// Limits how many pipelines there may be at a time. Default:
-    /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
+    /// Sets the maximum number of pipelines at a time. Default: [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES),
+    /// 1024.
     #[must_use]
     pub fn max_pipelines(mut self, count: usize) -> Self {
         self.max_pipelines = count;
         self
     }
 
-    /// Limits how many calls of the client's host may wait for an answer. Default:
+    /// Sets the maximum number of pending host calls. Default:
     /// [`DEFAULT_MAX_HOST_CALLS`](Self::DEFAULT_MAX_HOST_CALLS), 64.
     #[must_use]
     pub fn max_host_calls(mut self, count: usize) -> Self {
@@ -124,7 +125,7 @@ impl Config {
         self
     }
 
-    /// Limits how many requests of the client may wait for an answer of the application. Default:
+    /// Sets the maximum number of client requests that the application has not responded to. Default:
     /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.
     #[must_use]
     pub fn max_requests(mut self, count: usize) -> Self {
@@ -132,36 +133,34 @@ impl Config {
         self
     }
 
-    /// Maximum decoded size of all events that were not polled yet, with 64 bytes more for each. Default:
-    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 256 MiB.
+    /// Sets the maximum decoded size of all events not polled yet, in bytes. Each event counts 64 bytes in addition.
+    /// Default: [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;
         self
     }
 
-    /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
-    /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
-    /// again when something was sent. States, keys and acknowledgements are not refused:
-    /// they may take as much again, and a client that makes more of them necessary breaks the pool. Default:
-    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 256 MiB.
+    /// Sets the maximum bytes of pending output, including messages that wait for the session key. A message beyond the
+    /// limit fails with [`Error::is_limit`](crate::Error::is_limit) and is not queued; retry it after data was sent.
+    /// States, keys and acknowledgements may use as much again; a client that causes more of them breaks the pool.
+    /// Default: [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 256 MiB.
     #[must_use]
     pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
         self.max_pending_bytes = bytes;
         self
     }
 
-    /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
-    /// bytes. A pipeline that there is no more room for fails. Default:
-    /// [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 256 MiB.
+    /// Sets the maximum bytes buffered for partial messages of the pool and all its pipelines. A pipeline that exceeds
+    /// it fails. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 256 MiB.
     #[must_use]
     pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
         self.max_partial_bytes = bytes;
         self
     }
 
-    /// Limits what is received for one pipeline in all of its life, what starts it and its input, to so many bytes, headers
-    /// of fragments included. A pipeline that exceeds it fails, the pool goes on. Default:
+    /// Sets the maximum bytes received for one pipeline in total (its creation and input), including fragment headers.
+    /// A pipeline that exceeds it fails; the pool stays open. Default:
     /// [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), no limit.
     #[must_use]
     pub fn max_data_per_command(mut self, bytes: usize) -> Self {
@@ -169,11 +168,11 @@ impl Config {
         self
     }
 
-    /// The session key. Default: a random one, made when a client asks for it.
+    /// Sets the session key. Default: random, generated when a client requests it.
     #[cfg(feature = "crypto")]
     #[must_use]
     pub fn session_key(mut self, key: SessionKey) -> Self {
-        self.key.prepared = Some(key);
+        self.key.server_key = Some(key);
         self
     }
 }
@@ -185,8 +184,8 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(super) fn sizes(&self) -> Sizes {
-        Sizes {
+    pub(super) fn link_limits(&self) -> LinkLimits {
+        LinkLimits {
             fragment_size: self.fragment_size,
             max_object_size: self.max_object_size,
             max_decoded_size: self.max_decoded_size,
@@ -197,7 +196,7 @@ impl Config {
     }
 }
 
-/// Shows neither the key nor the data of the application.
+/// Shows neither the key nor the application's private data.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")

@@ -1,69 +1,69 @@
-//! How a pool begins and ends, and what becomes of it between two clients.
+//! Opening, connecting, disconnecting and closing the server's pool.
 
 use super::{Event, RunspacePool};
 use crate::error::Error;
-use crate::link::{not_now, record_of, violation};
+use crate::link::{invalid_state, peer_error_record, protocol_violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
 use crate::record::{ErrorCategory, ErrorRecord};
 
 impl RunspacePool {
-    /// Tells the pool that its client has disconnected, or that its connection is lost and another one may come. Pipelines go
-    /// on and may write: nothing is sent, what they write waits.
+    /// Records that the client has disconnected, or that its connection is lost and another one may follow. Pipelines
+    /// keep running; their output is queued, and nothing is sent.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is neither open nor being connected to ([`Error::is_state`]).
+    /// Fails if the pool is neither open nor connecting ([`Error::is_state`]).
     pub fn disconnect(&mut self) -> Result<(), Error> {
         match self.state {
             RunspacePoolState::Opened => {
                 self.state = RunspacePoolState::Disconnected;
-                self.link.tolerate_lost_packets();
-                self.link.outbox.hold_all(true);
+                self.link.prepare_reconnect();
+                self.link.outbox.set_all_paused(true);
                 Ok(())
             }
             RunspacePoolState::Connecting => {
-                self.give_up_connecting();
+                self.cancel_connecting();
                 Ok(())
             }
-            state => Err(not_now("disconnect", "pool", state)),
+            state => Err(invalid_state("disconnect", "pool", state)),
         }
     }
 
-    /// Tells the pool that the same client has connected again. One that comes with
-    /// [`Payload::ConnectRunspacePool`], another or the same, is noticed by that: its input is handed in while the pool is
-    /// disconnected, and then it says to which pipelines it connects, see [`Pipeline::connect`](super::Pipeline::connect).
+    /// Records that the same client has reconnected. Not needed for a client that sends
+    /// [`Payload::ConnectRunspacePool`]: pass its input in while the pool is disconnected, then call
+    /// [`Pipeline::connect`](super::Pipeline::connect) for each pipeline it connects to.
     ///
     /// # Errors
     ///
     /// Fails if the pool is not disconnected ([`Error::is_state`]).
     pub fn reconnect(&mut self) -> Result<(), Error> {
         if self.state != RunspacePoolState::Disconnected {
-            return Err(not_now("reconnect", "pool", self.state));
+            return Err(invalid_state("reconnect", "pool", self.state));
         }
         self.state = RunspacePoolState::Opened;
-        self.link.outbox.hold_all(false);
+        self.link.outbox.set_all_paused(false);
         Ok(())
     }
 
-    /// The pool hears a client again. What pipelines have written waits until it connects to them.
+    /// Accepts input of a connecting client. Output of pipelines stays queued until the client connects to them.
     pub(super) fn begin_connecting(&mut self) {
         self.state = RunspacePoolState::Connecting;
-        self.former_peer = self.peer.take();
-        self.link.inbox.forget(None);
+        self.previous_peer = self.peer.take();
+        self.link.inbox.remove(None);
         for id in self.pipelines.keys() {
-            self.link.outbox.hold(Some(*id), true);
+            self.link.outbox.set_paused(Some(*id), true);
         }
-        self.link.outbox.hold_all(false);
+        self.link.outbox.set_all_paused(false);
     }
 
-    fn give_up_connecting(&mut self) {
+    fn cancel_connecting(&mut self) {
         self.state = RunspacePoolState::Disconnected;
-        self.peer = self.former_peer.take();
-        self.link.outbox.hold_all(true);
+        self.peer = self.previous_peer.take();
+        self.link.outbox.set_all_paused(true);
         for (id, entry) in &self.pipelines {
-            self.link.outbox.hold(Some(*id), !entry.is_connected);
+            self.link.outbox.set_paused(Some(*id), !entry.is_connected);
         }
     }
 
@@ -75,44 +75,44 @@ impl RunspacePool {
         }
         let limits =
             RunspaceLimits { min_runspaces: self.init.min_runspaces, max_runspaces: self.init.max_runspaces };
-        self.link.tell(None, &Payload::RunspacePoolInitData(limits))?;
-        self.tell_opened()?;
-        self.former_peer = None;
-        // Their numbers are those of the client before.
+        self.link.send_protocol_payload(None, &Payload::RunspacePoolInitData(limits))?;
+        self.send_opened()?;
+        self.previous_peer = None;
+        // Request identifiers are those of the previous client.
         self.requests.clear();
         for entry in self.pipelines.values_mut() {
             entry.is_connected = false;
         }
         self.events.push(Event::Connected(connect), len);
-        if self.link.forget_key_request() { self.request_key() } else { Ok(()) }
+        if self.link.reset_key_request() { self.request_key() } else { Ok(()) }
     }
 
     pub(super) fn open(&mut self, init: InitRunspacePool, len: usize) -> Result<(), Error> {
         if self.state == RunspacePoolState::Opened {
-            return Err(violation("the pool is opened twice"));
+            return Err(protocol_violation("the pool is opened twice"));
         }
         check_limits(init.min_runspaces, init.max_runspaces)?;
         self.init = init.clone();
-        self.tell_opened()?;
+        self.send_opened()?;
         self.events.push(Event::Opened(Box::new(init)), len);
         Ok(())
     }
 
-    fn tell_opened(&mut self) -> Result<(), Error> {
+    fn send_opened(&mut self) -> Result<(), Error> {
         let data = Payload::ApplicationPrivateData(self.private_data.clone());
-        self.link.tell(None, &data)?;
-        self.tell_state(RunspacePoolStateInfo::new(RunspacePoolState::Opened))
+        self.link.send_protocol_payload(None, &data)?;
+        self.send_state(RunspacePoolStateInfo::new(RunspacePoolState::Opened))
     }
 
-    /// Takes on a state and announces it.
-    fn tell_state(&mut self, info: RunspacePoolStateInfo) -> Result<(), Error> {
+    /// Sends a state to the client and changes to it.
+    fn send_state(&mut self, info: RunspacePoolStateInfo) -> Result<(), Error> {
         let state = info.state;
-        self.link.tell(None, &Payload::RunspacePoolState(info))?;
+        self.link.send_protocol_payload(None, &Payload::RunspacePoolState(info))?;
         self.state = state;
         Ok(())
     }
 
-    /// Closes the pool, which the client hears of. Its pipelines are gone. Nothing happens if it is closed.
+    /// Closes the pool and notifies the client. Its pipelines are removed. Does nothing if it is closed.
     ///
     /// # Errors
     ///
@@ -120,51 +120,50 @@ impl RunspacePool {
     pub fn close(&mut self) -> Result<(), Error> {
         if self.state != RunspacePoolState::Closed {
             self.require_running("close")?;
-            self.shut();
+            self.finish_close();
         }
         Ok(())
     }
 
-    pub(super) fn shut(&mut self) {
-        self.end_all();
+    pub(super) fn finish_close(&mut self) {
+        self.remove_all_pipelines();
         for state in [RunspacePoolState::Closing, RunspacePoolState::Closed] {
-            // A state can be written; that there is no room for it does not keep the pool open.
-            let _ = self.tell_state(RunspacePoolStateInfo::new(state));
+            // The pool closes even if there is no room to send the state.
+            let _ = self.send_state(RunspacePoolStateInfo::new(state));
             self.state = state;
         }
         self.events.push(Event::Closed, 0);
     }
 
-    /// Breaks the pool, and tells the client why. Nothing happens if it is broken: the client knows.
+    /// Breaks the pool and sends the cause to the client. Does nothing if it is broken.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]), and if the record can't be written.
+    /// Fails if the pool is not open ([`Error::is_state`]), and if the record cannot be written.
     pub fn set_broken(&mut self, error: ErrorRecord) -> Result<(), Error> {
         if self.state == RunspacePoolState::Broken {
             return Ok(());
         }
         self.require_running("break the pool")?;
         let reason = Box::new(error);
-        self.tell_state(RunspacePoolStateInfo {
+        self.send_state(RunspacePoolStateInfo {
             state: RunspacePoolState::Broken,
             error: Some(reason.clone()),
         })?;
-        self.link.discard_all_parked();
-        self.end_all();
+        self.link.discard_all_deferred();
+        self.remove_all_pipelines();
         self.events.push(Event::Broken(reason), 0);
         Ok(())
     }
 
-    /// Tells the pool that its connection is gone: nothing will be sent or received any more. A pool that has begun and not
-    /// ended is broken then, and its pipelines are gone. To leave it to another client, call
-    /// [`disconnect`](Self::disconnect) instead.
+    /// Records that the connection has ended: nothing more can be sent or received. An active pool becomes broken, and
+    /// its pipelines are removed. To allow another client to connect, call [`disconnect`](Self::disconnect) instead.
     pub fn handle_end(&mut self) {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Disconnected};
 
         match self.state {
             Disconnected => {}
-            Closed | Broken => self.link.forget_all(),
+            Closed | Broken => self.link.remove_all(),
             BeforeOpen => {
                 self.state = Closed;
                 self.events.push(Event::Closed, 0);
@@ -174,38 +173,39 @@ impl RunspacePool {
                     true => "the connection has ended within a message",
                     false => "the connection has ended",
                 };
-                self.fall(ErrorRecord::new(text, ErrorCategory::ConnectionError));
-                self.link.forget_all();
+                self.break_with(ErrorRecord::new(text, ErrorCategory::ConnectionError));
+                self.link.remove_all();
             }
         }
-        self.link.outbox.forget_packets();
+        self.link.outbox.discard_packets();
     }
 
-    /// Breaks the pool because of an error, which is given back. A client that only wants to connect breaks nothing.
-    pub(super) fn break_down(&mut self, error: Error) -> Error {
+    /// Breaks the pool because of an error and returns the error. An error of a client that is still connecting does
+    /// not break the pool.
+    pub(super) fn break_pool(&mut self, error: Error) -> Error {
         use RunspacePoolState::{Broken, Closed, Connecting};
 
         match self.state {
             Broken | Closed => {}
-            Connecting => self.give_up_connecting(),
-            _ => self.fall(record_of(&error)),
+            Connecting => self.cancel_connecting(),
+            _ => self.break_with(peer_error_record(&error)),
         }
         error
     }
 
-    /// Breaks the pool and tells the client the reason, if it can still hear it.
-    fn fall(&mut self, reason: ErrorRecord) {
-        self.end_all();
-        self.link.forget_all();
+    /// Breaks the pool and sends the cause to the client if possible.
+    fn break_with(&mut self, reason: ErrorRecord) {
+        self.remove_all_pipelines();
+        self.link.remove_all();
         let error = Box::new(reason);
         let state = RunspacePoolState::Broken;
-        let _ = self.tell_state(RunspacePoolStateInfo { state, error: Some(error.clone()) });
+        let _ = self.send_state(RunspacePoolStateInfo { state, error: Some(error.clone()) });
         self.state = state;
         self.events.push(Event::Broken(error), 0);
     }
 
-    /// Ends all pipelines and everything that waits.
-    fn end_all(&mut self) {
+    /// Removes all pipelines and pending requests and calls.
+    fn remove_all_pipelines(&mut self) {
         let ids: Vec<_> = self.pipelines.keys().copied().collect();
         for id in ids {
             self.remove(id);
@@ -217,7 +217,7 @@ impl RunspacePool {
 
 fn check_limits(min: i32, max: i32) -> Result<(), Error> {
     if min < 1 || max < min {
-        return Err(violation("numbers of runspaces that no pool can have"));
+        return Err(protocol_violation("an invalid number of runspaces"));
     }
     Ok(())
 }

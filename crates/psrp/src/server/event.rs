@@ -1,4 +1,4 @@
-//! What a server learns.
+//! Events of the server's pool.
 
 use uuid::Uuid;
 
@@ -8,88 +8,87 @@ use crate::host::HostResponse;
 use crate::message::{ConnectRunspacePool, InitRunspacePool, MessageType, SessionCapability};
 use crate::record::ErrorRecord;
 
-/// What the client of a pool wants.
+/// Event of a runspace pool: a request of its client, or a change of its state.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// What the client tells about itself.
+    /// Capabilities of the client.
     SessionCapability(SessionCapability),
-    /// The pool is open, and the client knows it.
+    /// The pool is open. The client was notified.
     Opened(Box<InitRunspacePool>),
-    /// A client has connected to the pool, and knows it.
+    /// A client has connected to the pool and was notified.
     Connected(ConnectRunspacePool),
     /// The client has the session key.
     KeyExchanged,
-    /// To be answered by [`RunspacePool::answer`](super::RunspacePool::answer) with whether the largest number of
-    /// runspaces is changed.
+    /// Request to change the maximum number of runspaces. Respond with
+    /// [`RunspacePool::respond`](super::RunspacePool::respond) and whether it was changed.
     SetMaxRunspaces {
-        /// Number of the request.
+        /// Identifier of the request.
         call_id: i64,
-        /// The number of runspaces.
+        /// Requested number of runspaces.
         count: i32,
     },
-    /// To be answered with whether the least number of runspaces is changed.
+    /// Request to change the minimum number of runspaces. Respond with whether it was changed.
     SetMinRunspaces {
-        /// Number of the request.
+        /// Identifier of the request.
         call_id: i64,
-        /// The number of runspaces.
+        /// Requested number of runspaces.
         count: i32,
     },
-    /// To be answered with how many runspaces are free.
+    /// Request for the number of free runspaces. Respond with it.
     GetAvailableRunspaces {
-        /// Number of the request.
+        /// Identifier of the request.
         call_id: i64,
     },
-    /// To be answered with whether the variables of the runspace were reset.
+    /// Request to reset the variables of the runspace. Respond with whether they were reset.
     ResetRunspaceState {
-        /// Number of the request.
+        /// Identifier of the request.
         call_id: i64,
     },
-    /// The answer to a call of the host. It is an error also if the call waited for the key and turned out not to be
-    /// writable then.
+    /// Response to a host call. Also emitted, with an error, if the call was deferred until the session key was
+    /// available and could not be written then.
     HostResponse {
-        /// The pipeline that called, `None` for the pool.
+        /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
-        /// The answer.
+        /// The response.
         response: HostResponse,
     },
-    /// A message of the pool waited for the key, and turned out not to be writable then.
+    /// A message of the pool was deferred until the session key was available, and could not be written then.
     NotSent {
-        /// What it was.
+        /// Type of the message.
         message_type: MessageType,
-        /// Why.
+        /// Cause of the failure.
         reason: Box<ErrorRecord>,
     },
-    /// The pool is closed; all that is left to do is to send what there is.
+    /// The pool is closed. Send the pending packets.
     Closed,
     /// The pool is broken: the client has violated the protocol or exceeded a limit, the connection has ended, or the
-    /// application has said so. All that is left to do is to send what there is.
+    /// application has broken the pool. Send the pending packets.
     Broken(Box<ErrorRecord>),
-    /// Something about a pipeline.
+    /// Event of a pipeline.
     Pipeline {
-        /// The pipeline.
+        /// Identifier of the pipeline.
         id: Uuid,
-        /// What it is.
+        /// The event.
         event: PipelineEvent,
     },
 }
 
-/// What the client wants of a pipeline.
+/// Event of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PipelineEvent {
-    /// To do this, after [`Pipeline::start`](super::Pipeline::start).
+    /// The client has sent the task of the pipeline. Call [`Pipeline::start`](super::Pipeline::start), then run it.
     Start(PipelineRequest),
-    /// An object for its input.
+    /// Input object.
     Input(Value),
     /// The input has ended.
     EndOfInput,
-    /// To stop; [`Pipeline::stop`](super::Pipeline::stop) says that it has.
+    /// The client asks to stop the pipeline. Call [`Pipeline::stop`](super::Pipeline::stop) when it has stopped.
     Stop,
-    /// It failed by something that the application has not done: a message of the client was malformed or exceeded a
-    /// limit, or a message that waited for the key could not be written. The client was told. Nothing can be written any
-    /// more.
+    /// The pipeline failed without the application: a message of the client was malformed or exceeded a limit, or a
+    /// deferred message could not be written. The client was notified. Nothing more can be written.
     Failed(Box<ErrorRecord>),
-    /// The client has closed the pipeline, or the pool has ended. It is gone, whatever it did is to be given up.
+    /// The client has closed the pipeline, or the pool has ended. The pipeline no longer exists; cancel its work.
     Closed,
 }

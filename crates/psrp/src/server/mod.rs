@@ -1,15 +1,15 @@
-//! The server's end of a session: runspace pools and pipelines as state machines without I/O and clock.
+//! Server side of a session: state machines of runspace pools and pipelines, without I/O or clock.
 //!
-//! As in [`client`](crate::client), methods are commands, packets go in and out, and events tell what the client wants.
-//! What a pipeline does is up to the application: it hears of [`PipelineEvent::Start`], writes to the streams of the
-//! [`Pipeline`], and completes it.
+//! As in [`client`](crate::client), methods are commands, packets go in and out, and events carry the client's
+//! requests. The application runs the pipelines: on [`PipelineEvent::Start`] it starts the [`Pipeline`], writes to its
+//! streams and completes it.
 //!
 //! ```
 //! use psrp::client;
 //! use psrp::message::PowerShell;
 //! use psrp::server::{self, Event, PipelineEvent};
 //!
-//! /// Carries packets until neither side has any.
+//! /// Exchanges packets until neither side has any.
 //! fn exchange(client: &mut client::RunspacePool, server: &mut server::RunspacePool) -> Result<(), psrp::Error> {
 //!     let mut buffer = Vec::new();
 //!     loop {
@@ -45,19 +45,19 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! What waits to be sent is bounded by [`Config::max_pending_bytes`]: who writes much looks at [`Pipeline::pending_bytes`]
-//! and waits. When the connection is gone the transport calls [`handle_end`](RunspacePool::handle_end), which ends the pool;
-//! or [`disconnect`](RunspacePool::disconnect), and pipelines go on until the client
-//! [is back](RunspacePool::reconnect) or another one connects: its first data are handed in as always, and then each of
-//! its pipelines is told by [`Pipeline::connect`].
+//! Pending output is limited by [`Config::max_pending_bytes`]. For backpressure, check [`Pipeline::pending_bytes`]
+//! before writing more. When the connection has ended, the transport calls [`handle_end`](RunspacePool::handle_end),
+//! which ends the pool; or [`disconnect`](RunspacePool::disconnect), and pipelines keep running until the client
+//! [reconnects](RunspacePool::reconnect) or another one connects. Pass in the data of a new client as usual, then call
+//! [`Pipeline::connect`] for each pipeline that it connects to.
 
 mod config;
 mod connection;
+mod deferred;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
-mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

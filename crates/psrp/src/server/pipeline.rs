@@ -1,31 +1,31 @@
-//! The server's pipelines.
+//! Pipelines of the server.
 
 use uuid::Uuid;
 
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
-use crate::link::{Intake, Sender, not_now};
+use crate::link::{Quota, ReceiveState, invalid_state};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value, Version};
 
-/// What the pool keeps of a pipeline.
+/// State of a pipeline.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct PipelineEntry {
     pub(super) state: PipelineState,
-    /// Whether the client has said what it is to do, and it was not started since.
+    /// True if the client has sent a task that was not started yet.
     pub(super) is_requested: bool,
     pub(super) is_input_open: bool,
-    /// Whether the client waits for a signal to be acknowledged.
+    /// True if the client waits for the acknowledgement of a signal.
     pub(super) is_signalled: bool,
-    /// Whether the client of the pool takes what it writes.
+    /// True if output may be sent to the client of the pool.
     pub(super) is_connected: bool,
-    pub(super) intake: Intake,
+    pub(super) receive_state: ReceiveState,
 }
 
-impl Entry {
+impl PipelineEntry {
     pub(super) fn new() -> Self {
         Self {
             state: PipelineState::NotStarted,
@@ -33,14 +33,14 @@ impl Entry {
             is_input_open: false,
             is_signalled: false,
             is_connected: true,
-            intake: Intake::default(),
+            receive_state: ReceiveState::default(),
         }
     }
 }
 
 /// A pipeline of a [`RunspacePool`].
 ///
-/// Every method that the state does not allow fails with [`Error::is_state`] and changes nothing.
+/// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 #[derive(Debug)]
 pub struct Pipeline<'a> {
     pub(super) pool: &'a mut RunspacePool,
@@ -48,29 +48,29 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// The identifier of the pipeline.
+    /// Returns the identifier of the pipeline.
     pub fn id(&self) -> Uuid {
         self.id
     }
 
-    /// The state of the pipeline.
+    /// Returns the state of the pipeline.
     pub fn state(&self) -> PipelineState {
-        // The pool made this only for an entry that exists, and is borrowed as long as this lives.
+        // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         self.pool.pipelines[&self.id].state
     }
 
-    /// Bytes of messages of the pipeline that wait to be sent: who writes much looks at this and waits.
+    /// Returns the bytes of pending output of this pipeline. Check it before writing more (backpressure).
     pub fn pending_bytes(&self) -> usize {
         self.pool.pending_bytes_of(Some(self.id))
     }
 
-    /// Whether the client takes what the pipeline writes. One that has connected to the pool does not before it has
-    /// connected to the pipeline; until then the messages wait.
+    /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool has to
+    /// connect to each pipeline, too; until then its messages stay queued.
     pub fn is_connected(&self) -> bool {
         self.pool.pipelines[&self.id].is_connected
     }
 
-    /// Tells the pipeline that the client of the pool has connected to it.
+    /// Records that the client of the pool has connected to this pipeline.
     ///
     /// # Errors
     ///
@@ -80,41 +80,41 @@ impl Pipeline<'_> {
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             entry.is_connected = true;
         }
-        self.pool.link.outbox.hold(Some(self.id), false);
+        self.pool.link.outbox.set_paused(Some(self.id), false);
         Ok(())
     }
 
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
         self.pool.require_running(action)?;
         let state = self.state();
-        if states.contains(&state) { Ok(()) } else { Err(not_now(action, "pipeline", state)) }
+        if states.contains(&state) { Ok(()) } else { Err(invalid_state(action, "pipeline", state)) }
     }
 
-    /// Says that the pipeline runs.
+    /// Starts the pipeline and notifies the client.
     ///
     /// # Errors
     ///
-    /// Fails if it runs, has failed, or the client has not said what it is to do ([`Error::is_state`]).
+    /// Fails if the pipeline runs or has failed, and if the client has not sent its task ([`Error::is_state`]).
     pub fn start(&mut self) -> Result<(), Error> {
         use PipelineState::{Completed, NotStarted, Running, Stopped};
 
         const ACTION: &str = "start";
         self.require(ACTION, &[NotStarted, Stopped, Completed])?;
         if !self.pool.pipelines[&self.id].is_requested {
-            return Err(not_now(ACTION, "pipeline", "without anything to do"));
+            return Err(invalid_state(ACTION, "pipeline", "without a task"));
         }
-        self.tell(PipelineStateInfo::new(Running))?;
+        self.send_state(PipelineStateInfo::new(Running))?;
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             entry.is_requested = false;
         }
         Ok(())
     }
 
-    /// Takes on a state and sends it.
-    fn tell(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
+    /// Sends a state to the client and changes to it.
+    fn send_state(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
         let state = info.state;
         let payload = Payload::PipelineState(info);
-        self.pool.send(Sender::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
+        self.pool.send(Quota::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             entry.state = state;
         }
@@ -123,15 +123,15 @@ impl Pipeline<'_> {
 
     fn write(&mut self, action: &str, payload: Payload) -> Result<(), Error> {
         self.require(action, &[PipelineState::Running])?;
-        self.pool.send(Sender::Application, Some(self.id), payload.message_type(), payload.to_value())
+        self.pool.send(Quota::Application, Some(self.id), payload.message_type(), payload.to_value())
     }
 
     /// Writes an object to the output.
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run ([`Error::is_state`]); if the value can't be written; and if too much waits to be
-    /// sent ([`Error::is_limit`]), to be tried again later. So do all methods that write.
+    /// Fails if the pipeline does not run ([`Error::is_state`]); if the value cannot be written; and if the limit of
+    /// pending output is reached ([`Error::is_limit`]): retry later. The same holds for all methods that write.
     pub fn write_output(&mut self, value: impl Into<Value>) -> Result<(), Error> {
         self.write("write output", Payload::PipelineOutput(value.into()))
     }
@@ -140,7 +140,7 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output).
+    /// See [`write_output`](Self::write_output).
     pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
         self.write("write an error", Payload::ErrorRecord(Box::new(record)))
     }
@@ -149,7 +149,7 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output).
+    /// See [`write_output`](Self::write_output).
     pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a debug message", Payload::DebugRecord(Box::new(record)))
     }
@@ -158,7 +158,7 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output).
+    /// See [`write_output`](Self::write_output).
     pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)))
     }
@@ -167,16 +167,16 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output).
+    /// See [`write_output`](Self::write_output).
     pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a warning", Payload::WarningRecord(Box::new(record)))
     }
 
-    /// Writes progress.
+    /// Writes a progress record.
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output).
+    /// See [`write_output`](Self::write_output).
     pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
         self.write("write progress", Payload::ProgressRecord(Box::new(record)))
     }
@@ -185,93 +185,96 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_output`](Self::write_output), and if the client's protocol is older than 2.3 ([`Error::is_state`]).
+    /// See [`write_output`](Self::write_output). Also fails if the client's protocol is older than 2.3
+    /// ([`Error::is_state`]).
     pub fn write_information(&mut self, record: InformationRecord) -> Result<(), Error> {
         if self.pool.protocol() < Version::new(2, 3) {
-            return Err(Error::with(Kind::State, "information records exist since protocol 2.3"));
+            return Err(Error::with(Kind::State, "information records require protocol 2.3"));
         }
         self.write("write information", Payload::InformationRecord(Box::new(record)))
     }
 
-    /// Calls a method of the client's host. The number of the call, `None` if nothing is answered.
+    /// Calls a method of the client's host. Returns the identifier of the call, `None` if the method has no response.
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run ([`Error::is_state`]) and if too many calls wait ([`Error::is_limit`]).
+    /// Fails if the pipeline does not run ([`Error::is_state`]) and if the maximum number of calls is pending
+    /// ([`Error::is_limit`]).
     pub fn host_call(&mut self, request: &HostRequest) -> Result<Option<i64>, Error> {
         self.require("call the host", &[PipelineState::Running])?;
         self.pool.call(Some(self.id), request)
     }
 
-    /// Ends the pipeline.
+    /// Completes the pipeline.
     ///
     /// # Errors
     ///
-    /// Fails if it does not run ([`Error::is_state`]).
+    /// Fails if the pipeline does not run ([`Error::is_state`]).
     pub fn complete(&mut self) -> Result<(), Error> {
         self.require("complete", &[PipelineState::Running])?;
         self.end(PipelineStateInfo::new(PipelineState::Completed))
     }
 
-    /// Says that the pipeline is being stopped. It may not write any more.
+    /// Notifies the client that the pipeline is being stopped. Nothing more may be written.
     ///
     /// # Errors
     ///
-    /// Fails if it does not run ([`Error::is_state`]).
+    /// Fails if the pipeline does not run ([`Error::is_state`]).
     pub fn begin_stop(&mut self) -> Result<(), Error> {
         self.require("begin to stop", &[PipelineState::Running])?;
-        self.tell(PipelineStateInfo::new(PipelineState::Stopping))
+        self.send_state(PipelineStateInfo::new(PipelineState::Stopping))
     }
 
-    /// Says that the pipeline was stopped, with the error record that PowerShell has for it.
+    /// Marks the pipeline as stopped and notifies the client, with PowerShell's error record for it.
     ///
     /// # Errors
     ///
-    /// Fails if it neither runs nor is being stopped ([`Error::is_state`]).
+    /// Fails if the pipeline neither runs nor is being stopped ([`Error::is_state`]).
     pub fn stop(&mut self) -> Result<(), Error> {
         self.require("stop", &[PipelineState::Running, PipelineState::Stopping])?;
         self.end(PipelineStateInfo::stopped())
     }
 
-    /// Ends the pipeline by an error.
+    /// Fails the pipeline with an error record.
     ///
     /// # Errors
     ///
-    /// Fails if it neither runs nor is being stopped ([`Error::is_state`]), and if the record can't be written.
+    /// Fails if the pipeline neither runs nor is being stopped ([`Error::is_state`]), and if the record cannot be
+    /// written.
     pub fn fail(&mut self, error: ErrorRecord) -> Result<(), Error> {
         self.require("fail", &[PipelineState::Running, PipelineState::Stopping])?;
         self.end(PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error)) })
     }
 
     fn end(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
-        self.tell(info)?;
-        self.pool.ended(self.id);
+        self.send_state(info)?;
+        self.pool.finish(self.id);
         Ok(())
     }
 }
 
 impl RunspacePool {
-    /// What has to happen after a pipeline has told its last state.
-    pub(super) fn ended(&mut self, id: Uuid) {
-        self.host_calls.forget(id);
+    /// Cleans up after the final state of a pipeline was sent.
+    pub(super) fn finish(&mut self, id: Uuid) {
+        self.host_calls.remove_pipeline(id);
         if let Some(entry) = self.pipelines.get_mut(&id) {
             entry.is_input_open = false;
             if std::mem::take(&mut entry.is_signalled) {
-                self.link.outbox.act_after_data(Packet::SignalAck(Some(id)));
+                self.link.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
             }
         }
     }
 
-    /// Fails a pipeline because of something that the application has not done.
+    /// Fails a pipeline because of an error that the application did not cause.
     pub(super) fn fail_pipeline(&mut self, id: Uuid, record: ErrorRecord) {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;
         let error = Box::new(record);
-        self.link.discard_parked(Some(id));
+        self.link.discard_deferred(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
-        // An error of ours can be written, and if there is no room for it the client is lost anyway.
-        let _ = self.link.tell(Some(id), &Payload::PipelineState(info));
-        self.ended(id);
+        // This record can always be written. Without room for it the client is lost anyway.
+        let _ = self.link.send_protocol_payload(Some(id), &Payload::PipelineState(info));
+        self.finish(id);
         self.events.push(Event::Pipeline { id, event: PipelineEvent::Failed(error) }, 0);
     }
 }

@@ -1,16 +1,16 @@
-//! The server's pool and what its application can tell it to do.
+//! Runspace pool of the server.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use uuid::Uuid;
 
-use super::pipeline::{Entry, Pipeline};
+use super::pipeline::{Pipeline, PipelineEntry};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostRequest};
-use crate::link::{Events, HostCalls, Link, Sender, not_now};
+use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
     RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
@@ -18,9 +18,9 @@ use crate::message::{
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
 
-/// A runspace pool as its server sees it (MS-PSRP 3.2).
+/// Server side of a runspace pool (MS-PSRP 3.2).
 ///
-/// Every method that the state does not allow fails with [`Error::is_state`] and changes nothing.
+/// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 pub struct RunspacePool {
     pub(super) link: Link,
     pub(super) state: RunspacePoolState,
@@ -28,19 +28,19 @@ pub struct RunspacePool {
     pub(super) private_data: ApplicationPrivateData,
     pub(super) init: InitRunspacePool,
     pub(super) peer: Option<SessionCapability>,
-    pub(super) pipelines: HashMap<Uuid, Entry>,
+    pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
     pub(super) requests: HashMap<i64, Request>,
     next_call_id: i64,
     pub(super) host_calls: HostCalls,
-    pub(super) events: Events<Event>,
-    /// The client before the one that connects.
-    pub(super) former_peer: Option<SessionCapability>,
+    pub(super) events: EventQueue<Event>,
+    /// Previous client while a new one is connecting.
+    pub(super) previous_peer: Option<SessionCapability>,
     pub(super) max_pipelines: usize,
     pub(super) max_requests: usize,
     pub(super) max_data_per_command: usize,
 }
 
-/// A request that waits for the application, and what its answer changes.
+/// A pending request and the change that its response allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Request {
     SetMin(i32),
@@ -50,11 +50,11 @@ pub(super) enum Request {
 }
 
 impl RunspacePool {
-    /// A pool that waits for a client.
+    /// Creates a pool without a client.
     pub fn new(config: Config) -> Self {
-        let sizes = config.sizes();
+        let limits = config.link_limits();
         Self {
-            link: Link::new(Destination::Client, Uuid::nil(), sizes, config.key),
+            link: Link::new(Destination::Client, Uuid::nil(), limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             private_data: config.private_data,
@@ -64,71 +64,72 @@ impl RunspacePool {
             requests: HashMap::new(),
             next_call_id: 1,
             host_calls: HostCalls::new(config.max_host_calls),
-            events: Events::new(config.max_event_bytes),
-            former_peer: None,
+            events: EventQueue::new(config.max_event_bytes),
+            previous_peer: None,
             max_pipelines: config.max_pipelines,
             max_requests: config.max_requests,
             max_data_per_command: config.max_data_per_command,
         }
     }
 
-    /// The identifier of the pool, which the client gives; nil before.
+    /// Returns the identifier of the pool, which the client chooses. Nil until the first message.
     pub fn id(&self) -> Uuid {
         self.link.pool_id
     }
 
-    /// The state of the pool.
+    /// Returns the state of the pool.
     pub fn state(&self) -> RunspacePoolState {
         self.state
     }
 
-    /// The least number of runspaces.
+    /// Returns the minimum number of runspaces.
     pub fn min_runspaces(&self) -> i32 {
         self.init.min_runspaces
     }
 
-    /// The largest number of runspaces.
+    /// Returns the maximum number of runspaces.
     pub fn max_runspaces(&self) -> i32 {
         self.init.max_runspaces
     }
 
-    /// What the client has told about itself, if it has.
+    /// Returns the capabilities of the client once they are received.
     pub fn peer(&self) -> Option<&SessionCapability> {
         self.peer.as_ref()
     }
 
-    /// Whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs none.
+    /// Returns whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs
+    /// none.
     pub fn has_key(&self) -> bool {
         self.link.has_key()
     }
 
-    /// Bytes of messages that wait to be sent, those that wait for the key included. The limit is
+    /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
     /// [`Config::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
         self.link.outbox.pending_bytes()
     }
 
-    /// The same of the messages for one pipeline, or with `None` for the pool alone: who writes much looks at this and
-    /// waits.
+    /// Returns the bytes of pending output of one pipeline, or of the pool alone with `None`. Check it before writing
+    /// more (backpressure).
     pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
         self.link.outbox.pending_bytes_of(pipeline)
     }
 
-    /// What a pool does goes on without a client.
+    /// Fails if the pool is not open. A pool without a client counts as open.
     pub(super) fn require_running(&self, action: &str) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Disconnected, Opened};
 
         if matches!(self.state, Opened | Disconnected | Connecting) {
             return Ok(());
         }
-        Err(not_now(action, "pool", self.state))
+        Err(invalid_state(action, "pool", self.state))
     }
 
     pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
         if self.state == RunspacePoolState::Opened {
             return Ok(());
         }
-        Err(not_now(action, "pool", self.state))
+        Err(invalid_state(action, "pool", self.state))
     }
 
     pub(super) fn protocol(&self) -> Version {
@@ -136,8 +137,8 @@ impl RunspacePool {
         self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
     }
 
-    /// Decrypts the secure strings of a value by hand. Those that came after the key are decrypted already, those before it
-    /// since the client got it; a client that connected to the pool and has not asked for the key yet can send none.
+    /// Decrypts the secure strings of a value. Rarely needed: strings are decrypted automatically when they are
+    /// received or when the key is exchanged.
     ///
     /// # Errors
     ///
@@ -147,36 +148,37 @@ impl RunspacePool {
         self.link.decrypt(value)
     }
 
-    /// Asks the client for its public key, which happens by itself when a secure string is to be sent. Nothing happens
-    /// if it was asked or if there is a key.
+    /// Requests the client's public key. This happens automatically when a secure string is sent. Does nothing if it
+    /// was requested or if there is a key.
     ///
     /// # Errors
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn request_key(&mut self) -> Result<(), Error> {
-        self.require_running("ask for the key")?;
+        self.require_running("request the key")?;
         if !self.link.has_key() && !self.link.is_key_requested() {
-            self.link.tell(None, &Payload::PublicKeyRequest)?;
+            self.link.send_protocol_payload(None, &Payload::PublicKeyRequest)?;
             self.link.set_key_requested();
         }
         Ok(())
     }
 
-    /// Answers a request of the client. If it was to change a number of runspaces and the answer is yes, it is changed.
+    /// Responds to a request of the client. If the number of runspaces was to be changed and the response accepts, it
+    /// is changed.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open, if no such request waits for an answer, and if the answer is of another kind
+    /// Fails if the pool is not open, if no such request is pending, and if the response does not fit the request
     /// ([`Error::is_state`]).
-    pub fn answer(&mut self, call_id: i64, availability: Availability) -> Result<(), Error> {
-        self.require_opened("answer a request")?;
+    pub fn respond(&mut self, call_id: i64, availability: Availability) -> Result<(), Error> {
+        self.require_opened("respond to a request")?;
         let request = self.requests.get(&call_id).copied();
-        let request = request.ok_or_else(|| Error::with(Kind::State, "there is no such request"))?;
+        let request = request.ok_or_else(|| Error::with(Kind::State, "no such request is pending"))?;
         if matches!(request, Request::GetAvailable) != matches!(availability, Availability::Count(_)) {
-            return Err(Error::with(Kind::State, "can't answer with another kind than was asked for"));
+            return Err(Error::with(Kind::State, "the response does not fit the request"));
         }
-        let answer = RunspaceAvailability { availability, call_id };
-        self.link.send_payload(None, &Payload::RunspaceAvailability(answer))?;
+        let response = RunspaceAvailability { availability, call_id };
+        self.link.send_application_payload(None, &Payload::RunspaceAvailability(response))?;
         self.requests.remove(&call_id);
         match (request, availability) {
             (Request::SetMin(count), Availability::Accepted(true)) => self.init.min_runspaces = count,
@@ -186,11 +188,13 @@ impl RunspacePool {
         Ok(())
     }
 
-    /// Calls a method of the client's host for the pool. The number of the call, `None` if nothing is answered.
+    /// Calls a method of the client's host for the pool. Returns the identifier of the call, `None` if the method has
+    /// no response.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]) and if too many calls wait ([`Error::is_limit`]).
+    /// Fails if the pool is not open ([`Error::is_state`]) and if the maximum number of calls is pending
+    /// ([`Error::is_limit`]).
     pub fn host_call(&mut self, request: &HostRequest) -> Result<Option<i64>, Error> {
         self.call(None, request)
     }
@@ -203,16 +207,16 @@ impl RunspacePool {
         self.require_running("call the host")?;
         let call = HostCall::new(self.next_call_id, request);
         let (call_id, method) = (call.call_id, call.method);
-        let answered = !call.is_void();
-        if answered {
+        let has_response = !call.is_void();
+        if has_response {
             self.host_calls.reserve()?;
         }
         let payload = match pipeline {
             None => Payload::RunspacePoolHostCall(call),
             Some(_) => Payload::PipelineHostCall(call),
         };
-        self.send(Sender::Application, pipeline, payload.message_type(), payload.to_value())?;
-        if !answered {
+        self.send(Quota::Application, pipeline, payload.message_type(), payload.to_value())?;
+        if !has_response {
             return Ok(None);
         }
         self.next_call_id += 1;
@@ -224,73 +228,73 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]), if the event can't be written, and if too much waits to be sent
-    /// ([`Error::is_limit`]), to be tried again later.
+    /// Fails if the pool is not open ([`Error::is_state`]), if the event cannot be written, and if the limit of pending
+    /// output is reached ([`Error::is_limit`]): retry later.
     pub fn send_event(&mut self, event: UserEvent) -> Result<(), Error> {
         self.require_running("forward an event")?;
         let payload = Payload::UserEvent(Box::new(event));
-        self.send(Sender::Application, None, payload.message_type(), payload.to_value())
+        self.send(Quota::Application, None, payload.message_type(), payload.to_value())
     }
 
-    /// Sends a message now, or when there is a key if it needs one.
+    /// Queues a message, or defers it if it needs a key that is not available.
     pub(super) fn send(
         &mut self,
-        sender: Sender,
+        quota: Quota,
         target: Option<Uuid>,
         message_type: MessageType,
         value: Option<Value>,
     ) -> Result<(), Error> {
         const PRIORITY: Priority = Priority::Default;
 
-        if self.link.is_parked(target, PRIORITY) {
-            return self.link.park(sender, target, PRIORITY, message_type, value);
+        if self.link.has_deferred(target, PRIORITY) {
+            return self.link.defer(quota, target, PRIORITY, message_type, value);
         }
-        match self.link.send(sender, target, PRIORITY, message_type, value.as_ref()) {
+        match self.link.send(quota, target, PRIORITY, message_type, value.as_ref()) {
             Err(error) if error.is_no_key() && cfg!(feature = "crypto") => {
                 self.request_key()?;
-                self.link.park(sender, target, PRIORITY, message_type, value)
+                self.link.defer(quota, target, PRIORITY, message_type, value)
             }
             result => result,
         }
     }
 
-    /// A pipeline, to do something with it.
+    /// Returns a handle to a pipeline.
     ///
     /// # Errors
     ///
-    /// Fails if there is none with this identifier ([`Error::is_state`]).
+    /// Fails if it does not exist ([`Error::is_state`]).
     pub fn pipeline(&mut self, id: Uuid) -> Result<Pipeline<'_>, Error> {
         if !self.pipelines.contains_key(&id) {
-            return Err(Error::with(Kind::State, "there is no such pipeline"));
+            return Err(Error::with(Kind::State, "no such pipeline"));
         }
         Ok(Pipeline { pool: self, id })
     }
 
-    /// The pipelines and their states, in no order. One is there until the client closes it.
+    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the client closes it.
     pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
         self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
     }
 
-    /// The next packet for the client. Data, which take at most `max` bytes before any encoding, are put into the
-    /// buffer, whose content is lost. There is nothing to send while the pool is disconnected. A pool that broke has still
-    /// to send why.
+    /// Returns the next packet for the client. The payload of a data packet is written to `buffer`, replacing its
+    /// content, and has at most `max` bytes before any encoding. Returns `None` while the pool is disconnected. A
+    /// broken pool still returns the packets that tell the client the cause.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         self.link.poll_transmit(max, buffer)
     }
 
-    /// The next event, `None` if there are no more.
+    /// Returns the next event, `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
 
-    /// The next event with the bytes that it counts in [`Config::max_event_bytes`].
+    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
     #[cfg(feature = "tokio")]
     pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_sized()
+        self.events.pop_with_size()
     }
 }
 
-/// Shows states, not what is sent.
+/// Shows states, but no message content.
 impl fmt::Debug for RunspacePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunspacePool")

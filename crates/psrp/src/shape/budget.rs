@@ -1,22 +1,22 @@
-//! How much may be copied out of one value.
+//! Limit on the memory that typed messages copy out of one value.
 
 use super::Mismatch;
 use crate::value::{Members, PsString, Value};
 
-/// The default of what may be copied out of one value, 64 MiB.
+/// Default limit on bytes copied out of one value: 64 MiB.
 ///
-/// Objects are shared inside a value, but their typed forms are copies: a document of a few kilobytes that refers to one
-/// long string again and again would otherwise take any amount of memory.
-pub(crate) const DEFAULT_MAX_SIZE: usize = 64 << 20;
+/// Objects inside a value are shared, but their typed forms are copies: without a limit, a document of a few kilobytes
+/// with many references to one long string could take any amount of memory.
+pub(crate) const DEFAULT_COPY_BUDGET: usize = 64 << 20;
 
-/// What an item of a list or a member counts besides its text.
+/// Bytes charged for an item of a list or a member, besides its text.
 const ITEM: usize = 32;
 
-/// What is left to be copied, in bytes.
+/// Remaining bytes that may be copied.
 #[derive(Debug)]
-pub(crate) struct Budget(usize);
+pub(crate) struct CopyBudget(usize);
 
-impl Budget {
+impl CopyBudget {
     pub(crate) fn new(max_size: usize) -> Self {
         Self(max_size)
     }
@@ -26,8 +26,8 @@ impl Budget {
         Ok(())
     }
 
-    /// What is left.
-    pub(crate) fn left(&self) -> usize {
+    /// Returns the remaining bytes.
+    pub(crate) fn remaining(&self) -> usize {
         self.0
     }
 
@@ -35,7 +35,7 @@ impl Budget {
         self.bytes(ITEM)
     }
 
-    /// The items of a list or a boxed struct, without what they own.
+    /// Charges the items of a list or a boxed struct, without the memory that they own.
     pub(crate) fn items<T>(&mut self, count: usize) -> Result<(), Mismatch> {
         self.bytes(count.saturating_mul(size_of::<T>().max(ITEM)))
     }
@@ -50,7 +50,7 @@ impl Budget {
         self.bytes(bytes.len())
     }
 
-    /// What a clone of the value copies; objects are shared.
+    /// Charges the bytes that a clone of the value copies; objects are shared.
     pub(crate) fn value(&mut self, value: &Value) -> Result<(), Mismatch> {
         match value {
             Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {

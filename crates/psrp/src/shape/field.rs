@@ -1,17 +1,17 @@
-//! What a member of a message can hold.
+//! The [`Field`] trait: types of message members.
 
 use uuid::Uuid;
 
-use super::{Budget, Mismatch};
+use super::{CopyBudget, Mismatch};
 use crate::value::{DateTime, Object, PsString, SecureString, TypeNames, Value, Version};
 
-/// A type that is a value of a message or a part of one.
+/// A type that can be a member of a message.
 pub(crate) trait Field: Sized {
     fn write(&self) -> Value;
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch>;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch>;
 
-    /// What `$null` means as a parameter of a host call, where .NET allows it for strings and lists.
+    /// The meaning of `$null` as a parameter of a host call, for types where .NET allows it: strings and lists.
     fn from_nil() -> Option<Self> {
         None
     }
@@ -22,7 +22,7 @@ impl Field for Value {
         self.clone()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         budget.value(value)?;
         Ok(value.clone())
     }
@@ -35,7 +35,7 @@ macro_rules! copied {
                 Value::from(*self)
             }
 
-            fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+            fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
                 let get: fn(&Value) -> Option<Self> = $get;
                 get(value).ok_or_else(|| Mismatch::new($what))
             }
@@ -44,27 +44,27 @@ macro_rules! copied {
 }
 
 copied! {
-    bool, Value::as_bool, "is no boolean";
-    i32, Value::as_i32, "is no integer of 32 bits";
-    i64, Value::as_i64, "is no integer of 64 bits";
-    u32, |value| value.as_u64().and_then(|number| u32::try_from(number).ok()), "is no unsigned integer of 32 bits";
-    Version, |value| match value.base() { Value::Version(version) => Some(*version), _ => None }, "is no version";
-    Uuid, |value| match value.base() { Value::Guid(id) => Some(*id), _ => None }, "is no GUID";
-    DateTime, |value| match value.base() { Value::DateTime(time) => Some(*time), _ => None }, "is no date";
+    bool, Value::as_bool, "is not a boolean";
+    i32, Value::as_i32, "is not a 32-bit integer";
+    i64, Value::as_i64, "is not a 64-bit integer";
+    u32, |value| value.as_u64().and_then(|number| u32::try_from(number).ok()), "is not an unsigned 32-bit integer";
+    Version, |value| match value.base() { Value::Version(version) => Some(*version), _ => None }, "is not a version";
+    Uuid, |value| match value.base() { Value::Guid(id) => Some(*id), _ => None }, "is not a GUID";
+    DateTime, |value| match value.base() { Value::DateTime(time) => Some(*time), _ => None }, "is not a date";
 }
 
-/// A code unit of UTF-16, `<C>`; no message has an unsigned integer of 16 bits.
+/// A UTF-16 code unit, `<C>`. No message contains an unsigned 16-bit integer.
 impl Field for u16 {
     fn write(&self) -> Value {
         Value::Char(*self)
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let unit = match value.base() {
             Value::Char(unit) => Some(*unit),
             other => other.as_i64().and_then(|number| Self::try_from(number).ok()),
         };
-        unit.ok_or_else(|| Mismatch::new("is no character"))
+        unit.ok_or_else(|| Mismatch::new("is not a character"))
     }
 }
 
@@ -73,8 +73,8 @@ impl Field for PsString {
         Value::String(self.clone())
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let text = value.as_ps_string().ok_or_else(|| Mismatch::new("is no string"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let text = value.as_ps_string().ok_or_else(|| Mismatch::new("is not a string"))?;
         budget.text(text)?;
         Ok(text.clone())
     }
@@ -89,10 +89,10 @@ impl Field for SecureString {
         Value::SecureString(self.clone())
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         match value.base() {
             Value::SecureString(secret) => Ok(secret.clone()),
-            _ => Err(Mismatch::new("is no secure string")),
+            _ => Err(Mismatch::new("is not a secure string")),
         }
     }
 }
@@ -102,8 +102,8 @@ impl Field for Box<[u8]> {
         Value::Bytes(self.clone())
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let bytes = value.as_bytes().ok_or_else(|| Mismatch::new("is no array of bytes"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let bytes = value.as_bytes().ok_or_else(|| Mismatch::new("is not a byte array"))?;
         budget.blob(bytes)?;
         Ok(bytes.into())
     }
@@ -114,7 +114,7 @@ impl<T: Field> Field for Box<T> {
         (**self).write()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         budget.items::<T>(1)?;
         T::read(value, budget).map(Self::new)
     }
@@ -125,19 +125,19 @@ impl<T: Field> Field for Option<T> {
         self.as_ref().map_or(Value::Nil, T::write)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if value.is_nil() { Ok(None) } else { T::read(value, budget).map(Some) }
     }
 }
 
-/// Written as `System.Collections.ArrayList`, which every receiver takes for any list; read from any container.
+/// Written as `System.Collections.ArrayList`, which receivers accept for any list; read from any container.
 impl<T: Field> Field for Vec<T> {
     fn write(&self) -> Value {
         list(self.iter().map(T::write))
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let items = value.items().ok_or_else(|| Mismatch::new("is no list"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let items = value.items().ok_or_else(|| Mismatch::new("is not a list"))?;
         budget.items::<T>(items.len())?;
         let mut read = Self::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -151,7 +151,7 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-/// A list whose type names are shared by all lists.
+/// Creates a list; all lists share one allocation of type names.
 fn list(items: impl IntoIterator<Item = Value>) -> Value {
     use std::sync::LazyLock;
 

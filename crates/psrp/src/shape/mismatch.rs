@@ -1,11 +1,11 @@
-//! Where a value is not what it should be.
+//! Errors in the structure of a value.
 
 use std::fmt::Write as _;
 
 use crate::Error;
 use crate::error::Kind;
 
-/// What is wrong and the way to it, innermost step first. Holds names of the protocol only, never text of the input.
+/// The problem and the path to it, innermost segment first. Holds names of the protocol only, never text of the input.
 #[derive(Debug)]
 pub(crate) struct Mismatch(Box<Inner>);
 
@@ -13,11 +13,11 @@ pub(crate) struct Mismatch(Box<Inner>);
 struct Inner {
     kind: Kind,
     what: &'static str,
-    way: Vec<Step>,
+    path: Vec<Segment>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum Segment {
     Member(&'static str),
     Item(usize),
 }
@@ -25,24 +25,24 @@ enum Step {
 impl Mismatch {
     #[cold]
     pub(crate) fn new(what: &'static str) -> Self {
-        Self(Box::new(Inner { kind: Kind::Mismatch, what, way: Vec::new() }))
+        Self(Box::new(Inner { kind: Kind::Mismatch, what, path: Vec::new() }))
     }
 
     #[cold]
     pub(crate) fn limit() -> Self {
-        let what = "takes too much memory when it is copied";
-        Self(Box::new(Inner { kind: Kind::Limit, what, way: Vec::new() }))
+        let what = "would take too much memory to copy";
+        Self(Box::new(Inner { kind: Kind::Limit, what, path: Vec::new() }))
     }
 
     #[cold]
     pub(crate) fn in_member(mut self, name: &'static str) -> Self {
-        self.0.way.push(Step::Member(name));
+        self.0.path.push(Segment::Member(name));
         self
     }
 
     #[cold]
     pub(crate) fn in_item(mut self, index: usize) -> Self {
-        self.0.way.push(Step::Item(index));
+        self.0.path.push(Segment::Item(index));
         self
     }
 }
@@ -50,11 +50,11 @@ impl Mismatch {
 impl From<Mismatch> for Error {
     fn from(mismatch: Mismatch) -> Self {
         let mut detail = String::new();
-        for step in mismatch.0.way.iter().rev() {
+        for segment in mismatch.0.path.iter().rev() {
             let separator = if detail.is_empty() { "" } else { "." };
-            let _ = match step {
-                Step::Member(name) => write!(detail, "{separator}{name}"),
-                Step::Item(index) => write!(detail, "[{index}]"),
+            let _ = match segment {
+                Segment::Member(name) => write!(detail, "{separator}{name}"),
+                Segment::Item(index) => write!(detail, "[{index}]"),
             };
         }
         let separator = if detail.is_empty() { "" } else { " " };

@@ -1,14 +1,14 @@
-//! Between values and the typed forms of what they hold: named members in a known order, enumerations, and errors that
-//! tell the place.
+//! Conversion between values and typed structs: objects with named members, enumerations, and errors with the path to
+//! the member.
 
-mod bag;
 mod budget;
+mod enums;
 mod field;
 mod mismatch;
-mod open;
+mod object;
 
-pub(crate) use bag::{Reader, Writer, bag};
-pub(crate) use budget::{Budget, DEFAULT_MAX_SIZE};
+pub(crate) use budget::{CopyBudget, DEFAULT_COPY_BUDGET};
+pub(crate) use enums::{enumeration, flag_names, flags, open_enum};
 pub(crate) use field::Field;
 pub(crate) use mismatch::Mismatch;
-pub(crate) use open::{enumeration, flag_names, flags, open_enum};
+pub(crate) use object::{MemberReader, MemberWriter, object_struct};

@@ -1,16 +1,16 @@
-//! Short text on the stack: how numbers, dates and spans of time are written.
+//! A stack buffer for the text of numbers, dates and time spans.
 
 use std::fmt;
 
-/// ASCII text that is put together without allocation. Every text form of a number, date or span of time fits.
+/// ASCII text built without allocation. The text of every number, date and time span fits.
 #[derive(Clone, Copy)]
-pub(crate) struct Ascii {
+pub(crate) struct AsciiBuffer {
     bytes: [u8; Self::CAPACITY],
     len: usize,
 }
 
-impl Ascii {
-    /// The longest text is a date with seven digits of a second and an offset, of 33 bytes.
+impl AsciiBuffer {
+    /// The longest text is a date with seven fractional digits and an offset: 33 bytes.
     const CAPACITY: usize = 40;
 
     pub(crate) const fn new() -> Self {
@@ -32,7 +32,7 @@ impl Ascii {
         self.len += count;
     }
 
-    /// The last `N` digits of a number, with zeros before it.
+    /// Appends the last `N` decimal digits of a number, zero-padded.
     pub(crate) fn push_digits<const N: usize>(&mut self, mut number: u32) {
         let mut digits = [b'0'; N];
         for digit in digits.iter_mut().rev() {
@@ -42,7 +42,8 @@ impl Ascii {
         self.push_bytes(&digits);
     }
 
-    /// A point and the digits of ticks of 100 ns within a second, without zeros at the end; nothing for none.
+    /// Appends the decimal point and the fraction of a second given in ticks of 100 ns, without trailing zeros; nothing
+    /// for zero ticks.
     pub(crate) fn push_fraction(&mut self, ticks: u32) {
         if ticks != 0 {
             self.push(b'.');
@@ -62,13 +63,13 @@ impl Ascii {
     }
 }
 
-impl fmt::Display for Ascii {
+impl fmt::Display for AsciiBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-/// Without the blanks that XML allows around a value.
+/// Trims the white space that XML allows around a value.
 #[inline]
 pub(crate) fn trim(text: &str) -> &str {
     match text.as_bytes() {

@@ -1,32 +1,33 @@
-//! Equality by content, in time linear in the number of objects however they refer to each other.
+//! Equality by content, in time linear in the number of objects even if objects are shared.
 
 use std::collections::HashSet;
 
 use super::object::Content;
 use super::{Base, Members, Object, Value};
 
-/// Pairs of objects that are compared already or being compared: equal unless a difference turns up elsewhere.
+/// State of one comparison.
 ///
-/// This ends both cycles and the doubling of work by shared objects.
+/// `pairs` holds the pairs of objects that were compared or are being compared; these are assumed to be equal unless a
+/// difference turns up elsewhere. This terminates on cycles and avoids repeated work on shared objects.
 #[derive(Default)]
-struct Seen {
+struct Comparison {
     pairs: HashSet<(usize, usize)>,
-    /// How many objects enclose those at hand.
+    /// Number of enclosing objects.
     depth: u32,
-    /// What is too deep to be compared by another call, to be compared at the end.
-    later: Vec<(Object, Object)>,
+    /// Pairs too deep for recursion, to be compared at the end.
+    deferred: Vec<(Object, Object)>,
 }
 
-/// How deep objects are compared with a call per level.
-const NESTED: u32 = 64;
+/// Maximum recursion depth, in objects.
+const MAX_RECURSION: u32 = 64;
 
-impl Seen {
-    /// Runs `compare`, then compares what was left for later.
-    fn compare(compare: impl FnOnce(&mut Self) -> bool) -> bool {
-        let mut seen = Self::default();
-        let mut equal = compare(&mut seen);
-        while equal && let Some((a, b)) = seen.later.pop() {
-            equal = seen.contents(a.content(), b.content());
+impl Comparison {
+    /// Runs `compare`, then the deferred comparisons.
+    fn run(compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        let mut comparison = Self::default();
+        let mut equal = compare(&mut comparison);
+        while equal && let Some((a, b)) = comparison.deferred.pop() {
+            equal = comparison.contents(a.content(), b.content());
         }
         equal
     }
@@ -80,8 +81,8 @@ impl Seen {
         if (a.is_shared() || b.is_shared()) && !self.pairs.insert((a.address(), b.address())) {
             return true;
         }
-        if self.depth == NESTED {
-            self.later.push((a.clone(), b.clone()));
+        if self.depth == MAX_RECURSION {
+            self.deferred.push((a.clone(), b.clone()));
             return true;
         }
         self.depth += 1;
@@ -114,7 +115,7 @@ impl Seen {
     }
 
     fn members(&mut self, a: &Members, b: &Members) -> bool {
-        // Sets inside of sets come later: they nest without objects, which count the depth.
+        // Nested sets are compared iteratively: they contain no objects, so `depth` does not count them.
         let mut sets = Vec::new();
         let mut pair = Some((a, b));
         while let Some((a, b)) = pair {
@@ -140,26 +141,26 @@ impl Seen {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        Seen::compare(|seen| seen.values(self, other))
+        Comparison::run(|comparison| comparison.values(self, other))
     }
 }
 
-/// Equality of content; [`Object::ptr_eq`] tells whether both are the same object.
+/// Compares the content; [`Object::ptr_eq`] compares the identity.
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        Seen::compare(|seen| seen.objects(self, other))
+        Comparison::run(|comparison| comparison.objects(self, other))
     }
 }
 
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
-        Seen::compare(|seen| seen.members(self, other))
+        Comparison::run(|comparison| comparison.members(self, other))
     }
 }
 
 impl PartialEq for Base {
     fn eq(&self, other: &Self) -> bool {
-        Seen::compare(|seen| seen.bases(self, other))
+        Comparison::run(|comparison| comparison.bases(self, other))
     }
 }
 
@@ -167,7 +168,7 @@ impl PartialEq for Base {
 mod tests {
     use super::*;
 
-    fn doubled(levels: u32) -> Value {
+    fn nested_pairs(levels: u32) -> Value {
         let mut value = Value::from(Object::list(["x"]));
         for _ in 0..levels {
             value = Object::list([value.clone(), value]).into();
@@ -176,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn doubled_references_take_no_exponential_time() {
-        assert_eq!(doubled(60), doubled(60));
-        assert_ne!(doubled(60), doubled(61));
+    fn shared_objects_are_compared_once() {
+        assert_eq!(nested_pairs(60), nested_pairs(60));
+        assert_ne!(nested_pairs(60), nested_pairs(61));
     }
 
     #[test]
-    fn cycles_are_compared() {
+    fn cyclic_objects_are_compared() {
         let make = |text| {
             Object::new_cyclic(|me| Object::builder().extended("n", text).extended("me", Value::Cycle(me)))
         };
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_other_types_differ() {
+    fn integers_of_different_width_differ_and_floats_compare_by_bits() {
         assert_ne!(Value::Int32(1), Value::Int64(1));
         assert_eq!(Value::Double(f64::NAN), Value::Double(f64::NAN));
         assert_ne!(Value::Double(0.0), Value::Double(-0.0));

@@ -4,11 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::TimeSpan;
-use super::ascii::{self, Ascii};
+use super::ascii::{self, AsciiBuffer};
 use crate::Error;
 use crate::error::Kind;
 
-/// A date and time of day (`System.DateTime`): ticks of 100 ns since the start of year 1, and what they are relative to.
+/// A date and time of day (`System.DateTime`): ticks of 100 ns since the start of year 1, in the time zone given by its
+/// [`kind`](Self::kind).
 ///
 /// ```
 /// use psrp::value::{DateTime, DateTimeKind};
@@ -25,14 +26,14 @@ pub struct DateTime {
     kind: DateTimeKind,
 }
 
-/// What the ticks of a [`DateTime`] are relative to.
+/// The time zone of a [`DateTime`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DateTimeKind {
-    /// Not known.
+    /// Unknown time zone.
     Unspecified,
     /// Coordinated universal time, `Z`.
     Utc,
-    /// Local time of the sender, with its offset from universal time in minutes, eastern ones positive.
+    /// The sender's local time; the offset from UTC in minutes, positive east of Greenwich.
     Local(i16),
 }
 
@@ -45,9 +46,9 @@ struct Date {
 }
 
 impl Date {
-    /// The date so many days after 0001-01-01, for days up to 9999-12-31.
+    /// Converts days since 0001-01-01, at most 9999-12-31, to a date.
     fn from_days(days: u32) -> Self {
-        // Years that begin with March put the leap day last; 306 days go from March to December.
+        // With years that begin in March the leap day comes last; March to December have 306 days.
         let days = days + 306;
         let (era, of_era) = (days / 146_097, days % 146_097);
         let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -58,7 +59,8 @@ impl Date {
         Self { year: era * 400 + year + next, month, day }
     }
 
-    /// Days after 0001-01-01; `None` for a date that is not in the calendar, or not of the years 1 to 9999.
+    /// Returns the days since 0001-01-01, or `None` for a date that does not exist or is outside of the years 1 to
+    /// 9999.
     fn days(self) -> Option<u32> {
         let Self { year, month, day } = self;
         if !(1..=9999).contains(&year)
@@ -84,17 +86,17 @@ fn days_in_month(year: u32, month: u32) -> u32 {
 }
 
 impl DateTime {
-    /// 0001-01-01T00:00:00, which .NET has for a date that was never set.
+    /// 0001-01-01T00:00:00, the value of an uninitialized date in .NET.
     pub const UNSET: Self = Self { ticks: 0, kind: DateTimeKind::Unspecified };
 
-    /// The ticks of the last moment of year 9999.
+    /// Ticks of the last moment of year 9999.
     pub const MAX_TICKS: i64 = 3_155_378_975_999_999_999;
 
-    /// The largest offset of a time zone, in minutes: 14 hours.
+    /// Maximum offset of a time zone, in minutes: 14 hours.
     pub const MAX_OFFSET: i16 = 14 * 60;
 
-    /// From ticks of 100 ns since 0001-01-01T00:00:00; `None` outside of the years 1 to 9999, and for an offset beyond
-    /// [`MAX_OFFSET`](Self::MAX_OFFSET).
+    /// Creates a date from ticks of 100 ns since 0001-01-01T00:00:00. Returns `None` outside of the years 1 to 9999 and
+    /// for an offset beyond [`MAX_OFFSET`](Self::MAX_OFFSET).
     pub const fn from_ticks(ticks: i64, kind: DateTimeKind) -> Option<Self> {
         if let DateTimeKind::Local(minutes) = kind
             && (minutes < -Self::MAX_OFFSET || minutes > Self::MAX_OFFSET)
@@ -104,13 +106,13 @@ impl DateTime {
         if ticks < 0 || ticks > Self::MAX_TICKS { None } else { Some(Self { ticks, kind }) }
     }
 
-    /// Midnight of a day; `None` if it is not in the calendar of the years 1 to 9999.
+    /// Returns midnight of a day, or `None` if the day does not exist or is outside of the years 1 to 9999.
     pub fn from_date(year: u32, month: u32, day: u32, kind: DateTimeKind) -> Option<Self> {
         let days = Date { year, month, day }.days()?;
         Self::from_ticks(i64::from(days) * TimeSpan::TICKS_PER_DAY, kind)
     }
 
-    /// With this time of day, and nothing below the second; `None` if there is no such time.
+    /// Replaces the time of day, with no fraction of a second. Returns `None` for an invalid time.
     pub fn with_time(self, hour: u32, minute: u32, second: u32) -> Option<Self> {
         if hour > 23 || minute > 59 || second > 59 {
             return None;
@@ -120,24 +122,24 @@ impl DateTime {
         Some(Self { ticks: midnight + seconds * TimeSpan::TICKS_PER_SECOND, ..self })
     }
 
-    /// With so many ticks of 100 ns below the second; `None` from 10,000,000 on.
+    /// Replaces the fraction of the second, in ticks of 100 ns. Returns `None` for 10,000,000 and more.
     pub fn with_subsecond_ticks(self, ticks: u32) -> Option<Self> {
         let whole = self.ticks - self.ticks % TimeSpan::TICKS_PER_SECOND;
         let ticks = i64::from(ticks);
         (ticks < TimeSpan::TICKS_PER_SECOND).then_some(Self { ticks: whole + ticks, ..self })
     }
 
-    /// The ticks of 100 ns since 0001-01-01T00:00:00 on the clock of its kind.
+    /// Returns the ticks of 100 ns since 0001-01-01T00:00:00 in the date's own time zone.
     pub const fn ticks(self) -> i64 {
         self.ticks
     }
 
-    /// What the ticks are relative to.
+    /// Returns the time zone.
     pub const fn kind(self) -> DateTimeKind {
         self.kind
     }
 
-    /// The same moment in universal time; `None` if it is not known, or outside of the years 1 to 9999.
+    /// Converts to UTC. Returns `None` if the time zone is unknown or the result is outside of the years 1 to 9999.
     pub fn to_utc(self) -> Option<Self> {
         let offset = match self.kind {
             DateTimeKind::Unspecified => return None,
@@ -151,48 +153,48 @@ impl DateTime {
         Date::from_days((self.ticks / TimeSpan::TICKS_PER_DAY) as u32)
     }
 
-    /// The part of the time of day that `unit` ticks make one of, up to `count`.
+    /// Returns the number of whole `unit`s (in ticks) of the time of day, modulo `count`.
     fn part(self, unit: i64, count: i64) -> u32 {
         (self.ticks / unit % count) as u32
     }
 
-    /// The year, from 1 to 9999.
+    /// Returns the year, from 1 to 9999.
     pub fn year(self) -> u32 {
         self.date().year
     }
 
-    /// The month, from 1 to 12.
+    /// Returns the month, from 1 to 12.
     pub fn month(self) -> u32 {
         self.date().month
     }
 
-    /// The day of the month, from 1 to 31.
+    /// Returns the day of the month, from 1 to 31.
     pub fn day(self) -> u32 {
         self.date().day
     }
 
-    /// The hour, from 0 to 23.
+    /// Returns the hour, from 0 to 23.
     pub fn hour(self) -> u32 {
         self.part(TimeSpan::TICKS_PER_HOUR, 24)
     }
 
-    /// The minute, from 0 to 59.
+    /// Returns the minute, from 0 to 59.
     pub fn minute(self) -> u32 {
         self.part(TimeSpan::TICKS_PER_MINUTE, 60)
     }
 
-    /// The second, from 0 to 59.
+    /// Returns the second, from 0 to 59.
     pub fn second(self) -> u32 {
         self.part(TimeSpan::TICKS_PER_SECOND, 60)
     }
 
-    /// The ticks of 100 ns below the second, from 0 to 9,999,999.
+    /// Returns the fraction of the second in ticks of 100 ns, from 0 to 9,999,999.
     pub fn subsecond_ticks(self) -> u32 {
         self.part(1, TimeSpan::TICKS_PER_SECOND)
     }
 
-    pub(crate) fn text(self) -> Ascii {
-        let mut text = Ascii::new();
+    pub(crate) fn text(self) -> AsciiBuffer {
+        let mut text = AsciiBuffer::new();
         let Date { year, month, day } = self.date();
         text.push_digits::<4>(year);
         for (mark, number) in
@@ -217,7 +219,7 @@ impl DateTime {
     }
 }
 
-/// As .NET writes it in XML, such as `2024-02-29T23:59:59.1234567+02:00`.
+/// Writes the date like .NET does in XML, such as `2024-02-29T23:59:59.1234567+02:00`.
 impl fmt::Display for DateTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.text(), f)
@@ -230,17 +232,17 @@ impl fmt::Debug for DateTime {
     }
 }
 
-/// A date with or without a time and an offset, with blanks around it. A second takes any number of digits behind its
-/// point and is rounded to 100 ns, half to even; `24:00:00` is the end of the day.
+/// Parses a date with optional time and offset, surrounded by optional white space. The fraction of the second may have
+/// any number of digits and is rounded to 100 ns, half to even. `24:00:00` is the end of the day.
 impl FromStr for DateTime {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        parse(ascii::trim(text).as_bytes()).ok_or_else(|| Error::with(Kind::InvalidText, "no date"))
+        parse(ascii::trim(text).as_bytes()).ok_or_else(|| Error::with(Kind::InvalidText, "not a date"))
     }
 }
 
-/// Takes `N` digits off the start.
+/// Consumes a number of `N` digits.
 fn digits<const N: usize>(text: &mut &[u8]) -> Option<u32> {
     let (digits, rest) = text.split_first_chunk::<N>()?;
     let mut number = 0;
@@ -254,7 +256,7 @@ fn digits<const N: usize>(text: &mut &[u8]) -> Option<u32> {
     Some(number)
 }
 
-/// Takes this byte off the start, if it is there.
+/// Consumes this byte.
 fn skip(text: &mut &[u8], byte: u8) -> Option<()> {
     *text = text.strip_prefix(&[byte])?;
     Some(())
@@ -280,22 +282,22 @@ fn parse(mut text: &[u8]) -> Option<DateTime> {
     DateTime::from_ticks(ticks, kind)
 }
 
-/// Ticks since midnight.
+/// Parses a time of day to ticks.
 fn time(text: &mut &[u8]) -> Option<i64> {
     let hour = digits::<2>(text)?;
     skip(text, b':')?;
     let minute = digits::<2>(text)?;
     skip(text, b':')?;
     let second = digits::<2>(text)?;
-    let below = if skip(text, b'.').is_some() { fraction(text)? } else { 0 };
-    let end_of_day = hour == 24 && minute == 0 && second == 0 && below == 0;
+    let subsecond = if skip(text, b'.').is_some() { fraction(text)? } else { 0 };
+    let end_of_day = hour == 24 && minute == 0 && second == 0 && subsecond == 0;
     if hour > 23 && !end_of_day || minute > 59 || second > 59 {
         return None;
     }
-    Some(i64::from(hour * 3600 + minute * 60 + second) * TimeSpan::TICKS_PER_SECOND + below)
+    Some(i64::from(hour * 3600 + minute * 60 + second) * TimeSpan::TICKS_PER_SECOND + subsecond)
 }
 
-/// Takes the digits behind the point off the start: ticks, rounded half to even.
+/// Consumes the digits of a fraction and returns them as ticks, rounded half to even.
 fn fraction(text: &mut &[u8]) -> Option<i64> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(len);
@@ -303,8 +305,8 @@ fn fraction(text: &mut &[u8]) -> Option<i64> {
     for at in 0..7 {
         ticks = ticks * 10 + i64::from(digits.get(at).map_or(0, |digit| digit - b'0'));
     }
-    if let Some((first, behind)) = digits.get(7..).and_then(<[u8]>::split_first) {
-        let half = *first == b'5' && behind.iter().all(|digit| *digit == b'0');
+    if let Some((first, rest)) = digits.get(7..).and_then(<[u8]>::split_first) {
+        let half = *first == b'5' && rest.iter().all(|digit| *digit == b'0');
         ticks += i64::from(if half { ticks % 2 == 1 } else { *first >= b'5' });
     }
     *text = rest;
@@ -327,12 +329,12 @@ fn minutes(west: bool, mut offset: &[u8]) -> Option<i16> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> String {
+    fn reformat(text: &str) -> String {
         text.parse::<DateTime>().map_or_else(|error| error.to_string(), |date| date.to_string())
     }
 
     #[test]
-    fn every_day_of_the_calendar_is_counted() {
+    fn every_day_converts_to_a_date_and_back() {
         let (mut year, mut month, mut day) = (1, 1, 1);
         for days in 0..=3_652_058 {
             let date = Date::from_days(days);
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_kept() {
+    fn canonical_text_round_trips() {
         for text in [
             "0001-01-01T00:00:00",
             "0999-12-31T00:00:00Z",
@@ -363,12 +365,12 @@ mod tests {
             "2020-01-01T00:00:00.5-14:00",
             "2000-02-29T00:00:00.000001Z",
         ] {
-            assert_eq!(read(text), text);
+            assert_eq!(reformat(text), text);
         }
     }
 
     #[test]
-    fn other_forms_are_read() {
+    fn non_canonical_text_is_normalized() {
         for (text, expected) in [
             (" 2024-01-02\n", "2024-01-02T00:00:00"),
             ("2024-01-02Z", "2024-01-02T00:00:00Z"),
@@ -380,12 +382,12 @@ mod tests {
             ("2024-01-02T03:04:05.00000015", "2024-01-02T03:04:05.0000002"),
             ("2024-01-02T03:04:05.000000050001", "2024-01-02T03:04:05.0000001"),
         ] {
-            assert_eq!(read(text), expected, "{text:?}");
+            assert_eq!(reformat(text), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn malformed_text_is_rejected() {
         for text in [
             "",
             "2024",
@@ -423,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_set_and_read() {
+    fn parts_can_be_set_and_read() {
         let midnight = DateTime::from_date(2024, 2, 29, DateTimeKind::Local(-90)).unwrap();
         let date = midnight.with_time(23, 58, 57).and_then(|date| date.with_subsecond_ticks(1)).unwrap();
         assert_eq!((date.year(), date.month(), date.day()), (2024, 2, 29));

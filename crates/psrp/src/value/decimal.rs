@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::ascii::{self, Ascii};
+use super::ascii::{self, AsciiBuffer};
 use crate::Error;
 use crate::error::Kind;
 
-/// A decimal number of 96 bits with a scale (`System.Decimal`): `1.50` is not `1.5`, and up to 28 digits follow the
-/// point.
+/// A decimal number with a 96-bit mantissa and a scale (`System.Decimal`). `1.50` and `1.5` are different values; up to
+/// 28 digits follow the point.
 ///
-/// Zero has no sign, for its text has none.
+/// Zero has no sign because its text form has none.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Decimal {
     low: u64,
@@ -20,12 +20,13 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// The most digits after the point.
+    /// Maximum digits after the point.
     pub const MAX_SCALE: u8 = 28;
 
     const MAX_MANTISSA: u128 = (1 << 96) - 1;
 
-    /// `mantissa` divided by ten to the power of `scale`; `None` above 96 bits or 28 digits.
+    /// Returns `mantissa` divided by ten to the power of `scale`, or `None` if the mantissa exceeds 96 bits or the
+    /// scale 28.
     pub const fn new(negative: bool, mantissa: u128, scale: u8) -> Option<Self> {
         if mantissa > Self::MAX_MANTISSA || scale > Self::MAX_SCALE {
             return None;
@@ -34,23 +35,23 @@ impl Decimal {
         Some(Self { low: mantissa as u64, high: (mantissa >> 64) as u32, scale, negative })
     }
 
-    /// The digits without point and sign.
+    /// Returns the digits without point and sign.
     pub const fn mantissa(self) -> u128 {
         (self.high as u128) << 64 | self.low as u128
     }
 
-    /// How many digits follow the point.
+    /// Returns the number of digits after the point.
     pub const fn scale(self) -> u8 {
         self.scale
     }
 
-    /// Whether the number is below zero.
+    /// Returns whether the number is less than zero.
     pub const fn is_negative(self) -> bool {
         self.negative
     }
 
-    pub(crate) fn text(self) -> Ascii {
-        let mut text = Ascii::new();
+    pub(crate) fn text(self) -> AsciiBuffer {
+        let mut text = AsciiBuffer::new();
         if self.negative {
             text.push(b'-');
         }
@@ -74,11 +75,11 @@ impl Decimal {
         text
     }
 
-    /// Reads digits with at most one point. Digits behind the point that have no room are rounded off, half to even.
+    /// Parses digits with at most one point. Excess digits after the point are rounded, half to even.
     fn parse_digits(negative: bool, digits: &[u8]) -> Option<Self> {
         let (mut mantissa, mut scale) = (0u128, 0u8);
         let (mut any, mut point) = (false, false);
-        // The first digit that is left out, and whether one behind it is not zero.
+        // The first digit that does not fit, and whether any later digit is not zero.
         let (mut dropped, mut sticky) = (None, false);
         for byte in digits {
             let digit = match byte {
@@ -108,7 +109,7 @@ impl Decimal {
         };
         mantissa += u128::from(up);
         if mantissa > Self::MAX_MANTISSA {
-            // One more than what fits ends with 6, and one digit less holds it.
+            // The maximum plus one ends with 6; rounding it up drops a digit, so that it fits.
             scale = scale.checked_sub(1)?;
             mantissa = mantissa / 10 + 1;
         }
@@ -116,7 +117,7 @@ impl Decimal {
     }
 }
 
-/// Plain digits without an exponent, with all digits behind the point.
+/// Writes plain digits without an exponent, with all digits after the point.
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.text(), f)
@@ -129,8 +130,8 @@ impl fmt::Debug for Decimal {
     }
 }
 
-/// An optional sign and digits with at most one point, with blanks around them. Digits behind the point that are too
-/// many are rounded off as .NET does it, half to even.
+/// Parses an optional sign and digits with at most one point, surrounded by optional white space. Excess digits after
+/// the point are rounded like in .NET, half to even.
 impl FromStr for Decimal {
     type Err = Error;
 
@@ -140,11 +141,11 @@ impl FromStr for Decimal {
             [b'-', digits @ ..] => (true, digits),
             [b'+', digits @ ..] | digits => (false, digits),
         };
-        Self::parse_digits(negative, digits).ok_or_else(|| Error::with(Kind::InvalidText, "no decimal"))
+        Self::parse_digits(negative, digits).ok_or_else(|| Error::with(Kind::InvalidText, "not a decimal"))
     }
 }
 
-macro_rules! from {
+macro_rules! impl_from {
     ($($integer:ty),*) => {$(
         impl From<$integer> for Decimal {
             fn from(number: $integer) -> Self {
@@ -155,18 +156,18 @@ macro_rules! from {
     )*};
 }
 
-from!(i8, u8, i16, u16, i32, u32, i64, u64);
+impl_from!(i8, u8, i16, u16, i32, u32, i64, u64);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> String {
+    fn reformat(text: &str) -> String {
         text.parse::<Decimal>().map_or_else(|error| error.to_string(), |number| number.to_string())
     }
 
     #[test]
-    fn the_text_is_kept() {
+    fn canonical_text_round_trips() {
         for text in [
             "0",
             "0.00",
@@ -177,21 +178,21 @@ mod tests {
             "-7.9228162514264337593543950335",
             "123456789.000",
         ] {
-            assert_eq!(read(text), text);
+            assert_eq!(reformat(text), text);
         }
     }
 
     #[test]
-    fn other_forms_are_read() {
+    fn non_canonical_text_is_normalized() {
         for (text, expected) in
             [("+7", "7"), (" 007.10\n", "7.10"), (".5", "0.5"), ("5.", "5"), ("-0", "0"), ("-0.0", "0.0")]
         {
-            assert_eq!(read(text), expected, "{text:?}");
+            assert_eq!(reformat(text), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn too_many_digits_are_rounded_to_even() {
+    fn excess_digits_are_rounded_half_to_even() {
         for (text, expected) in [
             ("0.00000000000000000000000000005", "0.0000000000000000000000000000"),
             ("0.00000000000000000000000000015", "0.0000000000000000000000000002"),
@@ -200,12 +201,12 @@ mod tests {
             ("7922816251426433759354395033.55", "7922816251426433759354395034"),
             ("7.92281625142643375935439503355", "7.922816251426433759354395034"),
         ] {
-            assert_eq!(read(text), expected, "{text}");
+            assert_eq!(reformat(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn malformed_text_is_rejected() {
         for text in [
             "",
             ".",
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_decimals() {
+    fn integers_convert_and_limits_hold() {
         assert_eq!(Decimal::from(i64::MIN).to_string(), i64::MIN.to_string());
         assert_eq!(Decimal::from(u64::MAX).to_string(), u64::MAX.to_string());
         assert_eq!(Decimal::new(false, 1 << 96, 0), None);

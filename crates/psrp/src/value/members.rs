@@ -1,57 +1,57 @@
-//! Named members in the order of the document.
+//! Named members in document order.
 
 use super::{PsString, Value};
 
-/// Members of an object (MS-PSRP 2.2.5.2.8, 2.2.5.2.9): names and values in order.
+/// Members of an object (MS-PSRP 2.2.5.2.8, 2.2.5.2.9): an ordered list of names and values.
 ///
-/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice:
-/// both stay, and lookup finds the last.
+/// Like in PowerShell, lookup ignores the case of ASCII letters; order and spelling are preserved. If a name occurs
+/// more than once, all members are preserved and lookup returns the last.
 #[derive(Default)]
 pub struct Members(Vec<(PsString, Value)>);
 
 impl Members {
-    /// No members.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// These members.
+    /// Wraps a list of names and values.
     pub(crate) const fn from_vec(members: Vec<(PsString, Value)>) -> Self {
         Self(members)
     }
 
-    /// Adds a member at the end, also if there is one of this name.
+    /// Appends a member, even if one with this name exists.
     pub fn push(&mut self, name: impl Into<PsString>, value: impl Into<Value>) {
         self.0.push((name.into(), value.into()));
     }
 
-    /// Makes room for more members.
+    /// Reserves capacity for more members.
     #[cfg(feature = "serde")]
     pub(crate) fn reserve(&mut self, more: usize) {
         self.0.reserve_exact(more);
     }
 
-    /// The value of the last member of this name, without regard to the case of ASCII letters.
+    /// Returns the value of the last member with this name, ignoring the case of ASCII letters.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no member.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Names and values in order.
+    /// Iterates over names and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&PsString, &Value)> + DoubleEndedIterator {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// Leaves no members behind.
+    /// Takes all members, leaving an empty list.
     pub(super) fn take(&mut self) -> Vec<(PsString, Value)> {
         std::mem::take(&mut self.0)
     }
@@ -62,12 +62,12 @@ impl Members {
     }
 }
 
-/// Sets in sets are cloned without a call per level, for they nest as deep as somebody likes.
+/// Clones nested sets without recursion, because values built in code can be nested to any depth.
 impl Clone for Members {
     fn clone(&self) -> Self {
-        /// A set in progress.
+        /// A set that is being cloned.
         struct Set<'a> {
-            /// Its name in the set before it.
+            /// Its name in the enclosing set.
             name: PsString,
             rest: std::slice::Iter<'a, (PsString, Value)>,
             members: Vec<(PsString, Value)>,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_a_name_is_found_in_any_case() {
+    fn lookup_ignores_case_and_returns_the_last() {
         let members: Members = [("Name", 1), ("NAME", 2)].into_iter().collect();
         assert_eq!(members.get("name"), Some(&Value::Int32(2)));
         assert_eq!(members.len(), 2);

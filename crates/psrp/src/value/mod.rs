@@ -1,15 +1,16 @@
-//! What PowerShell sends: [`Value`] and the types inside it.
+//! The object model: [`Value`] and the types inside it.
 
 pub(crate) mod ascii;
 mod compare;
 mod date_time;
 mod debug;
 mod decimal;
+mod decrypt;
+mod deep_drop;
 mod members;
 pub(crate) mod object;
 mod primitive;
 mod progress;
-mod release;
 mod secure;
 mod text;
 mod time;
@@ -31,14 +32,14 @@ pub use type_names::TypeNames;
 use uuid::Uuid;
 pub use version::Version;
 
-/// Any value of the remoting protocol, one variant for each element of CLIXML (MS-PSRP 2.2.5). Numbers in brackets are
+/// Any value of the remoting protocol, with one variant per CLIXML element (MS-PSRP 2.2.5). Numbers in parentheses are
 /// sections of MS-PSRP.
 ///
-/// Cloning is cheap but for [`Bytes`](Self::Bytes) and long strings: objects are shared, not copied.
+/// Cloning is cheap except for [`Bytes`](Self::Bytes) and long strings: objects are shared, not copied.
 ///
-/// Equality is that of content: two objects are equal if they look the same, also where one document shares an object
-/// that the other has twice. Floating-point numbers compare by their bits, so that a value always equals itself.
-#[derive(Clone, Default)]
+/// Equality compares content: two objects are equal if all their parts are, even if one document shares an object that
+/// the other contains twice. Floating-point numbers are compared by their bits, so that every value equals itself.
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Value {
     /// `$null`, `<Nil />` (2.2.5.1.20).
@@ -46,7 +47,7 @@ pub enum Value {
     Nil,
     /// `System.Boolean`, `<B>` (2.2.5.1.3).
     Bool(bool),
-    /// `System.Char`, `<C>` (2.2.5.1.2): one UTF-16 code unit, which may be half a surrogate pair.
+    /// `System.Char`, `<C>` (2.2.5.1.2): one UTF-16 code unit, which may be a lone surrogate.
     Char(u16),
     /// `System.SByte`, `<SB>` (2.2.5.1.7).
     SByte(i8),
@@ -72,11 +73,11 @@ pub enum Value {
     Decimal(Decimal),
     /// `System.String`, `<S>` (2.2.5.1.1).
     String(PsString),
-    /// `System.Uri`, `<URI>` (2.2.5.1.19); relative ones are allowed, and nothing is normalised.
+    /// `System.Uri`, `<URI>` (2.2.5.1.19). Relative URIs are allowed; nothing is normalized.
     Uri(PsString),
-    /// `System.Xml.XmlDocument`, `<XD>` (2.2.5.1.22): its text.
+    /// `System.Xml.XmlDocument`, `<XD>` (2.2.5.1.22), as text.
     Xml(PsString),
-    /// `System.Management.Automation.ScriptBlock`, `<SBK>` (2.2.5.1.23): its text.
+    /// `System.Management.Automation.ScriptBlock`, `<SBK>` (2.2.5.1.23), as text.
     ScriptBlock(PsString),
     /// `System.Guid`, `<G>` (2.2.5.1.18).
     Guid(Uuid),
@@ -90,23 +91,23 @@ pub enum Value {
     Bytes(Box<[u8]>),
     /// `System.Security.SecureString`, `<SS>` (2.2.5.1.24).
     SecureString(SecureString),
-    /// A progress record outside of its own message, `<PR>` (2.2.5.1.25).
+    /// A progress record inside another value, `<PR>` (2.2.5.1.25).
     Progress(Box<Progress>),
-    /// Everything else, `<Obj>` (2.2.5.2): objects with members, containers, enumerations, primitives with members.
+    /// Everything else, `<Obj>` (2.2.5.2): objects with members, containers, enumerations, and primitives with members.
     Object(Object),
-    /// A reference to an object that encloses this place (2.2.5.2.1).
+    /// A reference to an enclosing object (2.2.5.2.1).
     Cycle(Cycle),
     /// A named set of members inside the extended members of an object, `<MS N="..">`.
     MemberSet(Box<Members>),
 }
 
 impl Value {
-    /// Whether this is `$null`.
+    /// Returns whether this is `$null`.
     pub fn is_nil(&self) -> bool {
         matches!(self, Self::Nil)
     }
 
-    /// Bytes that a primitive takes on the heap. Objects, cycles and sets of members are charged where they are made.
+    /// Heap bytes of a primitive. Objects, cycles and member sets are charged where they are created.
     #[inline]
     pub(crate) fn heap_size(&self) -> usize {
         match self {
@@ -126,7 +127,7 @@ impl Value {
         }
     }
 
-    /// The object behind this value, also through a [`Cycle`].
+    /// Returns the object, also behind a [`Cycle`].
     pub fn as_object(&self) -> Option<Object> {
         match self {
             Self::Object(object) => Some(object.clone()),
@@ -135,7 +136,8 @@ impl Value {
         }
     }
 
-    /// The value itself, or what an object wraps: the number of an enumeration, the primitive that carries members.
+    /// Returns the wrapped value if this is an object that wraps one (the number of an enumeration, or a primitive with
+    /// members), else the value itself.
     pub fn base(&self) -> &Self {
         let mut value = self;
         while let Self::Object(object) = value
@@ -146,7 +148,7 @@ impl Value {
         value
     }
 
-    /// The member or entry of a dictionary of this name: [`Object::get`].
+    /// Returns a member or dictionary entry by name, see [`Object::get`].
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(object) => object.get(name),
@@ -155,7 +157,7 @@ impl Value {
         }
     }
 
-    /// The items of a list, enumeration, queue or stack.
+    /// Returns the items of a list, enumerable, queue or stack.
     pub fn items(&self) -> Option<&[Self]> {
         match self.base() {
             Self::Object(object) => match object.base() {
@@ -166,7 +168,7 @@ impl Value {
         }
     }
 
-    /// The pairs of a dictionary, in the order of the document.
+    /// Returns the entries of a dictionary in document order.
     pub fn entries(&self) -> Option<&[(Self, Self)]> {
         match self.base() {
             Self::Object(object) => match object.base() {
@@ -178,7 +180,7 @@ impl Value {
     }
 }
 
-/// The member or entry of a dictionary as [`Value::get`] finds it, [`Value::Nil`] where there is none.
+/// Returns the member or dictionary entry like [`Value::get`], or [`Value::Nil`] if there is none.
 ///
 /// ```
 /// use psrp::{Object, Value};
@@ -202,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_takes_four_words() {
+    fn a_value_has_32_bytes() {
         assert_eq!(size_of::<Value>(), 32);
         assert_eq!(size_of::<Option<Value>>(), 32);
     }

@@ -1,17 +1,18 @@
-//! Objects: type names, members, and what they wrap.
+//! Objects with type names, members and a base value.
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use super::text::shared_size;
 use super::{Members, PsString, TypeNames, Value};
 
 /// An object, `<Obj>` (MS-PSRP 2.2.5.2): type names, text form, base value, adapted and extended members.
 ///
-/// A handle to content that is shared and does not change: clones are the same object, and are written as one object
-/// and references to it.
+/// This is a handle to shared, immutable content. Clones are the same object: a document contains the object once and
+/// then references to it.
 #[derive(Clone)]
 pub struct Object(Arc<Content>);
 
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
     pub(crate) type_names: Option<TypeNames>,
     pub(crate) to_string: Option<PsString>,
@@ -20,34 +21,29 @@ pub(crate) struct Content {
     pub(crate) extended: Members,
 }
 
-/// Bytes of an allocation that an [`Arc`] shares: a value of this size and two counters.
-pub(crate) const fn shared_size(value: usize) -> usize {
-    value + 2 * size_of::<usize>()
-}
-
-/// What an object wraps besides its members.
-#[derive(Clone, Default)]
+/// The value that an object wraps in addition to its members.
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Base {
-    /// Nothing: the object is its members.
+    /// None: the object consists of its members.
     #[default]
     None,
     /// A primitive with members (MS-PSRP 2.2.5.2.5), the number of an enumeration (MS-PSRP 2.2.5.2.7), or another
     /// object.
     Value(Value),
-    /// A container of items; of a stack the top comes first.
+    /// A container of items. The top of a stack comes first.
     List(ContainerKind, Vec<Value>),
-    /// A dictionary, `<DCT>` (MS-PSRP 2.2.5.2.6.4): pairs of a key, which is not [`Value::Nil`], and a value, in order.
-    /// Keys may repeat.
+    /// A dictionary, `<DCT>` (MS-PSRP 2.2.5.2.6.4): key-value pairs in order. Keys are not [`Value::Nil`] and may
+    /// repeat.
     Dictionary(Vec<(Value, Value)>),
 }
 
-/// Which of the containers of items (MS-PSRP 2.2.5.2.6).
+/// The kind of a container (MS-PSRP 2.2.5.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContainerKind {
     /// A list or array, `<LST>` (MS-PSRP 2.2.5.2.6.3).
     List,
-    /// Any other enumerable, `<IE>`.
+    /// Any other enumerable type, `<IE>`.
     Enumerable,
     /// A queue, `<QUE>` (MS-PSRP 2.2.5.2.6.2), head first.
     Queue,
@@ -56,12 +52,12 @@ pub enum ContainerKind {
 }
 
 impl Object {
-    /// An object to be put together.
+    /// Returns a builder.
     pub fn builder() -> ObjectBuilder {
         ObjectBuilder(Content::default())
     }
 
-    /// Bytes that an object without members takes on the heap.
+    /// Heap bytes of an object without members.
     pub(crate) const SIZE: usize = shared_size(size_of::<Content>());
 
     pub(crate) fn from_content(content: Content) -> Self {
@@ -72,7 +68,7 @@ impl Object {
         &self.0
     }
 
-    /// An object of the type `System.Collections.ArrayList`.
+    /// Creates a list of the type `System.Collections.ArrayList`.
     pub fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::builder()
             .type_names(["System.Collections.ArrayList", "System.Object"])
@@ -80,7 +76,7 @@ impl Object {
             .build()
     }
 
-    /// An object of the type `System.Collections.Hashtable`.
+    /// Creates a dictionary of the type `System.Collections.Hashtable`.
     pub fn dictionary<K: Into<Value>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         Self::builder()
             .type_names(["System.Collections.Hashtable", "System.Object"])
@@ -88,7 +84,7 @@ impl Object {
             .build()
     }
 
-    /// An object of the type `System.Management.Automation.PSCustomObject` with these members.
+    /// Creates an object of the type `System.Management.Automation.PSCustomObject` with these members.
     pub fn custom<N: Into<PsString>, V: Into<Value>>(members: impl IntoIterator<Item = (N, V)>) -> Self {
         let mut object =
             Self::builder().type_names(["System.Management.Automation.PSCustomObject", "System.Object"]);
@@ -96,8 +92,8 @@ impl Object {
         object.build()
     }
 
-    /// A value of an enumeration (MS-PSRP 2.2.5.2.7): its type, the name of the value, and its number in the underlying
-    /// type.
+    /// Creates an enumeration value (MS-PSRP 2.2.5.2.7) from its type, the name of the value, and its number in the
+    /// underlying type.
     pub fn enumeration(
         type_name: impl Into<PsString>,
         name: impl Into<PsString>,
@@ -115,7 +111,7 @@ impl Object {
             .build()
     }
 
-    /// An object that refers to itself: `make` is given a [`Cycle`] to the object that it puts together.
+    /// Creates an object that refers to itself: `make` receives a [`Cycle`] to the object that it builds.
     ///
     /// ```
     /// use psrp::{Object, Value};
@@ -130,46 +126,46 @@ impl Object {
         object
     }
 
-    /// The type names, if the object has any; an empty list is the same as none in a document.
+    /// Returns the type names, if there are any. In CLIXML an empty list can't be distinguished from none.
     pub fn type_names(&self) -> Option<&TypeNames> {
         self.0.type_names.as_ref()
     }
 
-    /// Whether a type name is this one, also after `Deserialized.`.
+    /// Returns whether one of the type names is this one, optionally prefixed with `Deserialized.`.
     pub fn is_a(&self, type_name: &str) -> bool {
         self.0.type_names.as_ref().is_some_and(|names| names.contains(type_name))
     }
 
-    /// What the object's `ToString` gave at the sender (MS-PSRP 2.2.5.2.4).
+    /// Returns the text that the object's `ToString` gave at the sender (MS-PSRP 2.2.5.2.4).
     pub fn to_string_text(&self) -> Option<&PsString> {
         self.0.to_string.as_ref()
     }
 
-    /// What the object wraps.
+    /// Returns the wrapped value.
     pub fn base(&self) -> &Base {
         &self.0.base
     }
 
-    /// The properties of the .NET type, `<Props>` (MS-PSRP 2.2.5.2.8).
+    /// Returns the properties of the .NET type, `<Props>` (MS-PSRP 2.2.5.2.8).
     pub fn adapted(&self) -> &Members {
         &self.0.adapted
     }
 
-    /// Note properties and other members added by PowerShell, `<MS>` (MS-PSRP 2.2.5.2.9).
+    /// Returns the note properties and other members added by PowerShell, `<MS>` (MS-PSRP 2.2.5.2.9).
     pub fn extended(&self) -> &Members {
         &self.0.extended
     }
 
-    /// The value of this name, as `$object.Name` in PowerShell: the extended member, else the entry of a dictionary that has
-    /// this string as its key, else the adapted member. The case of ASCII letters does not matter, but a key in the same
-    /// case comes first. Of several the last.
+    /// Returns the value of `$object.Name` in PowerShell: the extended member, else the dictionary entry with this
+    /// string as its key, else the adapted member. Names are compared case-insensitively (ASCII), but a dictionary key
+    /// with exactly this case has priority. If several match, the last one is returned.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let entry =
             || self.entry(|key| key == name).or_else(|| self.entry(|key| key.eq_ignore_ascii_case(name)));
         self.0.extended.get(name).or_else(entry).or_else(|| self.0.adapted.get(name))
     }
 
-    /// The value of the last entry of a dictionary with such a string as its key.
+    /// Returns the value of the last dictionary entry whose key is a string that satisfies the predicate.
     fn entry(&self, is_key: impl Fn(&PsString) -> bool) -> Option<&Value> {
         let entries = match self.base() {
             Base::Dictionary(entries) => entries,
@@ -180,46 +176,46 @@ impl Object {
         entries.iter().rev().find(is_entry).map(|(_, value)| value)
     }
 
-    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters.
+    /// Returns the member with this name, extended before adapted, ignoring the case of ASCII letters.
     pub(crate) fn member(&self, name: &str) -> Option<&Value> {
         self.0.extended.get(name).or_else(|| self.0.adapted.get(name))
     }
 
-    /// Whether both are the same object, not only equal ones.
+    /// Returns whether both are handles to the same object.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The address of the content, the identity of the object while a handle to it lives.
+    /// Returns the address of the content: the identity of the object while a handle to it exists.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// Whether there may be another way to this object than the handle at hand.
+    /// Returns whether other handles to this object may exist.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1 || Arc::weak_count(&self.0) > 0
     }
 }
 
-/// Puts an [`Object`] together.
-#[derive(Clone, Default)]
+/// Builds an [`Object`].
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ObjectBuilder(Content);
 
 impl ObjectBuilder {
-    /// Sets the type names, most derived first.
+    /// Sets the type names, most derived type first.
     pub fn type_names<T: Into<PsString>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.0.type_names = Some(TypeNames::new(names));
         self
     }
 
-    /// Sets type names that other objects have too.
+    /// Sets type names that are shared with other objects.
     pub fn shared_type_names(mut self, names: TypeNames) -> Self {
         self.0.type_names = Some(names);
         self
     }
 
-    /// Sets the text form.
+    /// Sets the text form, the result of `ToString`.
     pub fn to_string(mut self, text: impl Into<PsString>) -> Self {
         self.0.to_string = Some(text.into());
         self
@@ -231,7 +227,7 @@ impl ObjectBuilder {
         self
     }
 
-    /// Makes it a container of items; of a stack the top comes first.
+    /// Makes it a container of items. The top of a stack comes first.
     pub fn list<T: Into<Value>>(mut self, kind: ContainerKind, items: impl IntoIterator<Item = T>) -> Self {
         self.0.base = Base::List(kind, items.into_iter().map(Into::into).collect());
         self
@@ -259,38 +255,38 @@ impl ObjectBuilder {
         self
     }
 
-    /// Makes these the extended members.
+    /// Sets the extended members.
     pub(crate) fn extended_members(mut self, members: Members) -> Self {
         self.0.extended = members;
         self
     }
 
-    /// The object.
+    /// Returns the object.
     pub fn build(self) -> Object {
         Object::from_content(self.0)
     }
 }
 
-/// A reference to an object that encloses it (MS-PSRP 2.2.5.2.1).
+/// A reference to an enclosing object (MS-PSRP 2.2.5.2.1).
 ///
-/// It does not keep the object alive: a subtree that is taken out of its object has references to nothing.
+/// It is weak: in a subtree taken out of its object, [`upgrade`](Self::upgrade) returns `None`.
 #[derive(Clone)]
 pub struct Cycle(Arc<OnceLock<Weak<Content>>>);
 
 impl Cycle {
-    /// Bytes that a reference takes on the heap.
+    /// Heap bytes of a reference.
     pub(crate) const SIZE: usize = shared_size(size_of::<OnceLock<Weak<Content>>>());
 
     pub(crate) fn unset() -> Self {
         Self(Arc::new(OnceLock::new()))
     }
 
-    /// Points it to the object, once.
+    /// Sets the target; only the first call has an effect.
     pub(crate) fn set(&self, object: &Object) {
         let _ = self.0.set(Arc::downgrade(&object.0));
     }
 
-    /// The object, if it is still there.
+    /// Returns the object, if it still exists.
     pub fn upgrade(&self) -> Option<Object> {
         self.0.get().and_then(Weak::upgrade).map(Object)
     }
@@ -301,14 +297,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extended_members_win() {
+    fn extended_members_have_priority() {
         let object = Object::builder().adapted("a", 1).extended("A", 2).build();
         assert_eq!(object.get("a"), Some(&Value::Int32(2)));
     }
 
-    /// The order is that of PowerShell: `$table = @{ a = 1 }; Add-Member -InputObject $table a 2; $table.a`.
+    /// PowerShell's order: `$table = @{ a = 1 }; Add-Member -InputObject $table a 2; $table.a`.
     #[test]
-    fn entries_come_after_extended_and_before_adapted_members() {
+    fn entries_rank_between_extended_and_adapted_members() {
         let entries = [("a", 1), ("Count", 2), ("key", 3), ("KEY", 4)];
         let table = Object::builder().adapted("Count", 9).adapted("IsFixedSize", 0).dictionary(entries);
         let table = table.extended("A", 8).build();
@@ -324,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_does_not_keep_its_object() {
+    fn a_cycle_does_not_keep_its_object_alive() {
         let object = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
         let Some(Value::Cycle(cycle)) = object.get("me").cloned() else { panic!("no cycle") };
         assert!(cycle.upgrade().is_some());

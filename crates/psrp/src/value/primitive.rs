@@ -1,10 +1,10 @@
-//! Between Rust's own types and [`Value`].
+//! Conversions between Rust's primitive types and [`Value`].
 
 use uuid::Uuid;
 
 use super::{DateTime, Decimal, Object, Progress, PsString, SecureString, TimeSpan, Value, Version};
 
-macro_rules! from {
+macro_rules! impl_from {
     ($($type:ty => $variant:ident),* $(,)?) => {$(
         impl From<$type> for Value {
             fn from(value: $type) -> Self {
@@ -14,7 +14,7 @@ macro_rules! from {
     )*};
 }
 
-from! {
+impl_from! {
     bool => Bool,
     i8 => SByte,
     u8 => Byte,
@@ -68,7 +68,7 @@ impl From<Progress> for Value {
     }
 }
 
-/// [`Value::Nil`] for `None`.
+/// `None` becomes [`Value::Nil`].
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Nil, Into::into)
@@ -76,13 +76,13 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 }
 
 impl Value {
-    /// The text of a string, URI, script block or XML document without lone surrogates, also of one that an object
-    /// wraps.
+    /// Returns the text of a string, URI, script block or XML document, also if an object wraps it. `None` if the text
+    /// contains a lone surrogate.
     pub fn as_str(&self) -> Option<&str> {
         self.as_ps_string().and_then(PsString::as_str)
     }
 
-    /// The text of a string, URI, script block or XML document, also of one that an object wraps.
+    /// Returns the text of a string, URI, script block or XML document, also if an object wraps it.
     pub fn as_ps_string(&self) -> Option<&PsString> {
         match self.base() {
             Self::String(text) | Self::Uri(text) | Self::Xml(text) | Self::ScriptBlock(text) => Some(text),
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// A boolean, also one that an object wraps.
+    /// Returns a boolean, also if an object wraps it.
     pub fn as_bool(&self) -> Option<bool> {
         match self.base() {
             Self::Bool(value) => Some(*value),
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// An integer of any width that fits, also the number of an enumeration.
+    /// Returns an integer of any width if it fits into 64 bits, also the number of an enumeration.
     pub fn as_i64(&self) -> Option<i64> {
         match *self.base() {
             Self::SByte(value) => Some(value.into()),
@@ -113,12 +113,12 @@ impl Value {
         }
     }
 
-    /// An integer of any width that fits into 32 bits, also the number of an enumeration.
+    /// Returns an integer of any width if it fits into 32 bits, also the number of an enumeration.
     pub fn as_i32(&self) -> Option<i32> {
         self.as_i64().and_then(|value| i32::try_from(value).ok())
     }
 
-    /// An unsigned integer of any width, or a signed one that is not negative.
+    /// Returns a non-negative integer of any width.
     pub fn as_u64(&self) -> Option<u64> {
         match *self.base() {
             Self::UInt64(value) => Some(value),
@@ -126,7 +126,7 @@ impl Value {
         }
     }
 
-    /// A floating-point number of either width.
+    /// Returns a floating-point number of either width.
     pub fn as_f64(&self) -> Option<f64> {
         match *self.base() {
             Self::Double(value) => Some(value),
@@ -135,7 +135,7 @@ impl Value {
         }
     }
 
-    /// Bytes, also those that an object wraps.
+    /// Returns bytes, also if an object wraps them.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self.base() {
             Self::Bytes(bytes) => Some(bytes),

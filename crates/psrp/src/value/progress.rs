@@ -2,29 +2,29 @@
 
 use super::PsString;
 
-/// The state of a lengthy operation (`System.Management.Automation.ProgressRecord`, MS-PSRP 2.2.5.1.25).
+/// Progress of a long-running operation (`System.Management.Automation.ProgressRecord`, MS-PSRP 2.2.5.1.25).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What is done.
+    /// Name of the operation.
     pub activity: PsString,
-    /// Which of several operations this is about.
+    /// Identifies the operation among concurrent ones.
     pub activity_id: i32,
-    /// How it stands.
+    /// Status text.
     pub status_description: PsString,
-    /// What is being worked on, if known.
+    /// The current step, if known.
     pub current_operation: Option<PsString>,
-    /// The operation that this one is a part of, -1 for none.
+    /// Id of the parent operation, -1 for none.
     pub parent_activity_id: i32,
-    /// Percentage of completion, -1 if not known.
+    /// Percentage of completion, -1 if unknown.
     pub percent_complete: i32,
-    /// Whether the operation has ended.
+    /// True in the last record of the operation.
     pub completed: bool,
-    /// Seconds that are left, -1 if not known.
+    /// Remaining seconds, -1 if unknown.
     pub seconds_remaining: i32,
 }
 
 impl Progress {
-    /// A record of an operation that goes on, without a parent, percentage or remaining time.
+    /// Creates a record of a running operation without parent, percentage or remaining time.
     pub fn new(
         activity_id: i32,
         activity: impl Into<PsString>,

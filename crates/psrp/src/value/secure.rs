@@ -1,53 +1,53 @@
-//! Strings that are encrypted on the wire.
+//! Strings that are encrypted with the session key.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
 
-use super::object::shared_size;
+use super::text::shared_size;
 use crate::crypto::Cipher;
 use crate::error::Error;
 
-/// A string that travels encrypted with the session key (`System.Security.SecureString`, MS-PSRP 2.2.5.1.24).
+/// A string that is sent encrypted with the session key (`System.Security.SecureString`, MS-PSRP 2.2.5.1.24).
 ///
-/// It is either the text, which is encrypted when it is written, or the bytes that were received, which can be decrypted
-/// once there is a key. Its text is wiped from memory when the last clone goes away, and never shown.
+/// It is created either from text, which is encrypted when the string is written, or from received bytes, which can be
+/// decrypted once there is a key. The text is wiped from memory when the last clone is dropped. `Debug` never shows it.
 #[derive(Clone)]
 pub struct SecureString(Arc<Repr>);
 
 enum Repr {
     /// UTF-16LE.
     Plain(Zeroizing<Vec<u8>>),
-    /// What was received, and its text as UTF-16LE since it was decrypted.
+    /// The received bytes, and the text as UTF-16LE after decryption.
     Encrypted { bytes: Box<[u8]>, text: OnceLock<Zeroizing<Vec<u8>>> },
 }
 
 impl SecureString {
-    /// From its text.
+    /// Creates it from text.
     pub fn new(text: &str) -> Self {
         let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() * 2));
         bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
         Self(Arc::new(Repr::Plain(bytes)))
     }
 
-    /// From what a cipher made of it.
+    /// Creates it from the output of a cipher.
     pub fn from_encrypted(bytes: impl Into<Box<[u8]>>) -> Self {
         Self(Arc::new(Repr::Encrypted { bytes: bytes.into(), text: OnceLock::new() }))
     }
 
-    /// From UTF-16LE without an end mark. `None` if it ends within a unit.
+    /// Creates it from UTF-16LE without a terminator. Returns `None` for an odd number of bytes.
     pub(crate) fn from_utf16le(bytes: Box<[u8]>) -> Option<Self> {
         let bytes = Zeroizing::new(bytes.into_vec());
         bytes.len().is_multiple_of(2).then(|| Self(Arc::new(Repr::Plain(bytes))))
     }
 
-    /// Whether there is only the encrypted form.
+    /// Returns whether only the encrypted form is available.
     pub fn is_encrypted(&self) -> bool {
         self.utf16le().is_none()
     }
 
-    /// The encrypted form as it was received, also after it was decrypted. `None` for a string made of text.
+    /// Returns the encrypted form as received, even after decryption. `None` for a string created from text.
     pub fn encrypted(&self) -> Option<&[u8]> {
         match &*self.0 {
             Repr::Encrypted { bytes, .. } => Some(bytes),
@@ -55,7 +55,7 @@ impl SecureString {
         }
     }
 
-    /// Bytes that a string takes on the heap once it is decrypted: the text is not longer than the encrypted form.
+    /// Heap bytes of a string after decryption: the text is not longer than the encrypted form.
     pub(crate) fn heap_size(&self) -> usize {
         let len = match &*self.0 {
             Repr::Plain(text) => text.len(),
@@ -64,11 +64,12 @@ impl SecureString {
         shared_size(size_of::<Repr>()) + len
     }
 
-    /// Decrypts it, unless the text is there. This and all of its clones have the text from then on.
+    /// Decrypts the string unless it already was. All clones share the decrypted text.
     ///
     /// # Errors
     ///
-    /// Fails as the cipher does, and if what it gives is no UTF-16 ([`Error::is_crypto`]). The string stays as it is.
+    /// Fails with the cipher's error, and with [`Error::is_crypto`] if the result is not UTF-16. The string is then
+    /// unchanged.
     pub fn decrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<(), Error> {
         let Repr::Encrypted { bytes, text } = &*self.0 else { return Ok(()) };
         if text.get().is_none() {
@@ -76,17 +77,17 @@ impl SecureString {
             if !decrypted.len().is_multiple_of(2) {
                 return Err(Error::crypto());
             }
-            // Another thread may have been faster, with the same text.
+            // If another thread was faster, it has set the same text.
             let _ = text.set(decrypted);
         }
         Ok(())
     }
 
-    /// The text encrypted by this cipher; while there is no text, the form that was received.
+    /// Encrypts the text with this cipher. While the text is not available, returns the bytes as received.
     ///
     /// # Errors
     ///
-    /// Fails as the cipher does.
+    /// Fails with the cipher's error.
     pub fn encrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<Vec<u8>, Error> {
         match (self.utf16le(), self.encrypted()) {
             (Some(text), _) => cipher.encrypt(text),
@@ -94,7 +95,7 @@ impl SecureString {
         }
     }
 
-    /// The text as UTF-16LE bytes, if it is there.
+    /// Returns the text as UTF-16LE bytes, if available.
     fn utf16le(&self) -> Option<&[u8]> {
         match &*self.0 {
             Repr::Plain(bytes) => Some(bytes),
@@ -102,10 +103,10 @@ impl SecureString {
         }
     }
 
-    /// The text, with U+FFFD in place of each lone surrogate; `None` while it is encrypted.
+    /// Returns the text, with U+FFFD in place of each lone surrogate; `None` while it is encrypted.
     pub fn reveal(&self) -> Option<Zeroizing<String>> {
         let bytes = self.utf16le()?;
-        // Each unit takes three bytes at most: nothing is left behind by growing.
+        // Each code unit takes at most three bytes: a reallocation would leave plaintext in freed memory.
         let mut text = Zeroizing::new(String::with_capacity(bytes.len() / 2 * 3));
         let units = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         text.extend(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
@@ -113,8 +114,9 @@ impl SecureString {
     }
 }
 
-/// Two are equal if both have their text and it is the same, or if neither has and they were received as the same bytes.
-/// Not in constant time: the encryption of the protocol is deterministic, and equality is no secret on the wire.
+/// Two strings are equal if both have text and it is the same, or if neither has and the received bytes are the same.
+/// The comparison is not constant-time: the protocol's encryption is deterministic, so that equality is visible on the
+/// wire.
 impl PartialEq for SecureString {
     fn eq(&self, other: &Self) -> bool {
         match (self.utf16le(), other.utf16le()) {
@@ -135,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_nothing() {
+    fn debug_output_hides_the_text() {
         assert_eq!(format!("{:?}", SecureString::new("secret")), "SecureString(..)");
         assert_eq!(&**SecureString::new("p\u{e4}ss\u{1F600}").reveal().unwrap(), "p\u{e4}ss\u{1F600}");
         assert!(SecureString::from_encrypted([1, 2]).reveal().is_none());

@@ -1,30 +1,27 @@
-//! Strings as PowerShell has them: UTF-16, which may hold half a surrogate pair.
+//! Strings as PowerShell has them: UTF-16, possibly with lone surrogates.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use compact_str::CompactString;
 
-use super::object;
-
-/// A string of UTF-16 code units, kept as UTF-8 as long as that loses nothing.
+/// A string of UTF-16 code units, stored as UTF-8 if possible.
 ///
-/// PowerShell strings may contain a lone surrogate, which no Rust `str` can. Such strings are kept as code units; all
-/// others are UTF-8, and short ones take no allocation. Comparison and hashing go by the text, whatever the form.
-#[derive(Clone)]
+/// PowerShell strings may contain a lone surrogate, which a Rust `str` can't. Such strings are stored as code units,
+/// all others as UTF-8; short strings are not allocated. Comparison and hashing depend on the text only.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PsString(Repr);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Utf8(CompactString),
-    /// Holds at least one lone surrogate; text that could be UTF-8 never stands here.
+    /// Contains at least one lone surrogate; all other text is stored as `Utf8`.
     Utf16(Arc<[u16]>),
 }
 
 impl PsString {
-    /// From code units; lone surrogates are kept.
+    /// Creates a string from code units; lone surrogates are preserved.
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {
             Ok(text) => text.into(),
@@ -32,12 +29,12 @@ impl PsString {
         }
     }
 
-    /// From text that lives as long as the program; takes no allocation.
+    /// Creates a string from static text without allocation.
     pub(crate) const fn from_static(text: &'static str) -> Self {
         Self(Repr::Utf8(CompactString::const_new(text)))
     }
 
-    /// The text, if it has no lone surrogate.
+    /// Returns the text, or `None` if it contains a lone surrogate.
     pub fn as_str(&self) -> Option<&str> {
         match &self.0 {
             Repr::Utf8(text) => Some(text),
@@ -45,7 +42,7 @@ impl PsString {
         }
     }
 
-    /// The text, with U+FFFD in place of each lone surrogate.
+    /// Returns the text, with U+FFFD in place of each lone surrogate.
     pub fn to_str_lossy(&self) -> Cow<'_, str> {
         match &self.0 {
             Repr::Utf8(text) => Cow::Borrowed(text),
@@ -53,7 +50,7 @@ impl PsString {
         }
     }
 
-    /// The code units, in order.
+    /// Returns the code units.
     pub fn to_utf16(&self) -> Vec<u16> {
         match &self.0 {
             Repr::Utf8(text) => text.encode_utf16().collect(),
@@ -61,7 +58,7 @@ impl PsString {
         }
     }
 
-    /// The code units where there is a lone surrogate, else `None`.
+    /// Returns the code units if there is a lone surrogate, else `None`.
     pub(crate) fn as_wide(&self) -> Option<&[u16]> {
         match &self.0 {
             Repr::Utf8(_) => None,
@@ -69,17 +66,17 @@ impl PsString {
         }
     }
 
-    /// Bytes that the text takes on the heap.
+    /// Heap bytes of the text.
     #[inline]
     pub(crate) fn heap_size(&self) -> usize {
         match &self.0 {
             Repr::Utf8(text) if text.is_heap_allocated() => text.capacity(),
             Repr::Utf8(_) => 0,
-            Repr::Utf16(units) => object::shared_size(size_of_val(&**units)),
+            Repr::Utf16(units) => shared_size(size_of_val(&**units)),
         }
     }
 
-    /// How many bytes the text takes in memory.
+    /// Length of the stored text in bytes.
     #[cfg(feature = "serde")]
     pub(crate) fn size(&self) -> usize {
         match &self.0 {
@@ -88,7 +85,7 @@ impl PsString {
         }
     }
 
-    /// Whether there is no code unit.
+    /// Returns whether the string is empty.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             Repr::Utf8(text) => text.is_empty(),
@@ -96,36 +93,20 @@ impl PsString {
         }
     }
 
-    /// Whether both are the same but for the case of ASCII letters, the way names of members are looked up.
+    /// Compares ignoring the case of ASCII letters, like the lookup of members.
     pub fn eq_ignore_ascii_case(&self, other: &str) -> bool {
         self.as_str().is_some_and(|text| text.eq_ignore_ascii_case(other))
     }
 }
 
+/// Heap bytes of a value of this size in an [`Arc`], which adds two counters.
+pub(crate) const fn shared_size(value: usize) -> usize {
+    value + 2 * size_of::<usize>()
+}
+
 impl Default for PsString {
     fn default() -> Self {
         Self(Repr::Utf8(CompactString::const_new("")))
-    }
-}
-
-impl PartialEq for PsString {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Repr::Utf8(a), Repr::Utf8(b)) => a == b,
-            (Repr::Utf16(a), Repr::Utf16(b)) => a == b,
-            _ => false,
-        }
-    }
-}
-
-impl Eq for PsString {}
-
-impl Hash for PsString {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.0 {
-            Repr::Utf8(text) => text.hash(state),
-            Repr::Utf16(units) => units.hash(state),
-        }
     }
 }
 
@@ -166,8 +147,8 @@ impl From<char> for PsString {
     }
 }
 
-/// The text, with U+FFFD in place of each lone surrogate. Control characters are written as they are: remote text goes
-/// through an escape before it reaches a terminal.
+/// Writes the text with U+FFFD in place of each lone surrogate. Control characters are written unchanged: escape remote
+/// text with [`terminal_safe`](crate::terminal_safe) before it reaches a terminal.
 impl fmt::Display for PsString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.to_str_lossy())
@@ -197,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lone_surrogate_is_kept() {
+    fn lone_surrogates_are_preserved() {
         let units = [u16::from(b'a'), 0xD83D, u16::from(b'b')];
         let text = PsString::from_utf16(&units);
         assert_eq!(text.as_str(), None);
@@ -208,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_becomes_utf8() {
+    fn surrogate_pairs_become_utf8() {
         let text = PsString::from_utf16(&[0xD83D, 0xDE00]);
         assert_eq!(text, "\u{1F600}");
     }
 
     #[test]
-    fn takes_no_more_than_a_string() {
+    fn a_string_has_24_bytes() {
         assert_eq!(size_of::<PsString>(), 24);
         assert_eq!(size_of::<Option<PsString>>(), 24);
     }

@@ -1,6 +1,6 @@
-//! Between [`DateTime`], [`TimeSpan`] and the types of the standard library, and those of jiff.
+//! Conversions of [`DateTime`] and [`TimeSpan`] to and from the types of the standard library and of jiff.
 //!
-//! What is finer than 100 ns is rounded down.
+//! Fractions below 100 ns are rounded down.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,10 +14,10 @@ const NANOS_PER_TICK: i128 = 100;
 const TICKS_TO_1970: i64 = 719_162 * TimeSpan::TICKS_PER_DAY;
 
 fn out_of_range() -> Error {
-    Error::with(Kind::Mismatch, "a time out of range")
+    Error::with(Kind::Mismatch, "time out of range")
 }
 
-/// A date from nanoseconds since 1970 on the clock of its kind.
+/// Creates a date from nanoseconds since 1970 in the given time zone.
 fn from_unix_nanos(nanos: i128, kind: DateTimeKind) -> Result<DateTime, Error> {
     let ticks = i64::try_from(nanos.div_euclid(NANOS_PER_TICK)).map_err(|_| out_of_range())?;
     ticks
@@ -26,10 +26,10 @@ fn from_unix_nanos(nanos: i128, kind: DateTimeKind) -> Result<DateTime, Error> {
         .ok_or_else(out_of_range)
 }
 
-/// Nanoseconds since 1970 in universal time.
+/// Returns the nanoseconds since 1970 in UTC.
 fn to_unix_nanos(date: DateTime) -> Result<i128, Error> {
     let utc = date.to_utc().ok_or_else(|| match date.kind() {
-        DateTimeKind::Unspecified => Error::with(Kind::Mismatch, "a date of an unknown time zone"),
+        DateTimeKind::Unspecified => Error::with(Kind::Mismatch, "the time zone of the date is unknown"),
         _ => out_of_range(),
     })?;
     Ok(i128::from(utc.ticks() - TICKS_TO_1970) * NANOS_PER_TICK)
@@ -57,7 +57,7 @@ impl TryFrom<SystemTime> for DateTime {
     }
 }
 
-/// Fails with [`Error::is_mismatch`] for a date whose offset is not known, or that the system has no time for.
+/// Fails with [`Error::is_mismatch`] if the time zone is unknown or the system can't represent the time.
 impl TryFrom<DateTime> for SystemTime {
     type Error = Error;
 
@@ -73,7 +73,7 @@ impl TryFrom<DateTime> for SystemTime {
     }
 }
 
-/// Fails with [`Error::is_mismatch`] beyond 29,000 years.
+/// Fails with [`Error::is_mismatch`] for more than 29,000 years.
 impl TryFrom<Duration> for TimeSpan {
     type Error = Error;
 
@@ -82,7 +82,7 @@ impl TryFrom<Duration> for TimeSpan {
     }
 }
 
-/// Fails with [`Error::is_mismatch`] below zero.
+/// Fails with [`Error::is_mismatch`] for a negative span.
 impl TryFrom<TimeSpan> for Duration {
     type Error = Error;
 
@@ -109,7 +109,7 @@ mod with_jiff {
         }
     }
 
-    /// Fails with [`Error::is_mismatch`] for a date whose offset is not known, and at the ends of the calendar.
+    /// Fails with [`Error::is_mismatch`] if the time zone is unknown, and at the ends of the calendar.
     impl TryFrom<DateTime> for Timestamp {
         type Error = Error;
 
@@ -118,10 +118,10 @@ mod with_jiff {
         }
     }
 
-    /// The local time of the zone and its offset; the name of the zone is lost.
+    /// Converts to local time with an offset; the name of the time zone is lost.
     ///
-    /// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999, and for an offset that is not of whole minutes
-    /// or beyond 14 hours.
+    /// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999, and for an offset beyond 14 hours or with
+    /// seconds.
     impl TryFrom<&Zoned> for DateTime {
         type Error = Error;
 
@@ -134,7 +134,7 @@ mod with_jiff {
         }
     }
 
-    /// In a zone that is the offset alone. Fails as [`Timestamp`] does.
+    /// Creates a time in a zone with a fixed offset. Fails like the conversion to [`Timestamp`].
     impl TryFrom<DateTime> for Zoned {
         type Error = Error;
 
@@ -148,7 +148,7 @@ mod with_jiff {
         }
     }
 
-    /// A date of no known time zone. Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
+    /// Creates a date in an unknown time zone. Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
     impl TryFrom<civil::DateTime> for DateTime {
         type Error = Error;
 
@@ -166,7 +166,7 @@ mod with_jiff {
         }
     }
 
-    /// What clock and calendar show, whatever they are relative to.
+    /// Returns the local date and time; the time zone is lost.
     impl From<DateTime> for civil::DateTime {
         fn from(date: DateTime) -> Self {
             // All parts are in the ranges of their types.
@@ -182,7 +182,7 @@ mod with_jiff {
         }
     }
 
-    /// Fails with [`Error::is_mismatch`] beyond 29,000 years.
+    /// Fails with [`Error::is_mismatch`] for more than 29,000 years.
     impl TryFrom<SignedDuration> for TimeSpan {
         type Error = Error;
 
@@ -210,7 +210,7 @@ mod with_jiff {
         }
 
         #[test]
-        fn moments_go_both_ways() {
+        fn timestamps_round_trip() {
             for text in ["2024-02-29T23:59:59.1234567Z", "0001-01-01T00:00:00Z", "9999-12-29T00:00:00Z"] {
                 let time = Timestamp::try_from(date(text)).unwrap();
                 assert_eq!(time, text.parse().unwrap());
@@ -220,14 +220,14 @@ mod with_jiff {
         }
 
         #[test]
-        fn zones_become_offsets() {
+        fn zoned_times_keep_their_offset() {
             let zoned = Zoned::try_from(date("2024-02-29T12:00:00-03:30")).unwrap();
             assert_eq!(zoned.timestamp(), "2024-02-29T15:30:00Z".parse().unwrap());
             assert_eq!(DateTime::try_from(&zoned).unwrap(), date("2024-02-29T12:00:00-03:30"));
         }
 
         #[test]
-        fn calendars_agree() {
+        fn civil_dates_round_trip() {
             for text in ["0001-01-01T00:00:00", "2024-02-29T23:59:59.1234567", "9999-12-31T23:59:59.9999999"]
             {
                 let civil = civil::DateTime::from(date(text));
@@ -238,7 +238,7 @@ mod with_jiff {
         }
 
         #[test]
-        fn spans_go_both_ways() {
+        fn signed_durations_round_trip() {
             for ticks in [0, 1, -1, i64::MIN, i64::MAX] {
                 let span = TimeSpan::from_ticks(ticks);
                 assert_eq!(TimeSpan::try_from(SignedDuration::from(span)).unwrap(), span);
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn system_times_go_both_ways() {
+    fn system_times_round_trip() {
         for text in ["1969-12-31T23:59:59.9999999Z", "2024-02-29T23:59:59.1234567Z", "1970-01-01T00:00:00Z"] {
             let date: DateTime = text.parse().unwrap();
             assert_eq!(DateTime::try_from(SystemTime::try_from(date).unwrap()).unwrap(), date);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_go_both_ways() {
+    fn durations_round_trip() {
         let span = TimeSpan::try_from(Duration::from_nanos(1_999)).unwrap();
         assert_eq!(span.ticks(), 19);
         assert_eq!(Duration::try_from(span).unwrap(), Duration::from_nanos(1_900));

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::ascii::{self, Ascii};
+use super::ascii::{self, AsciiBuffer};
 use crate::Error;
 use crate::error::Kind;
 
-/// A span of time in ticks of 100 ns (`System.TimeSpan`), negative ones included.
+/// A signed time span in ticks of 100 ns (`System.TimeSpan`).
 ///
 /// ```
 /// use psrp::value::TimeSpan;
@@ -21,19 +21,19 @@ use crate::error::Kind;
 pub struct TimeSpan(i64);
 
 impl TimeSpan {
-    /// Ticks in a second.
+    /// Ticks per second.
     pub const TICKS_PER_SECOND: i64 = 10_000_000;
 
     pub(crate) const TICKS_PER_MINUTE: i64 = 60 * Self::TICKS_PER_SECOND;
     pub(crate) const TICKS_PER_HOUR: i64 = 60 * Self::TICKS_PER_MINUTE;
     pub(crate) const TICKS_PER_DAY: i64 = 24 * Self::TICKS_PER_HOUR;
 
-    /// From ticks of 100 ns.
+    /// Creates a span from ticks of 100 ns.
     pub const fn from_ticks(ticks: i64) -> Self {
         Self(ticks)
     }
 
-    /// From whole seconds; `None` beyond 29,000 years.
+    /// Creates a span from whole seconds. Returns `None` for more than 29,000 years.
     pub const fn from_seconds(seconds: i64) -> Option<Self> {
         match seconds.checked_mul(Self::TICKS_PER_SECOND) {
             Some(ticks) => Some(Self(ticks)),
@@ -41,13 +41,13 @@ impl TimeSpan {
         }
     }
 
-    /// The ticks of 100 ns.
+    /// Returns the ticks of 100 ns.
     pub const fn ticks(self) -> i64 {
         self.0
     }
 
-    pub(crate) fn text(self) -> Ascii {
-        let mut text = Ascii::new();
+    pub(crate) fn text(self) -> AsciiBuffer {
+        let mut text = AsciiBuffer::new();
         if self.0 < 0 {
             text.push(b'-');
         }
@@ -72,18 +72,18 @@ impl TimeSpan {
                 text.push(letter);
             }
         }
-        let below = ticks % Self::TICKS_PER_MINUTE.unsigned_abs();
-        if below != 0 || ticks == 0 {
+        let seconds = ticks % Self::TICKS_PER_MINUTE.unsigned_abs();
+        if seconds != 0 || ticks == 0 {
             let second = Self::TICKS_PER_SECOND.unsigned_abs();
-            text.push_bytes(buffer.format(below / second).as_bytes());
-            text.push_fraction((below % second) as u32);
+            text.push_bytes(buffer.format(seconds / second).as_bytes());
+            text.push_fraction((seconds % second) as u32);
             text.push(b'S');
         }
         text
     }
 }
 
-/// As an XML duration, such as `P1DT2H3M4.5S`; parts that are zero are left out.
+/// Writes an XML duration such as `P1DT2H3M4.5S`; zero parts are omitted.
 impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.text(), f)
@@ -96,8 +96,8 @@ impl fmt::Debug for TimeSpan {
     }
 }
 
-/// An XML duration with blanks around it. As .NET has it, a year is 365 days, a month 30 days, and a part may be more
-/// than what the next larger part holds; a fraction of a second is rounded to 100 ns.
+/// Parses an XML duration surrounded by optional white space. Like in .NET, a year is 365 days, a month 30 days, and a
+/// part may exceed the range of its unit. A fraction of a second is rounded to 100 ns.
 impl FromStr for TimeSpan {
     type Err = Error;
 
@@ -112,11 +112,11 @@ impl FromStr for TimeSpan {
                 |ticks| if negative { 0_i64.checked_sub_unsigned(ticks) } else { i64::try_from(ticks).ok() },
             )
             .map(Self)
-            .ok_or_else(|| Error::with(Kind::InvalidText, "no duration"))
+            .ok_or_else(|| Error::with(Kind::InvalidText, "not a duration"))
     }
 }
 
-/// Letters before and behind `T`, in the order in which they may stand, with their ticks.
+/// Unit letters before and after `T`, in the required order, with their ticks.
 const DATE: [(u8, i64); 3] = [
     (b'Y', 365 * TimeSpan::TICKS_PER_DAY),
     (b'M', 30 * TimeSpan::TICKS_PER_DAY),
@@ -140,34 +140,34 @@ fn parse(duration: &[u8]) -> Option<u64> {
     }
 }
 
-/// The ticks of numbers with letters. Only the last of the letters takes a fraction, if one is allowed.
+/// Parses numbers with unit letters to ticks. Only the last unit may have a fraction, and only if `fraction` is set.
 fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<u64> {
     let mut ticks = 0u64;
-    // A letter comes once, behind those before it.
+    // Each letter occurs at most once and in order: the units before `first` are used up.
     let mut first = 0;
     while !text.is_empty() {
         let (number, mut rest) = number(text)?;
-        let mut below = None;
+        let mut subunit = None;
         if fraction && let [b'.', digits @ ..] = rest {
-            let (ticks, behind) = fraction_ticks(digits)?;
-            (below, rest) = (Some(ticks), behind);
+            let (ticks, tail) = fraction_ticks(digits)?;
+            (subunit, rest) = (Some(ticks), tail);
         }
         let (letter, rest) = rest.split_first()?;
         let unit = first + units[first..].iter().position(|(own, _)| own == letter)?;
-        if below.is_some() && unit != 2 {
+        if subunit.is_some() && unit != 2 {
             return None;
         }
         ticks = number
             .checked_mul(units[unit].1.unsigned_abs())?
             .checked_add(ticks)?
-            .checked_add(below.unwrap_or(0))?;
+            .checked_add(subunit.unwrap_or(0))?;
         first = unit + 1;
         text = rest;
     }
     Some(ticks)
 }
 
-/// A number of at least one digit, and what is behind it.
+/// Parses a number of at least one digit. Returns it with the rest of the text.
 fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(len);
@@ -178,7 +178,7 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     (len > 0).then_some((number, rest))
 }
 
-/// Digits of a second as ticks, rounded half up, and what is behind them.
+/// Parses fractional digits of a second to ticks, rounded half up. Returns them with the rest of the text.
 fn fraction_ticks(text: &[u8]) -> Option<(u64, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(len);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_kept() {
+    fn canonical_text_round_trips() {
         for text in [
             "PT0S",
             "PT10S",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_read() {
+    fn non_canonical_text_is_parsed() {
         for (text, seconds) in [
             (" PT90M\n", 5400),
             ("P1Y", 365 * 86400),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn malformed_text_is_rejected() {
         for text in [
             "",
             "-",

@@ -6,12 +6,13 @@ use std::str::FromStr;
 use crate::Error;
 use crate::error::Kind;
 
-/// A version of two to four parts (`System.Version`): missing parts stay missing, `2.3` is not `2.3.0.0`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// A version of two to four parts (`System.Version`). Missing parts are not zero: `2.3` differs from `2.3.0.0`, and
+/// precedes it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     major: u32,
     minor: u32,
-    /// -1 while missing, as .NET has it.
+    /// -1 if missing, like in .NET.
     build: i32,
     revision: i32,
 }
@@ -19,40 +20,40 @@ pub struct Version {
 impl Version {
     const MAX: u32 = i32::MAX as u32;
 
-    /// A version of two parts; parts above 2147483647 become that.
+    /// Creates a version of two parts. Parts above 2147483647 are set to that value.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major: cap(major), minor: cap(minor), build: -1, revision: -1 }
     }
 
-    /// With a third part.
+    /// Sets the third part.
     pub const fn with_build(mut self, build: u32) -> Self {
         self.build = cap(build) as i32;
         self
     }
 
-    /// With a third and fourth part.
+    /// Sets the third and fourth part.
     pub const fn with_revision(self, build: u32, revision: u32) -> Self {
         let mut version = self.with_build(build);
         version.revision = cap(revision) as i32;
         version
     }
 
-    /// The first part.
+    /// Returns the first part.
     pub const fn major(self) -> u32 {
         self.major
     }
 
-    /// The second part.
+    /// Returns the second part.
     pub const fn minor(self) -> u32 {
         self.minor
     }
 
-    /// The third part, if there is one.
+    /// Returns the third part, if present.
     pub fn build(self) -> Option<u32> {
         u32::try_from(self.build).ok()
     }
 
-    /// The fourth part, if there is one.
+    /// Returns the fourth part, if present.
     pub fn revision(self) -> Option<u32> {
         u32::try_from(self.revision).ok()
     }
@@ -60,20 +61,6 @@ impl Version {
 
 const fn cap(part: u32) -> u32 {
     if part > Version::MAX { Version::MAX } else { part }
-}
-
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// A missing part comes before zero.
-impl Ord for Version {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let parts = |version: &Self| (version.major, version.minor, version.build, version.revision);
-        parts(self).cmp(&parts(other))
-    }
 }
 
 impl fmt::Display for Version {
@@ -92,12 +79,12 @@ impl fmt::Debug for Version {
     }
 }
 
-/// Two to four numbers from 0 to 2147483647, with a dot between them.
+/// Parses two to four numbers from 0 to 2147483647, separated by dots.
 impl FromStr for Version {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let invalid = || Error::with(Kind::InvalidText, "no version");
+        let invalid = || Error::with(Kind::InvalidText, "not a version");
         let mut parts = [None; 4];
         for (index, part) in text.split('.').enumerate() {
             let slot = parts.get_mut(index).ok_or_else(invalid)?;
@@ -129,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn malformed_text_is_rejected() {
         for text in ["", "1", "1.", ".1", "1.2.3.4.5", "1.-2", "1.+2", "1.2147483648", "a.b", "1 .2"] {
             assert!(text.parse::<Version>().unwrap_err().is_invalid_text(), "{text}");
         }

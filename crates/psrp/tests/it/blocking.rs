@@ -1,4 +1,4 @@
-//! Sessions without an async runtime: over a pipe in memory, and with the real PowerShell.
+//! Sessions without an async runtime: over an in-memory pipe, and with the real PowerShell.
 
 #![cfg(all(feature = "blocking", feature = "crypto"))]
 
@@ -13,11 +13,11 @@ use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
 use test_support::optional;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::handler::{Tests, pipe};
+use crate::handler::{TestHandler, pipe};
 
-/// A server with a runtime of its own.
+/// A server with its own runtime.
 struct Server {
-    handler: Arc<Tests>,
+    handler: Arc<TestHandler>,
     runtime: Runtime,
 }
 
@@ -39,16 +39,16 @@ impl Server {
         RunspacePool::open(&self.connector(), Options::new()).unwrap()
     }
 
-    /// Waits until so many sessions have ended.
+    /// Waits until `count` sessions have ended.
     #[track_caller]
     fn until_closed(&self, count: usize) {
-        self.runtime.block_on(Tests::reach(&self.handler.closed, count));
-        assert_eq!(Tests::count(&self.handler.running), 0);
+        self.runtime.block_on(TestHandler::reach(&self.handler.closed, count));
+        assert_eq!(TestHandler::count(&self.handler.running), 0);
     }
 }
 
 #[test]
-fn pipelines_are_run_with_input_and_read_one_event_after_the_other() {
+fn pipelines_run_with_input_and_return_events() {
     let server = Server::new();
     let output = blocking::run(&server.connector(), "count 3").unwrap().completed().unwrap();
     assert_eq!(output.output, [0, 1, 2].map(Value::from));
@@ -77,7 +77,7 @@ fn pipelines_are_run_with_input_and_read_one_event_after_the_other() {
 }
 
 #[test]
-fn another_thread_stops_a_pipeline_that_is_read() {
+fn another_thread_can_stop_a_pipeline() {
     let server = Server::new();
     let pool = server.open();
     let pipeline = pool.start(PowerShell::script("polite")).unwrap();
@@ -93,7 +93,7 @@ fn another_thread_stops_a_pipeline_that_is_read() {
 }
 
 #[test]
-fn the_last_handle_that_is_dropped_closes_the_pool() {
+fn dropping_the_last_handle_closes_the_pool() {
     let server = Server::new();
     let pool = server.open();
     let pipeline = pool.start_with_input(PowerShell::script("echo")).unwrap();
@@ -104,7 +104,7 @@ fn the_last_handle_that_is_dropped_closes_the_pool() {
 }
 
 #[test]
-fn async_code_can_drop_a_pool_but_not_wait() {
+fn a_pool_can_be_dropped_in_async_code_but_not_block() {
     let server = Server::new();
     let pool = server.open();
     let runtime = Builder::new_current_thread().build().unwrap();

@@ -1,22 +1,22 @@
-//! The same input in pieces of several sizes, with limits around its size: the outcome does not depend on the pieces. And the
-//! work follows the input, counted in bytes that are allocated.
+//! Splits the same input into chunks of several sizes, with limits around its size: the result does not depend on the
+//! chunks. The work is proportional to the input, measured in allocated bytes.
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream, escape};
-use psrp::fragment::{Assembler, AssemblerOptions, Fragmenter, InterleavedOptions, OutOfOrder, Priority};
+use psrp::fragment::{Assembler, AssemblerOptions, Fragmenter, OutOfOrder, Priority};
 use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Role};
 use test_support::counting::usage;
 use test_support::{PIECE_SIZES, in_pieces, limits};
 use uuid::Uuid;
 
-use crate::fragment_twin::{self, assemble, assemble_interleaved};
-use crate::packet_twin::{self, Found};
+use crate::fragment_reference::{self, assemble};
+use crate::packet_reference::{self, ReadResult};
 
-/// Bytes that repeat only after a while.
+/// Bytes with a period of 251.
 fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|index| (index % 251) as u8).collect()
 }
 
-/// Lines of two packets, and what is no packet.
+/// Lines of three packets after a banner, and the length of the longest line.
 fn lines(data: usize) -> (Vec<u8>, usize) {
     let (target, data) = (Some(Uuid::from_u128(7)), bytes(data));
     let mut wire = b"Welcome!\r\n".to_vec();
@@ -30,7 +30,7 @@ fn lines(data: usize) -> (Vec<u8>, usize) {
 }
 
 #[test]
-fn the_packet_reader() {
+fn the_packet_reader_does_not_depend_on_chunks() {
     for size in [1, 100, 70_000] {
         let (mut wire, longest) = lines(size);
         for terminated in [true, false] {
@@ -40,24 +40,28 @@ fn the_packet_reader() {
             for max in limits(longest) {
                 for role in [Role::Client, Role::Server] {
                     let options = ReaderOptions::new().max_line(max);
-                    let found = in_pieces(&wire, |pieces| packet_twin::read(role, options, pieces));
+                    let found = in_pieces(&wire, |pieces| packet_reference::read(role, options, pieces));
                     let is_read = role == Role::Client && max >= longest;
-                    assert_eq!(found.len() == 3 && !matches!(found[2], Found::Error(_)), is_read, "{max}");
-                    assert!(is_read || matches!(found.last(), Some(Found::Error(_))), "{max}");
+                    assert_eq!(
+                        found.len() == 3 && !matches!(found[2], ReadResult::Error(_)),
+                        is_read,
+                        "{max}"
+                    );
+                    assert!(is_read || matches!(found.last(), Some(ReadResult::Error(_))), "{max}");
                 }
             }
         }
-        // Nothing but a part of the longest line.
+        // Only a part of the longest line.
         let part = &wire[..wire.len() - longest / 2];
         for max in limits(longest / 2) {
             let options = ReaderOptions::new().max_line(max);
-            in_pieces(part, |pieces| packet_twin::read(Role::Client, options, pieces));
+            in_pieces(part, |pieces| packet_reference::read(Role::Client, options, pieces));
         }
     }
 }
 
 #[test]
-fn the_assemblers() {
+fn the_assembler_does_not_depend_on_chunks() {
     for (size, fragment_size) in [(0, 100), (1, 100), (1000, 100), (70_000, 32_768), (70_000, 1_000_000)] {
         let (mut wire, mut fragmenter) = (Vec::new(), Fragmenter::new().fragment_size(fragment_size));
         fragmenter.encode(&bytes(size), &mut wire);
@@ -70,25 +74,14 @@ fn the_assemblers() {
                     let options = AssemblerOptions::new().max_object_size(max).out_of_order(out_of_order);
                     let outcome = in_pieces(wire, |pieces| assemble(options, pieces));
                     let is_skip = out_of_order == OutOfOrder::Skip;
-                    assert_eq!(outcome, fragment_twin::strict(wire, max, is_skip), "{max}");
-                }
-                for pending in limits(longest) {
-                    let options = InterleavedOptions::new().max_object_size(max).max_pending_bytes(pending);
-                    let outcome = in_pieces(wire, |pieces| assemble_interleaved(options, pieces));
-                    let expected = fragment_twin::interleaved(
-                        wire,
-                        max,
-                        InterleavedOptions::DEFAULT_MAX_PENDING_OBJECTS,
-                        pending,
-                    );
-                    assert_eq!(outcome, expected, "{max} {pending}");
+                    assert_eq!(outcome, fragment_reference::reassemble(wire, max, is_skip), "{max}");
                 }
             }
         }
     }
 }
 
-/// What a filter passes on, parts of one text joined: where texts are cut has no meaning.
+/// Output of the console filter. Adjacent text is joined, because chunk boundaries of text are not significant.
 fn filtered(options: &ReadOptions, pieces: &[&[u8]]) -> Vec<(Option<Stream>, String)> {
     let mut filter = ConsoleFilter::with_options(options.clone());
     let mut seen: Vec<(Option<Stream>, String)> = Vec::new();
@@ -117,7 +110,7 @@ fn document(text: &str) -> String {
 }
 
 #[test]
-fn the_console_filter() {
+fn the_console_filter_does_not_depend_on_chunks() {
     for size in [1, 100, 70_000] {
         let text = "x".repeat(size);
         let document = document(&text);
@@ -125,13 +118,13 @@ fn the_console_filter() {
             let output = format!("{before}{document}{after}");
             for max in limits(document.len()) {
                 let seen = filter_in_pieces(&output, max);
-                // The mark counts too.
+                // The marker counts, too.
                 let is_record = max >= document.len();
                 assert_eq!(seen.contains(&(Some(Stream::Error), text.clone())), is_record, "{max}");
                 assert!(is_record || seen == [(None, output.clone())], "{max}");
             }
         }
-        // A document that was cut off, with and without another one behind it.
+        // A truncated document, with and without another one after it.
         for cut in [15, document.len() / 2, document.len() - 1] {
             let cut = &document[..cut];
             for max in limits(document.len()).chain(limits(cut.len())) {
@@ -150,9 +143,9 @@ fn the_console_filter() {
     }
 }
 
-/// Marks at every place of documents that are too long, so that a limit is reached inside of a mark too.
+/// Markers at every offset of oversized documents, so that the limit is also reached inside a marker.
 #[test]
-fn the_console_filter_finds_marks_wherever_a_limit_is_reached() {
+fn the_console_filter_finds_markers_at_every_offset_of_the_limit() {
     let small = document("a");
     for length in 0..40 {
         let output =
@@ -164,7 +157,7 @@ fn the_console_filter_finds_marks_wherever_a_limit_is_reached() {
     }
 }
 
-/// Bytes that a reader of one line, an assembler of one message and a filter of one document allocate, in pieces.
+/// Bytes allocated by a packet reader, an assembler and a filter for chunked input.
 fn allocated(size: usize, piece: usize) -> [usize; 4] {
     let feed = |input: &[u8], take: &mut dyn FnMut(&[u8])| {
         let (usage, ()) = usage(|| input.chunks(piece).for_each(take));
@@ -187,13 +180,13 @@ fn allocated(size: usize, piece: usize) -> [usize; 4] {
 }
 
 #[test]
-fn work_follows_the_input() {
+fn allocations_are_linear_in_the_input() {
     const SIZE: usize = 200_000;
 
     for piece in PIECE_SIZES {
         let [small, large] = [allocated(SIZE, piece), allocated(4 * SIZE, piece)];
         for (small, large) in small.into_iter().zip(large) {
-            // 4.4 times, and a buffer that is about to double.
+            // 4.4 times, plus a buffer that may be about to double.
             assert!(large * 10 <= small * 44 + 10 * 4 * SIZE, "pieces of {piece}: {small} {large}");
         }
     }

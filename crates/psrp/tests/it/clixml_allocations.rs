@@ -1,4 +1,4 @@
-//! What writing allocates.
+//! Allocations of the CLIXML writer.
 
 use psrp::clixml::{Stream, Writer, escape, unescape};
 use psrp::value::{SecureString, TimeSpan};
@@ -6,7 +6,7 @@ use psrp::{Object, Value};
 
 use test_support::counting::allocations;
 
-/// One of everything that a document can remember.
+/// A value that uses everything a writer remembers.
 fn rich() -> Value {
     let shared = Object::custom([("Name", "value"), ("Text", "a\r\n<b>&\u{1F600}")]);
     let cyclic = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
@@ -30,7 +30,7 @@ fn rich() -> Value {
 }
 
 #[test]
-fn a_writer_that_was_used_allocates_nothing() {
+fn a_reused_writer_allocates_nothing() {
     let mut writer = Writer::new();
     let value = rich();
     let length = writer.write(&value).unwrap().len();
@@ -44,7 +44,7 @@ fn a_writer_that_was_used_allocates_nothing() {
 }
 
 #[test]
-fn a_document_that_goes_on_allocates_nothing_for_what_it_has() {
+fn a_continued_document_allocates_nothing_for_known_parts() {
     let mut writer = Writer::new();
     let value = rich();
     writer.continue_document([(None, &value)]).unwrap();

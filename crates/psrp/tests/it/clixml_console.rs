@@ -1,35 +1,35 @@
-//! Documents in the output of programs.
+//! CLIXML documents in program output.
 
 use psrp::Value;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream};
 
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum LogEntry {
     Text(String),
     Record(Stream, Value),
 }
 
 #[derive(Default)]
-struct Log(Vec<Seen>);
+struct Log(Vec<LogEntry>);
 
 impl Log {
-    /// Joins parts of one text, for where it is cut has no meaning.
+    /// Joins adjacent text, because chunk boundaries of text are not significant.
     fn add(&mut self, event: ConsoleEvent<'_>) {
         match event {
             ConsoleEvent::Text(bytes) => {
                 let text = std::str::from_utf8(bytes).unwrap();
                 match self.0.last_mut() {
-                    Some(Seen::Text(last)) => last.push_str(text),
-                    _ => self.0.push(Seen::Text(text.to_owned())),
+                    Some(LogEntry::Text(last)) => last.push_str(text),
+                    _ => self.0.push(LogEntry::Text(text.to_owned())),
                 }
             }
-            ConsoleEvent::Record(stream, value) => self.0.push(Seen::Record(stream, value)),
+            ConsoleEvent::Record(stream, value) => self.0.push(LogEntry::Record(stream, value)),
             other => panic!("an event {other:?}"),
         }
     }
 }
 
-fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {
+fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<LogEntry> {
     let mut filter = ConsoleFilter::with_options(options.clone());
     let mut log = Log::default();
     for piece in pieces {
@@ -39,8 +39,8 @@ fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]
     log.0
 }
 
-/// What comes of the output in one piece; all other pieces must give the same.
-fn seen(output: &str) -> Vec<Seen> {
+/// Filters the output in one chunk, and checks that all other chunk sizes give the same result.
+fn seen(output: &str) -> Vec<LogEntry> {
     let options = ReadOptions::new();
     let output = output.as_bytes();
     let whole = filtered(&options, [output]);
@@ -54,18 +54,18 @@ fn seen(output: &str) -> Vec<Seen> {
     whole
 }
 
-fn text(text: &str) -> Seen {
-    Seen::Text(text.to_owned())
+fn text(text: &str) -> LogEntry {
+    LogEntry::Text(text.to_owned())
 }
 
-fn error(text: &str) -> Seen {
-    Seen::Record(Stream::Error, text.into())
+fn error(text: &str) -> LogEntry {
+    LogEntry::Record(Stream::Error, text.into())
 }
 
 const OBJS: &str = r#"<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">"#;
 
 #[test]
-fn text_stays_text() {
+fn plain_text_is_copied() {
     assert_eq!(seen(""), []);
     for output in
         ["plain\r\ntext", "#", "#< CLIXM", "#< CLIXML", "a #< CLIXML b", "##< CLIXML\r\n", "<Objs></Objs>"]
@@ -83,7 +83,7 @@ fn documents_become_records() {
         text("before\n"),
         error("a"),
         error("b"),
-        Seen::Record(Stream::Output, Value::Int32(3)),
+        LogEntry::Record(Stream::Output, Value::Int32(3)),
         text("\nafter"),
     ];
     assert_eq!(seen(&output), expected);
@@ -98,7 +98,7 @@ fn documents_follow_each_other() {
 }
 
 #[test]
-fn what_is_no_document_is_text() {
+fn invalid_documents_are_text() {
     for output in [
         "#< CLIXML\r\nno document",
         "#< CLIXML\r\n<Obj/>",
@@ -114,7 +114,7 @@ fn what_is_no_document_is_text() {
 }
 
 #[test]
-fn a_document_after_one_that_was_cut_off_is_found() {
+fn a_document_after_a_truncated_one_is_found() {
     let cut = "#< CLIXML\r\n<Objs><S S='Error'>los";
     let whole = "#< CLIXML\r\n<Objs><S S='Error'>a</S></Objs>";
     assert_eq!(seen(&format!("{cut}{whole}.")), [text(cut), error("a"), text(".")]);
@@ -123,7 +123,7 @@ fn a_document_after_one_that_was_cut_off_is_found() {
 }
 
 #[test]
-fn no_more_than_the_limit_is_held_back() {
+fn buffered_input_is_limited() {
     let options = ReadOptions::new().limits(Limits::new().max_size(100));
     let long = format!("#< CLIXML\n<Objs><S>{}</S></Objs>!", "x".repeat(200));
     let mut filter = ConsoleFilter::with_options(options);

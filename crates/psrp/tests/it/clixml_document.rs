@@ -1,4 +1,4 @@
-//! Documents in files and streams of bytes.
+//! Documents in files and byte streams.
 
 use std::fs;
 use std::io::{self, Write};
@@ -24,9 +24,9 @@ fn text(document: DocumentWriter<Vec<u8>>) -> String {
     text.strip_prefix(START).and_then(|text| text.strip_suffix("</Objs>")).unwrap().to_owned()
 }
 
-/// What `Export-Clixml` of Windows PowerShell leaves: UTF-16, line breaks and indentation.
+/// Output of Windows PowerShell's `Export-Clixml`: UTF-16, line breaks and indentation.
 #[test]
-fn both_encodings_are_read() {
+fn utf8_and_utf16_files_are_read() {
     let text = format!("{START}\r\n  <S>caf\u{e9} \u{65e5}</S>\r\n  <I32>7</I32>\r\n</Objs>");
     let expected = [Value::from("caf\u{e9} \u{65e5}"), Value::from(7)];
     let with_mark = format!("\u{FEFF}{text}");
@@ -49,7 +49,7 @@ fn both_encodings_are_read() {
 }
 
 #[test]
-fn broken_text_is_refused() {
+fn invalid_encodings_are_rejected() {
     let error = Document::from_bytes(vec![0xFF, 0xFE, b'<'], ReadOptions::new()).unwrap_err();
     assert!(error.is_syntax());
     let document = Document::from_bytes(b"<S>\xFF</S>".to_vec(), ReadOptions::new()).unwrap();
@@ -69,7 +69,7 @@ fn size_is_limited_while_reading() {
 }
 
 #[test]
-fn files_go_both_ways() {
+fn files_are_written_and_read() {
     let path = std::env::temp_dir().join(format!("psrp-document-{}.xml", std::process::id()));
     let written = [Value::from(Object::list(["a"])), Value::Nil, Value::from(1)];
     export(&path, &written).unwrap();
@@ -90,13 +90,13 @@ fn files_go_both_ways() {
 }
 
 #[test]
-fn items_are_written_as_they_come() {
+fn items_are_written_one_by_one() {
     let mut document = DocumentWriter::new(Vec::new());
     let shared = Object::builder().type_names(["A"]).build();
     document.write(Some(Stream::Output), &shared.clone().into()).unwrap();
     document.write(None, &Object::builder().extended("a", shared).build().into()).unwrap();
     for _ in 0..2 {
-        // Each is a new object, at the address of the one before as likely as not.
+        // Each is a new object, probably at the address of the previous one.
         document.write(None, &Object::builder().extended("n", 1).build().into()).unwrap();
     }
     assert_eq!(
@@ -109,7 +109,7 @@ fn items_are_written_as_they_come() {
 }
 
 #[test]
-fn a_document_goes_on_without_an_item_that_failed() {
+fn a_document_continues_after_a_failed_item() {
     let mut document = DocumentWriter::with_options(Vec::new(), WriteOptions::new().max_depth(3));
     let shared = Object::builder().type_names(["A"]).build();
     let fine = Value::from(Object::builder().extended("s", shared.clone()).build());
@@ -124,14 +124,14 @@ fn a_document_goes_on_without_an_item_that_failed() {
 }
 
 #[test]
-fn large_documents_are_handed_on_in_parts() {
-    /// Counts and refuses more than so many bytes.
-    struct Narrow {
+fn large_documents_are_flushed_in_parts() {
+    /// A writer that fails beyond this many bytes.
+    struct LimitedWriter {
         left: usize,
         parts: usize,
     }
 
-    impl Write for Narrow {
+    impl Write for LimitedWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.parts += 1;
             self.left = self.left.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
@@ -144,20 +144,20 @@ fn large_documents_are_handed_on_in_parts() {
     }
 
     let item = Value::from("x".repeat(1000));
-    let mut document = DocumentWriter::new(Narrow { left: 200_000, parts: 0 });
+    let mut document = DocumentWriter::new(LimitedWriter { left: 200_000, parts: 0 });
     for _ in 0..100 {
         document.write(None, &item).unwrap();
     }
     assert_eq!(document.finish().unwrap().parts, 4);
 
-    let mut document = DocumentWriter::new(Narrow { left: 50_000, parts: 0 });
+    let mut document = DocumentWriter::new(LimitedWriter { left: 50_000, parts: 0 });
     let failed = (0..100).find_map(|_| document.write(None, &item).err()).unwrap();
     assert!(failed.is_io());
 }
 
 proptest! {
     #[test]
-    fn documents_go_both_ways(items in vec(any_value(), 0..4), twice: bool) {
+    fn documents_survive_a_round_trip(items in vec(any_value(), 0..4), twice: bool) {
         let mut document = DocumentWriter::new(Vec::new());
         let items = if twice { [items.clone(), items].concat() } else { items };
         for item in &items {

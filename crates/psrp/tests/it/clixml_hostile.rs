@@ -1,4 +1,4 @@
-//! What foreign documents can make the reader take.
+//! Resources that untrusted documents can consume in the reader.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ use psrp::clixml::{Limits, ReadOptions, Reader, from_slice, to_vec};
 use crate::support::values::any_value;
 use test_support::counting::usage;
 
-/// The bytes that reading asks for at most, for each byte of input. An empty object is six bytes in a document and an
-/// allocation of 160; vectors that hold values grow by doubling.
+/// Maximum bytes allocated per byte of input. An empty object has six bytes in a document and allocates 160; vectors of
+/// values grow by doubling.
 const PER_BYTE: usize = 64;
 
 fn bounded(xml: &str, options: ReadOptions) -> Result<usize, psrp::Error> {
@@ -21,7 +21,7 @@ fn bounded(xml: &str, options: ReadOptions) -> Result<usize, psrp::Error> {
 }
 
 #[test]
-fn memory_follows_the_input() {
+fn memory_is_linear_in_the_input() {
     let nodes = || ReadOptions::new().limits(Limits::new().max_nodes(usize::MAX));
     for (element, count) in [
         ("<Nil/>", 1),
@@ -44,7 +44,7 @@ fn memory_follows_the_input() {
 }
 
 #[test]
-fn identifiers_buy_no_memory() {
+fn large_identifiers_allocate_nothing() {
     let mut xml = String::new();
     for id in (3..2_000_000_000).step_by(700_001) {
         write!(xml, "<Obj RefId='{id}'><TN RefId='{id}'/></Obj>").unwrap();
@@ -67,7 +67,7 @@ fn doubled_references_are_shared() {
 }
 
 #[test]
-fn nesting_ends_at_the_limit() {
+fn nesting_is_limited() {
     for (start, end) in [
         ("<Obj><MS><Obj N='c'>", "</Obj></MS></Obj>"),
         ("<Obj><LST>", "</LST></Obj>"),
@@ -79,13 +79,13 @@ fn nesting_ends_at_the_limit() {
         let error = bounded(&xml, ReadOptions::new()).unwrap_err();
         assert!(error.is_limit() || error.is_structure(), "{start}: {error}");
     }
-    // What is skipped may be nested as it likes.
+    // Skipped elements may be nested deeper.
     let unknown = format!("<Obj>{}{}</Obj>", "<X>".repeat(20_000), "</X>".repeat(20_000));
     assert_eq!(bounded(&unknown, ReadOptions::new()).unwrap(), 1);
 }
 
 #[test]
-fn no_more_than_ten_megabytes_are_read() {
+fn at_most_ten_megabytes_are_read() {
     let text = |length: usize| format!("<S>{}</S>", "x".repeat(length - 7));
     assert!(from_slice(text(Limits::DEFAULT_MAX_SIZE).as_bytes()).is_ok());
     assert!(from_slice(text(Limits::DEFAULT_MAX_SIZE + 1).as_bytes()).unwrap_err().is_limit());
@@ -105,16 +105,16 @@ fn prefixes_of_a_document_are_errors() {
 
 proptest! {
     #[test]
-    fn what_was_written_is_read(value in any_value()) {
+    fn written_values_are_read_back(value in any_value()) {
         let xml = to_vec(&value).unwrap();
         let read = from_slice(&xml).unwrap();
         prop_assert_eq!(&read, &value);
         prop_assert_eq!(to_vec(&read).unwrap(), xml);
     }
 
-    /// Leaves are read in two ways. With a comment in front of each element and with other quotes, only one is used.
+    /// Leaf elements are read by two code paths. A comment in front of each element and other quotes force one of them.
     #[test]
-    fn all_forms_of_a_document_are_the_same(value in any_value()) {
+    fn both_code_paths_read_the_same_value(value in any_value()) {
         let xml = String::from_utf8(to_vec(&value).unwrap()).unwrap();
         let commented = xml.replace('<', "<!-- --><").replace("<!-- --></", "</");
         prop_assert_eq!(from_slice(commented.as_bytes()).unwrap(), value.clone());
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(xml: String, parts in proptest::collection::vec(
+    fn any_text_is_read_or_rejected(xml: String, parts in proptest::collection::vec(
         prop_oneof![
             Just("<Obj RefId=\"0\">"), Just("<Obj>"), Just("</Obj>"), Just("<MS>"), Just("</MS>"), Just("<Props>"),
             Just("</Props>"), Just("<LST>"), Just("</LST>"), Just("<DCT>"), Just("</DCT>"), Just("<En>"),

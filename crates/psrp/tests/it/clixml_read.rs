@@ -1,4 +1,4 @@
-//! What the reader makes of documents.
+//! Decoding of documents.
 
 use psrp::clixml::{Limits, ReadOptions, Reader, Stream, Unknown, from_slice};
 use psrp::value::{Base, ContainerKind, Progress, TypeNames};
@@ -30,7 +30,7 @@ mod forms {
     const OBJS: &str = r#"<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">"#;
 
     #[test]
-    fn a_document_may_be_preceded_by_mark_line_and_declaration() {
+    fn a_document_may_follow_a_bom_a_marker_line_and_a_declaration() {
         for before in [
             "",
             "\u{feff}",
@@ -52,7 +52,7 @@ mod forms {
     }
 
     #[test]
-    fn items_name_their_streams() {
+    fn items_have_stream_names() {
         let xml = format!(
             "{OBJS}<S S='Error'>a</S><S S='vErBoSe'>b</S><S>c</S><S S='other'>d</S><Obj S='progress'/></Objs>"
         );
@@ -71,7 +71,7 @@ mod forms {
     }
 
     #[test]
-    fn references_end_with_their_document() {
+    fn references_are_scoped_to_their_document() {
         let one = r#"<Obj RefId="0"><TN RefId="0"><T>A</T></TN></Obj>"#;
         assert_eq!(items(&format!("{one}<Ref RefId='0'/>")).len(), 2);
         for second in ["<Ref RefId='0'/>", "<Obj><TNRef RefId='0'/></Obj>"] {
@@ -84,7 +84,7 @@ mod forms {
     }
 
     #[test]
-    fn one_value_is_one_value() {
+    fn from_slice_requires_exactly_one_value() {
         assert!(refused("<S>a</S><S>b</S>").is_structure());
         assert!(refused("<Objs/>").is_structure());
         assert!(refused("").is_unexpected_end());
@@ -94,7 +94,7 @@ mod forms {
     }
 
     #[test]
-    fn other_documents_are_refused() {
+    fn other_documents_are_rejected() {
         assert!(refused("<Objs Version='2.0'><S>x</S></Objs>").is_structure());
         assert!(refused("<Objs Version='x'><S>x</S></Objs>").is_invalid_text());
         assert!(refused("<Objs xmlns='http://example.org'><S>x</S></Objs>").is_structure());
@@ -109,7 +109,7 @@ mod forms {
     }
 
     #[test]
-    fn what_is_no_xml_is_refused() {
+    fn malformed_xml_is_rejected() {
         for xml in [
             "<!DOCTYPE S><S>x</S>",
             "<S>&custom;</S>",
@@ -141,7 +141,7 @@ mod forms {
     }
 
     #[test]
-    fn after_an_error_there_is_nothing() {
+    fn the_reader_ends_after_an_error() {
         let mut reader = Reader::new(b"<S>a</S><B>x</B><S>c</S>");
         assert!(reader.next().unwrap().is_ok());
         assert!(reader.next().unwrap().is_err());
@@ -154,7 +154,7 @@ mod texts {
     use super::*;
 
     #[test]
-    fn pieces_make_one_text() {
+    fn adjacent_text_is_joined() {
         assert_eq!(read("<S>a<!-- c -->b<![CDATA[<&c>]]>&lt;&#100;<?p i?>e</S>"), "ab<&c><de");
         assert_eq!(read("<S>_x00<!-- c -->41_</S>"), "A");
         assert_eq!(read("<S>_x00&#52;1_</S>"), "A");
@@ -164,7 +164,7 @@ mod texts {
     }
 
     #[test]
-    fn characters_that_xml_forbids_are_taken() {
+    fn characters_invalid_in_xml_are_accepted() {
         assert_eq!(read("<S>&#0;\u{1}\u{7f}\u{fffe}&#xFFFF;</S>"), "\0\u{1}\u{7f}\u{fffe}\u{ffff}");
         let Value::String(text) = read("<S>a&#xD800;b</S>") else { panic!("no string") };
         assert_eq!(text.to_utf16(), [0x61, 0xD800, 0x62]);
@@ -173,7 +173,7 @@ mod texts {
     }
 
     #[test]
-    fn blanks_surround_values_but_not_strings() {
+    fn whitespace_is_trimmed_except_in_strings() {
         assert_eq!(read("<S> x </S>"), " x ");
         assert_eq!(read("<I32>\r\n 7\t</I32>"), Value::Int32(7));
         assert_eq!(read("<I32>&#32;7</I32>"), Value::Int32(7));
@@ -186,7 +186,7 @@ mod texts {
     }
 
     #[test]
-    fn versions_of_names_nobody_writes_are_strings() {
+    fn unknown_versions_are_strings() {
         assert_eq!(read("<SemanticVersion>7.4.0-rc.1</SemanticVersion>"), "7.4.0-rc.1");
     }
 
@@ -218,7 +218,7 @@ mod objects {
     use super::*;
 
     #[test]
-    fn parts_come_in_any_order() {
+    fn object_parts_are_accepted_in_any_order() {
         let forwards = read(
             "<Obj RefId='0'><TN RefId='0'><T>A</T><T>B</T></TN><ToString>t</ToString><I32>1</I32>\
              <Props><S N='p'>x</S></Props><MS><S N='m'>y</S></MS></Obj>",
@@ -239,7 +239,7 @@ mod objects {
     }
 
     #[test]
-    fn sections_that_come_twice_are_joined() {
+    fn repeated_sections_are_joined() {
         let value = read("<Obj><MS><I32 N='a'>1</I32></MS><Props/><MS><I32 N='b'>2</I32></MS></Obj>");
         let expected = Object::builder().extended("a", 1).extended("b", 2).build();
         assert_eq!(value, Value::from(expected));
@@ -263,7 +263,7 @@ mod objects {
     }
 
     #[test]
-    fn no_type_names_are_no_list() {
+    fn missing_type_names_differ_from_an_empty_list() {
         for xml in ["<Obj><TN/></Obj>", "<Obj><TN RefId='0'></TN></Obj>"] {
             assert_eq!(read(xml).as_object().unwrap().type_names(), None, "{xml}");
         }
@@ -272,7 +272,7 @@ mod objects {
     }
 
     #[test]
-    fn members_have_names() {
+    fn members_need_names() {
         assert!(refused("<Obj><MS><S>x</S></MS></Obj>").is_structure());
         assert!(refused("<Obj><Props><S>x</S></Props></Obj>").is_structure());
         assert!(refused("<Obj><MS><MS/></MS></Obj>").is_structure());
@@ -291,7 +291,7 @@ mod objects {
     }
 
     #[test]
-    fn containers_keep_kind_and_members() {
+    fn containers_have_a_kind_and_members() {
         for (tag, kind) in [
             ("LST", ContainerKind::List),
             ("IE", ContainerKind::Enumerable),
@@ -332,7 +332,7 @@ mod objects {
     }
 
     #[test]
-    fn unknown_parts_are_skipped_or_refused() {
+    fn unknown_parts_are_skipped_or_rejected() {
         let xml = "<Obj><New a='1'><Obj RefId='9'><New>text</New></Obj>&#1;</New><p:TN/><I32>1</I32></Obj>";
         assert_eq!(read(xml).as_i32(), Some(1));
         let options = ReadOptions::new().unknown(Unknown::Refuse);
@@ -348,11 +348,11 @@ mod objects {
     }
 }
 
-/// Tags are read in two ways, depending on how they are spelled. Elements of both kinds are inside of each other here.
+/// Tags are read by two code paths, depending on their spelling. These documents nest elements of both.
 mod spellings {
     use super::*;
 
-    /// Another spelling of each tag, which means the same.
+    /// Returns an equivalent spelling of a tag.
     fn respelled(tag: &str, how: usize) -> String {
         let inner = &tag[1..tag.len() - 1];
         match (how, inner.starts_with('/'), inner.ends_with('/')) {
@@ -369,7 +369,7 @@ mod spellings {
     }
 
     #[test]
-    fn all_of_a_tag_mean_the_same() {
+    fn all_spellings_of_a_tag_are_equivalent() {
         let tags = [
             "<Objs>",
             "<Obj RefId=\"0\">",
@@ -421,7 +421,7 @@ mod spellings {
     }
 
     #[test]
-    fn ends_belong_to_their_starts() {
+    fn end_tags_match_their_start_tags() {
         for start in ["<Obj><MS>", "<Obj ><MS>", "<Obj><MS >", "<Obj other='>'><MS other='>'>"] {
             for inner in ["", "<I32 N='a'>1</I32>", "<!-- -->", " <!-- --> ", "<Obj N='a'><LST></LST></Obj>"]
             {
@@ -450,7 +450,7 @@ mod spellings {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused_where_they_are() {
+    fn invalid_utf8_is_rejected_at_its_offset() {
         let good = b"<Obj RefId=\"0\"><MS><S N=\"a\">b</S>";
         for bad in
             [&b"<S N=\"c\">\xff</S>"[..], b"<S N=\"\xff\">c</S>", b"<Obj N=\"\xff\">", b"</M\xffS>", b"\xff"]
@@ -476,7 +476,7 @@ mod references {
     }
 
     #[test]
-    fn lists_of_type_names_are_shared_and_whole() {
+    fn type_name_lists_are_shared_as_a_whole() {
         let value = read(
             "<Obj><LST><Obj><TN RefId='0'><T>A</T><T>B</T></TN></Obj><Obj><TN RefId='1'><T>A</T></TN></Obj>\
              <Obj><TNRef RefId='0'/></Obj><Obj><TNRef RefId='1'></TNRef></Obj></LST></Obj>",
@@ -490,7 +490,7 @@ mod references {
     }
 
     #[test]
-    fn cycles_lead_back() {
+    fn cycles_refer_to_the_enclosing_object() {
         let value = read(
             "<Obj RefId='0'><MS><Obj N='a' RefId='1'><LST><Ref RefId='0'/><Ref RefId='1'/></LST></Obj></MS></Obj>",
         );
@@ -505,7 +505,7 @@ mod references {
     }
 
     #[test]
-    fn the_last_definition_holds() {
+    fn the_last_definition_of_an_identifier_wins() {
         let value = read(
             "<Obj RefId='0'><LST><Obj RefId='0'><S>inner</S></Obj><Ref RefId='0'/></LST>\
              <MS><Ref N='after' RefId='0'/></MS></Obj>",
@@ -517,7 +517,7 @@ mod references {
     }
 
     #[test]
-    fn references_to_nothing_are_refused() {
+    fn unresolved_references_are_rejected() {
         for xml in [
             "<Ref RefId='0'/>",
             "<Obj RefId='0'><LST><Ref RefId='00'/></LST></Obj>",
@@ -560,7 +560,7 @@ mod limits {
     }
 
     #[test]
-    fn references_are_no_way_around_the_depth() {
+    fn references_count_towards_the_depth() {
         use std::fmt::Write;
 
         let chain = |length: usize| {
@@ -597,7 +597,7 @@ mod limits {
 }
 
 #[test]
-fn errors_tell_where() {
+fn errors_have_offsets() {
     for (xml, offset) in [
         ("<S>x</S> <B>maybe</B>", 9),
         ("\u{feff}<B>maybe</B>", 3),

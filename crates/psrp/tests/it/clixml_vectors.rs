@@ -1,4 +1,4 @@
-//! The vectors of CLIXML, as they are read and written.
+//! CLIXML conformance vectors, decoded and encoded.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn read(xml: &str) -> Result<Vec<Value>, Error> {
 }
 
 #[test]
-fn documents_are_read_or_refused_as_the_vectors_say() {
+fn decode_vectors_are_accepted_or_rejected() {
     let cases = vectors::decode_cases();
     assert_eq!(cases.len(), 126);
     for case in cases {
@@ -29,7 +29,7 @@ fn documents_are_read_or_refused_as_the_vectors_say() {
 }
 
 #[test]
-fn what_others_write_is_read_as_the_value() {
+fn encodings_of_other_implementations_are_read() {
     for case in vectors::value_cases() {
         let values = read(&case.reference).unwrap_or_else(|error| panic!("{}: {error}", case.id));
         assert_eq!(values, [case.value], "{}", case.id);
@@ -37,7 +37,7 @@ fn what_others_write_is_read_as_the_value() {
 }
 
 #[test]
-fn values_are_written_as_powershell_does() {
+fn values_are_written_like_powershell() {
     let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(KnownSecrets)));
     let cases = vectors::value_cases();
     assert_eq!(cases.len(), 178);

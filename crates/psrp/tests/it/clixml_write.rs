@@ -1,4 +1,4 @@
-//! What the writer makes of values.
+//! Encoding of values.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ fn bag(name: &str, value: impl Into<Value>) -> Object {
     Object::builder().extended(name, value).build()
 }
 
-/// So many values in each other, the innermost a number.
+/// Returns nested values; the innermost is a number.
 fn nested(levels: usize) -> Value {
     (1..levels)
         .fold(Value::from(1), |inner, _| Object::builder().list(ContainerKind::List, [inner]).build().into())
 }
 
 #[test]
-fn items_have_their_streams() {
+fn items_are_written_with_their_streams() {
     let mut writer = Writer::new();
     let (text, list, empty, progress) =
         (Value::from("x"), Value::from(bag("a", 1)), Value::from(""), Value::from(bag("b", 2)));
@@ -61,7 +61,7 @@ fn items_have_their_streams() {
 }
 
 #[test]
-fn references_stay_in_their_document() {
+fn references_do_not_cross_documents() {
     let shared = Value::from(bag("a", 1));
     let mut writer = Writer::new();
     let first = document(&mut writer, &[shared.clone(), shared.clone()]);
@@ -74,7 +74,7 @@ fn references_stay_in_their_document() {
 }
 
 #[test]
-fn identity_counts_not_equality() {
+fn references_depend_on_identity_not_equality() {
     let pair =
         |a: &Object, b: &Object| Object::builder().list(ContainerKind::List, [a.clone(), b.clone()]).build();
     let (one, other) = (bag("a", 1), bag("a", 1));
@@ -99,7 +99,7 @@ fn lists_of_type_names_are_compared_as_a_whole() {
 }
 
 #[test]
-fn names_of_extended_primitives_are_kept() {
+fn type_names_of_extended_primitives_are_written() {
     let help = Object::builder().type_names(["Help", "System.String"]).wrap("text").extended("n", 1).build();
     assert_eq!(
         written(help),
@@ -109,7 +109,7 @@ fn names_of_extended_primitives_are_kept() {
 }
 
 #[test]
-fn members_stay_with_containers_and_sets_nest() {
+fn containers_have_members_and_member_sets_nest() {
     let set: Members = [("x", 1)].into_iter().collect();
     let list = Object::builder()
         .list(ContainerKind::List, [1])
@@ -125,7 +125,7 @@ fn members_stay_with_containers_and_sets_nest() {
 }
 
 #[test]
-fn names_can_not_break_out() {
+fn names_are_escaped() {
     let object = Object::builder()
         .type_names(["T\"<&>\n"])
         .extended("a\" b=\"<c>&\u{1F600}\u{0}", "d")
@@ -139,7 +139,7 @@ fn names_can_not_break_out() {
 }
 
 #[test]
-fn an_object_refers_to_itself_and_to_those_around() {
+fn objects_refer_to_themselves_and_enclosing_objects() {
     let node = Object::new_cyclic(|me| {
         Object::builder()
             .extended("child", bag("parent", Value::Cycle(me.clone())))
@@ -153,7 +153,7 @@ fn an_object_refers_to_itself_and_to_those_around() {
 }
 
 #[test]
-fn a_part_of_a_cycle_is_written_with_what_it_refers_to() {
+fn a_part_of_a_cycle_is_written_with_its_target() {
     let node = Object::new_cyclic(|me| Object::builder().extended("child", bag("parent", Value::Cycle(me))));
     let child = node.get("child").unwrap();
     assert_eq!(
@@ -163,20 +163,20 @@ fn a_part_of_a_cycle_is_written_with_what_it_refers_to() {
 }
 
 #[test]
-fn a_cycle_to_what_is_gone_is_refused() {
-    let mut kept = None::<Cycle>;
+fn a_cycle_to_a_dropped_object_is_rejected() {
+    let mut preserved = None::<Cycle>;
     let node = Object::new_cyclic(|me| {
-        kept = Some(me.clone());
+        preserved = Some(me.clone());
         Object::builder().extended("me", Value::Cycle(me))
     });
-    let cycle = Value::Cycle(kept.unwrap());
+    let cycle = Value::Cycle(preserved.unwrap());
     assert!(to_vec(&cycle).is_ok());
     drop(node);
     assert!(to_vec(&cycle).unwrap_err().is_unwritable());
 }
 
 #[test]
-fn values_without_a_form_are_refused() {
+fn values_without_an_encoding_are_rejected() {
     let set = || Value::MemberSet(Box::default());
     for value in [
         Object::dictionary([(Value::Nil, 1)]).into(),
@@ -190,7 +190,7 @@ fn values_without_a_form_are_refused() {
 }
 
 #[test]
-fn a_writer_goes_on_after_an_error() {
+fn a_writer_is_usable_after_an_error() {
     let mut writer = Writer::new();
     let good = Value::from(Object::list([1]));
     let expected = writer.write(&good).unwrap().to_vec();
@@ -229,7 +229,7 @@ fn depth_is_limited() {
 }
 
 #[test]
-fn shared_objects_are_written_once_however_often_they_occur() {
+fn shared_objects_are_written_once() {
     let mut value = Value::from(bag("x", 1));
     for _ in 0..40 {
         value = Object::list([value.clone(), value]).into();
@@ -262,7 +262,7 @@ fn secrets_need_a_cipher() {
 }
 
 #[test]
-fn a_document_that_goes_on_refers_to_its_earlier_parts() {
+fn a_continued_document_refers_to_its_earlier_parts() {
     let object = Value::from(Object::builder().type_names(["A"]).build());
     let mut writer = Writer::new();
     let whole = writer.continue_document([(None, &object)]).unwrap().to_vec();
@@ -273,7 +273,7 @@ fn a_document_that_goes_on_refers_to_its_earlier_parts() {
     let again = writer.continue_document([(None, &object)]).unwrap();
     assert_eq!(str::from_utf8(again).unwrap(), format!("{START}<Ref RefId=\"0\" /></Objs>"));
     drop(object);
-    // New objects never stand for one that is gone, wherever they lie in memory.
+    // A new object is never confused with a dropped one, even at the same address.
     for number in 1..100 {
         let other = Value::from(Object::builder().type_names(["A"]).build());
         let part = writer.continue_document([(None, &other)]).unwrap();
@@ -288,7 +288,7 @@ fn a_document_that_goes_on_refers_to_its_earlier_parts() {
 }
 
 #[test]
-fn writers_go_from_thread_to_thread() {
+fn writers_are_send_and_sync() {
     fn moves<T: Send + Sync + 'static>(_: &T) {}
 
     moves(&Writer::new());
@@ -298,12 +298,12 @@ fn writers_go_from_thread_to_thread() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(value in any_value()) {
+    fn written_documents_are_read_back(value in any_value()) {
         let mut writer = Writer::new();
         let first = writer.write(&value).unwrap().to_vec();
         let read = from_slice(&first).unwrap();
         prop_assert_eq!(&read, &value, "{}", String::from_utf8_lossy(&first));
-        // Also shared objects are shared again, and a writer starts afresh.
+        // Sharing survives, and a writer starts without state.
         let second = writer.write(&read).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(second), String::from_utf8_lossy(&first));
     }

@@ -1,4 +1,4 @@
-//! The client's pool in the place of the client of a recorded conversation.
+//! Replays the server side of a recorded conversation to the client's pool.
 
 #![cfg(feature = "crypto")]
 
@@ -21,15 +21,19 @@ use crate::conversation::{Comparison, expected_states, states, steps};
 use crate::session::with_key;
 use crate::vectors_wire as vectors;
 
-/// The name that the file has for an event.
+/// Returns the file's name of an event.
 fn name(event: &Event) -> &'static str {
     match event {
         Event::SessionCapability(_) => "SessionCapabilityEvent",
         Event::ApplicationPrivateData(_) => "ApplicationPrivateDataEvent",
         Event::State(_) => "RunspacePoolStateEvent",
         Event::KeyExchanged => "EncryptedSessionKeyEvent",
-        Event::Answer { availability: Availability::Accepted(_), .. } => "SetRunspaceAvailabilityEvent",
-        Event::Answer { availability: Availability::Count(_), .. } => "GetRunspaceAvailabilityEvent",
+        Event::RequestCompleted { availability: Availability::Accepted(_), .. } => {
+            "SetRunspaceAvailabilityEvent"
+        }
+        Event::RequestCompleted { availability: Availability::Count(_), .. } => {
+            "GetRunspaceAvailabilityEvent"
+        }
         Event::UserEvent(_) => "UserEventEvent",
         Event::HostCall { pipeline: Some(_), .. } => "PipelineHostCallEvent",
         Event::Pipeline { event, .. } => match event {
@@ -88,7 +92,7 @@ fn answer(pool: &mut RunspacePool, pipeline: Uuid, calls: &[HostCall], result: H
     pool.respond(Some(pipeline), HostResponse::new(calls.last().unwrap(), &result)).unwrap();
 }
 
-/// Tells the pool what its application did before this step.
+/// Performs the application's actions before this step.
 fn act(pool: &mut RunspacePool, number: u64, pipelines: [Uuid; 2], calls: &[HostCall]) {
     let [first, second] = pipelines;
     match number {
@@ -128,7 +132,7 @@ fn act(pool: &mut RunspacePool, number: u64, pipelines: [Uuid; 2], calls: &[Host
 }
 
 #[test]
-fn says_what_the_recorded_client_said() {
+fn the_client_sends_the_recorded_packets() {
     let file = vectors::load("conversation.json");
     let pipelines = pipelines(&file);
     let mut pool = new_pool(&file);
@@ -157,7 +161,7 @@ fn says_what_the_recorded_client_said() {
                 assert_eq!(serde_json::json!(names), step.json["events_at_receiver"], "step {number}");
             }
         }
-        // The recorded client does not tell that it is stopping or closing before the server has done it.
+        // The recorded client reports stopping and closing only after the server has confirmed.
         let state = if number == 49 { "Closing" } else { step.json["client_pool_state"].as_str().unwrap() };
         assert_eq!(pool.state().to_string(), state, "step {number}");
         let mut expected = expected_states(&step.json["client_pipelines"]);
@@ -172,7 +176,7 @@ fn says_what_the_recorded_client_said() {
     assert_eq!(data.get("server"), Some(&Value::from("vector")));
 }
 
-/// The pool as it is after so many packets of either side.
+/// Returns the pool after this number of packets.
 fn replay(file: &serde_json::Value, count: usize) -> RunspacePool {
     let pipelines = pipelines(file);
     let mut pool = new_pool(file);
@@ -195,7 +199,7 @@ fn replay(file: &serde_json::Value, count: usize) -> RunspacePool {
     pool
 }
 
-/// Ends the connection, and checks that everything ends with it and that the application hears of it once.
+/// Ends the connection, and checks that everything ends and the application is notified once.
 fn assert_end(mut pool: RunspacePool, what: &str) {
     use RunspacePoolState::{BeforeOpen, Broken, Closed, Closing};
 
@@ -249,13 +253,13 @@ fn assert_end(mut pool: RunspacePool, what: &str) {
 }
 
 #[test]
-fn the_connection_may_end_after_any_packet() {
+fn the_connection_can_end_after_any_packet() {
     let file = vectors::load("conversation.json");
     let count = steps(&file).count();
     for cut in 0..=count {
         assert_end(replay(&file, cut), &format!("after {cut} packets"));
     }
-    // And within those that have messages.
+    // Also within packets that contain messages.
     for (cut, step) in steps(&file).enumerate().filter(|(_, step)| !step.from_client) {
         let mut data = Vec::new();
         let Packet::Data { target, priority, data } = Packet::parse(step.line.as_bytes(), &mut data).unwrap()
@@ -281,12 +285,12 @@ fn the_connection_may_end_after_any_packet() {
 }
 
 #[test]
-fn faults_at_any_place_break_the_pool_or_nothing() {
+fn faults_break_the_pool_or_have_no_effect() {
     let file = vectors::load("conversation.json");
     let all: Vec<_> = steps(&file).collect();
     let pipelines = pipelines(&file);
     for place in 0..=all.len() {
-        // The last packet of the server once more, the next one too early, and with one byte changed.
+        // The last packet of the server repeated, the next one too early, and one with a changed byte.
         let last = all[..place].iter().rev().find(|step| !step.from_client).map(|step| (step.line, None));
         let next = all[place..].iter().find(|step| !step.from_client);
         let faulty = [last, next.map(|step| (step.line, None)), next.map(|step| (step.line, Some(place)))];
@@ -303,7 +307,7 @@ fn faults_at_any_place_break_the_pool_or_nothing() {
                 packet = Packet::Data { target, priority, data: &changed };
             }
             let mut pool = replay(&file, place);
-            hit(&mut pool, packet, &format!("fault {kind} after {place} packets"));
+            check_unexpected_packet(&mut pool, packet, &format!("fault {kind} after {place} packets"));
         }
         let mut pool = replay(&file, place);
         for target in [None, Some(pipelines[0]), Some(pipelines[1]), Some(Uuid::new_v4())] {
@@ -318,12 +322,12 @@ fn faults_at_any_place_break_the_pool_or_nothing() {
             }
         }
         let garbage = Packet::Data { target: None, priority: Priority::Default, data: &[0; 40] };
-        hit(&mut pool, garbage, &format!("garbage after {place} packets"));
+        check_unexpected_packet(&mut pool, garbage, &format!("garbage after {place} packets"));
     }
 }
 
-/// Hands in a packet that should not be, and checks that the pool is either broken by it or as good as before.
-fn hit(pool: &mut RunspacePool, packet: Packet<'_>, what: &str) {
+/// Processes an unexpected packet, and checks that the pool is either broken or unaffected.
+fn check_unexpected_packet(pool: &mut RunspacePool, packet: Packet<'_>, what: &str) {
     let before = pool.state();
     match pool.handle_packet(packet) {
         Err(error) if error.is_state() => assert_eq!(pool.state(), before, "{what}: {error}"),

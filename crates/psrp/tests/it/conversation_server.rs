@@ -1,4 +1,4 @@
-//! The server's pool in the place of the server of a recorded conversation.
+//! Replays the client side of a recorded conversation to the server's pool.
 
 #![cfg(feature = "crypto")]
 
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::conversation::{Comparison, expected_states, states, steps};
 use crate::vectors_wire as vectors;
 
-/// The name that the file has for an event.
+/// Returns the file's name of an event.
 fn name(event: &Event) -> &'static str {
     match event {
         Event::SessionCapability(_) => "SessionCapabilityEvent",
@@ -51,7 +51,7 @@ fn new_pool(file: &serde_json::Value) -> RunspacePool {
     )
 }
 
-/// Tells the pool what its application did, as the messages of the recorded server show it.
+/// Performs the application's actions that the recorded server's messages show.
 fn act(pool: &mut RunspacePool, line: &str) {
     let mut buffer = Vec::new();
     let Packet::Data { data: mut bytes, .. } = Packet::parse(line.as_bytes(), &mut buffer).unwrap() else {
@@ -63,10 +63,10 @@ fn act(pool: &mut RunspacePool, line: &str) {
         let payload = Payload::decode(message.header.message_type, message.data).unwrap();
         match (message.header.pipeline_id, payload) {
             (None, Payload::RunspaceAvailability(answer)) => {
-                pool.answer(answer.call_id, answer.availability).unwrap();
+                pool.respond(answer.call_id, answer.availability).unwrap();
             }
             (None, Payload::UserEvent(event)) => pool.send_event(*event).unwrap(),
-            // The rest for the pool comes by itself.
+            // The pool sends its other messages itself.
             (None, _) => {}
             (Some(id), payload) => write(pool.pipeline(id).unwrap(), payload),
         }
@@ -97,7 +97,7 @@ fn write(mut pipeline: Pipeline<'_>, payload: Payload) {
     }
 }
 
-/// The last data without the state before the last one, which PowerShell's servers announce and the recorded one does not.
+/// Removes the Closing state from the last data packet: PowerShell's servers send it, the recorded one does not.
 fn without_closing<'b>(packet: Packet<'_>, buffer: &'b mut Vec<u8>) -> Packet<'b> {
     let Packet::Data { target, priority, mut data } = packet else { panic!("{packet:?}") };
     let mut assembler = Assembler::new();
@@ -106,13 +106,13 @@ fn without_closing<'b>(packet: Packet<'_>, buffer: &'b mut Vec<u8>) -> Packet<'b
     let state = RunspacePoolStateInfo::new(RunspacePoolState::Closing);
     assert_eq!(payload, Payload::RunspacePoolState(state));
     buffer.extend_from_slice(data);
-    // The number of the message is that of one less.
+    // The object identifier becomes one less.
     buffer[7] -= 1;
     Packet::Data { target, priority, data: buffer }
 }
 
 #[test]
-fn says_what_the_recorded_server_said() {
+fn the_server_sends_the_recorded_packets() {
     let file = vectors::load("conversation.json");
     let mut pool = new_pool(&file);
     let mut comparison = Comparison::default();
@@ -135,7 +135,7 @@ fn says_what_the_recorded_server_said() {
             let packet = if number == 50 { without_closing(packet, &mut rest) } else { packet };
             comparison.check(number, packet, step.line);
         }
-        // The recorded server takes commands and closes to heart when it acknowledges them.
+        // The recorded server processes commands and closes when it acknowledges them.
         if !matches!(number, 13 | 33 | 35 | 43 | 49) {
             assert_eq!(pool.state().to_string(), step.json["server_pool_state"], "step {number}");
             let expected = expected_states(&step.json["server_pipelines"]);
@@ -147,7 +147,7 @@ fn says_what_the_recorded_server_said() {
     assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (1, 3));
 }
 
-/// The pool as it is after so many packets of either side.
+/// Returns the pool after this number of packets.
 fn replay(file: &serde_json::Value, count: usize) -> RunspacePool {
     let mut pool = new_pool(file);
     let mut buffer = Vec::new();
@@ -164,7 +164,7 @@ fn replay(file: &serde_json::Value, count: usize) -> RunspacePool {
     pool
 }
 
-/// Ends the connection, and checks that everything ends with it and that the application hears of it once.
+/// Ends the connection, and checks that everything ends and the application is notified once.
 fn assert_end(mut pool: RunspacePool, what: &str) {
     use RunspacePoolState::{BeforeOpen, Broken, Closed};
 
@@ -196,7 +196,7 @@ fn assert_end(mut pool: RunspacePool, what: &str) {
 }
 
 #[test]
-fn the_connection_may_end_after_any_packet() {
+fn the_connection_can_end_after_any_packet() {
     let file = vectors::load("conversation.json");
     for cut in 0..=steps(&file).count() {
         assert_end(replay(&file, cut), &format!("after {cut} packets"));
@@ -204,7 +204,7 @@ fn the_connection_may_end_after_any_packet() {
 }
 
 #[test]
-fn faults_at_any_place_break_the_pool_or_nothing() {
+fn faults_break_the_pool_or_have_no_effect() {
     let file = vectors::load("conversation.json");
     let all: Vec<_> = steps(&file).collect();
     for place in 0..=all.len() {
@@ -223,11 +223,19 @@ fn faults_at_any_place_break_the_pool_or_nothing() {
                 changed[index] ^= 1 << (flip % 8);
                 packet = Packet::Data { target, priority, data: &changed };
             }
-            hit(replay(&file, place), packet, &format!("fault {kind} after {place} packets"));
+            check_unexpected_packet(
+                replay(&file, place),
+                packet,
+                &format!("fault {kind} after {place} packets"),
+            );
         }
         let garbage = Packet::Data { target: None, priority: Priority::Default, data: &[0; 40] };
-        hit(replay(&file, place), garbage, &format!("garbage after {place} packets"));
-        hit(replay(&file, place), Packet::Command(None), &format!("no pipeline after {place} packets"));
+        check_unexpected_packet(replay(&file, place), garbage, &format!("garbage after {place} packets"));
+        check_unexpected_packet(
+            replay(&file, place),
+            Packet::Command(None),
+            &format!("no pipeline after {place} packets"),
+        );
         let unknown =
             Packet::Data { target: Some(Uuid::new_v4()), priority: Priority::Default, data: &[0; 40] };
         let mut pool = replay(&file, place);
@@ -237,9 +245,8 @@ fn faults_at_any_place_break_the_pool_or_nothing() {
     }
 }
 
-/// Hands in a packet that should not be, and checks that the pool is either broken by it, which the client is told, or as
-/// good as before.
-fn hit(mut pool: RunspacePool, packet: Packet<'_>, what: &str) {
+/// Processes an unexpected packet, and checks that the pool is either broken and the client notified, or unaffected.
+fn check_unexpected_packet(mut pool: RunspacePool, packet: Packet<'_>, what: &str) {
     let before = pool.state();
     match pool.handle_packet(packet) {
         Err(error) if error.is_state() => assert_eq!(pool.state(), before, "{what}: {error}"),

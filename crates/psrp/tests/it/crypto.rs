@@ -1,4 +1,4 @@
-//! The key exchange and encrypted strings.
+//! Key exchange and encrypted strings.
 #![cfg(feature = "crypto")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,13 +18,13 @@ fn session_key(of: &str) -> SessionKey {
     SessionKey::from_bytes(hex(&load("crypto.json")[of]).try_into().unwrap()).unwrap()
 }
 
-/// Keys are not shown and can't be compared; what they make of a text can.
+/// Keys cannot be shown or compared, but their output can.
 fn sample(key: &SessionKey) -> Vec<u8> {
     key.encrypt(b"s\0a\0m\0p\0l\0e\0").unwrap()
 }
 
 #[test]
-fn the_vectors_of_strings() {
+fn string_vectors_are_encrypted_and_decrypted() {
     let key = session_key("secure_strings_key_hex");
     for case in load("crypto.json")["secure_strings"].as_array().unwrap() {
         let text = case["plaintext"].as_str().unwrap();
@@ -42,14 +42,14 @@ fn the_vectors_of_strings() {
 }
 
 #[test]
-fn the_vectors_of_the_exchange() {
+fn key_exchange_vectors_are_accepted() {
     let vectors = load("crypto.json");
     let client = client_of_vectors();
     assert_eq!(client.public_key_blob()[..], hex(&vectors["public_key_blob_hex"]));
     let expected = session_key("session_key_hex");
     let key = client.decrypt_session_key(&hex(&vectors["encrypted_session_key_blob_hex"])).unwrap();
     assert_eq!(sample(&key), sample(&expected));
-    // The padding is random: only the client can tell that it is the same key.
+    // The padding is random, so the blob differs; only the client can decrypt it.
     let blob = expected.encrypt_for(&client.public_key_blob()).unwrap();
     assert_eq!(blob.len(), 268);
     assert_eq!(blob[..12], hex(&vectors["encrypted_session_key_blob_hex"])[..12]);
@@ -63,11 +63,11 @@ fn new_keys_differ() {
     assert_ne!(sample(&key), sample(&SessionKey::generate().unwrap()));
     let blob = key.encrypt_for(&client.public_key_blob()).unwrap();
     assert_eq!(sample(&client.decrypt_session_key(&blob).unwrap()), sample(&key));
-    // Made for another key.
+    // Encrypted for another key.
     assert_uniform(client_of_vectors().decrypt_session_key(&blob).unwrap_err());
 }
 
-/// All failures look the same.
+/// All failures look the same, to not leak the cause.
 fn assert_uniform(error: Error) {
     assert!(error.is_crypto());
     assert_eq!(error.to_string(), Error::crypto().to_string());
@@ -76,7 +76,7 @@ fn assert_uniform(error: Error) {
 }
 
 #[test]
-fn other_blobs_are_refused_with_one_error() {
+fn invalid_blobs_have_the_same_error() {
     let vectors = load("crypto.json");
     let (client, key) = (client_of_vectors(), session_key("session_key_hex"));
     let simple = hex(&vectors["encrypted_session_key_blob_hex"]);
@@ -98,7 +98,7 @@ fn other_blobs_are_refused_with_one_error() {
         other[at] ^= 1;
         assert_uniform(key.encrypt_for(&other).unwrap_err());
     }
-    // Neither padding nor number fit.
+    // Neither the padding nor the number is valid.
     for at in [12, 100, 267] {
         let mut other = simple.clone();
         other[at] ^= 0x80;
@@ -118,7 +118,7 @@ fn other_blobs_are_refused_with_one_error() {
 }
 
 #[test]
-fn damaged_strings_are_refused_with_one_error() {
+fn corrupt_strings_have_the_same_error() {
     let key = session_key("session_key_hex");
     let other = session_key("secure_strings_key_hex");
     let encrypted = sample(&key);
@@ -129,12 +129,12 @@ fn damaged_strings_are_refused_with_one_error() {
     assert_uniform(string.decrypt(&other).unwrap_err());
     assert!(string.is_encrypted());
     string.decrypt(&key).unwrap();
-    // An odd number of bytes is no text.
+    // An odd number of bytes is not UTF-16.
     assert_uniform(SecureString::from_encrypted(key.encrypt(b"odd").unwrap()).decrypt(&key).unwrap_err());
 }
 
 #[test]
-fn nothing_shows_keys() {
+fn keys_are_not_shown() {
     let key = session_key("session_key_hex");
     assert_eq!(format!("{key:?} {:?}", client_of_vectors()), "SessionKey(..) ClientKey(..)");
     let string = SecureString::from_encrypted(sample(&key));
@@ -142,7 +142,7 @@ fn nothing_shows_keys() {
     assert_eq!(format!("{string:?}"), "SecureString(..)");
 }
 
-/// Counts how often it is used.
+/// Counts its calls.
 struct Counting(AtomicUsize);
 
 impl Cipher for Counting {
@@ -157,7 +157,7 @@ impl Cipher for Counting {
 }
 
 #[test]
-fn a_value_is_decrypted_wherever_its_strings_are() {
+fn all_strings_of_a_value_are_decrypted() {
     let string = || SecureString::from_encrypted(*b"x\0");
     let shared = Object::custom([("Password", string())]);
     let strings: Vec<_> = (0..4).map(|_| string()).collect();
@@ -173,7 +173,7 @@ fn a_value_is_decrypted_wherever_its_strings_are() {
     let cipher = Counting(AtomicUsize::new(0));
     value.decrypt(&cipher).unwrap();
     assert_eq!(cipher.0.load(Ordering::Relaxed), 6);
-    // The clones know it, and the objects are the same.
+    // Clones are decrypted, too, and the objects are the same.
     assert!(strings.iter().all(|string| !string.is_encrypted()));
     let Value::Object(again) = &value["Again"] else { panic!() };
     assert!(again.ptr_eq(&shared));

@@ -1,5 +1,4 @@
-//! How much memory decoded values take: never more than a small multiple of what the limits say, however small they are on
-//! the wire.
+//! Memory of decoded values: at most a small multiple of the limits, even if they are small on the wire.
 
 use std::fmt::Write;
 
@@ -17,13 +16,13 @@ use test_support::counting::peak;
 
 use crate::session::Session;
 
-/// What reading allocates at a time for each byte of the limit, and for each byte of the longest text.
+/// Bytes allocated at a time per byte of the limit, and per byte of the longest text.
 const PER_DECODED: usize = 3;
 const PER_TEXT: usize = 6;
-/// What a reader allocates for the smallest document.
+/// Bytes allocated for the smallest document.
 const FIXED: usize = 16 << 10;
 
-/// Documents that are small on the wire and large in memory: the parts of each around as many elements as fit into a size.
+/// Documents that are small on the wire and large in memory. Each repeats an element until it has the given size.
 fn hostile(size: usize) -> Vec<(&'static str, String)> {
     let mut documents = Vec::new();
     for (start, element, end) in [
@@ -68,7 +67,7 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
         let count = (size - start.len() - end.len()) / element.len();
         documents.push((element, [start, &element.repeat(count), end].concat()));
     }
-    // Identifiers in order, with gaps, and in no order.
+    // Identifiers in order, with gaps, and in random order.
     for (what, step) in [("counted", 1), ("with gaps", 4), ("sparse", 700_001)] {
         let mut xml = String::from("<Obj><LST>");
         for number in (0..).step_by(step) {
@@ -83,19 +82,19 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
     documents
 }
 
-/// The length of the longest text of a document: it is decoded before it is charged.
+/// Length of the longest text of a document: it is decoded before it is charged.
 fn longest_text(xml: &str) -> usize {
     xml.split(['<', '>', '\'']).map(str::len).max().unwrap_or(0)
 }
 
-/// Reads all items, and drops each one.
+/// Decodes and drops all items.
 fn read(xml: &str, limits: Limits) -> Result<(), Error> {
     Reader::with_options(xml.as_bytes(), ReadOptions::new().limits(limits))
         .try_for_each(|item| item.map(drop))
 }
 
 #[test]
-fn reading_takes_a_multiple_of_the_limit() {
+fn reading_allocates_a_multiple_of_the_limit() {
     for limit in [1, 1000, 100_000, 1 << 20] {
         let limits = Limits::new().max_nodes(usize::MAX).max_decoded_size(limit);
         for (what, xml) in hostile(100_000) {
@@ -107,9 +106,9 @@ fn reading_takes_a_multiple_of_the_limit() {
     }
 }
 
-/// The same where the limit is only just not exceeded, so that the values are there as a whole.
+/// Documents just within the limit, so that their values exist completely.
 #[test]
-fn what_is_accepted_takes_what_it_was_charged() {
+fn accepted_documents_have_their_charged_size() {
     for (what, xml) in hostile(20_000) {
         let limits = Limits::new().max_nodes(usize::MAX);
         let accepts = |limit: usize| {
@@ -140,7 +139,7 @@ fn what_is_accepted_takes_what_it_was_charged() {
 }
 
 #[test]
-fn the_default_limits_hold() {
+fn the_default_limits_bound_memory() {
     let xml = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1_000_000));
     let mut result = Ok(());
     let taken = peak(|| result = read(&xml, Limits::new()));
@@ -172,7 +171,7 @@ fn fragments(
 }
 
 #[test]
-fn a_message_that_takes_too_much_memory_fails_its_pipeline() {
+fn a_message_beyond_the_decoded_size_fails_its_pipeline() {
     let data = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(500_000));
     let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
     let client = client::Config::new().max_decoded_size(100_000);
@@ -199,7 +198,7 @@ fn a_message_that_takes_too_much_memory_fails_its_pipeline() {
     }
 }
 
-/// What the typed form of a message copies out of shared objects counts as well.
+/// Data that a typed message copies from shared objects counts, too.
 #[test]
 fn typed_copies_are_charged() {
     const LIMIT: usize = 2 << 20;
@@ -219,9 +218,9 @@ fn typed_copies_are_charged() {
     assert!(taken <= LIMIT * PER_DECODED + bytes.len() * 2, "{taken}");
 }
 
-/// Events that nobody polls, each in a message of its own.
+/// Events that are not polled, each in a separate message.
 #[test]
-fn events_count_what_they_take() {
+fn events_count_their_decoded_size() {
     const LIMIT: usize = 2 << 20;
 
     let objects = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
@@ -262,9 +261,9 @@ fn events_count_what_they_take() {
     }
 }
 
-/// A message that is as large as it may be does not break the pool.
+/// A message of the maximum size does not break the pool.
 #[test]
-fn the_largest_message_is_an_event() {
+fn a_message_of_the_maximum_size_is_delivered() {
     let text = "x".repeat(LARGE - size_of::<psrp::Value>());
     let config = client::Config::new().max_decoded_size(LARGE);
     let mut session = Session::with(config, server::Config::new()).open();

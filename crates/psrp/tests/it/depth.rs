@@ -1,16 +1,16 @@
-//! Values that nest deep, on a stack of 512 KiB.
+//! Deeply nested values on a stack of 512 KiB.
 
 use psrp::clixml::{Limits, ReadOptions, Reader, WriteOptions, Writer};
 use psrp::message::{MessageType, Payload};
 use psrp::value::{Base, ContainerKind, Members};
 use psrp::{Object, Value};
 
-/// Runs on a thread with a small stack, half of what a thread of the smallest common kind has.
+/// Runs on a thread with a small stack, half the smallest common size.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
 }
 
-/// Objects that hold each other in every way that there is.
+/// Objects nested in all possible ways.
 fn nested(levels: usize) -> Value {
     (0..levels).fold(Value::from(1), |inner, level| {
         let object = Object::builder();
@@ -30,7 +30,7 @@ fn nested(levels: usize) -> Value {
 }
 
 #[test]
-fn documents_of_the_deepest_kind_are_handled() {
+fn documents_of_maximum_depth_are_processed() {
     on_small_stack(|| {
         let depth = Limits::MAX_DEPTH;
         for (start, end) in [
@@ -54,10 +54,10 @@ fn documents_of_the_deepest_kind_are_handled() {
     });
 }
 
-type Hold = fn(Value) -> Value;
+type Wrap = fn(Value) -> Value;
 
-/// Chains of objects that hold each other in one way, all the way down.
-const CHAINS: [(&str, Hold); 8] = [
+/// Chains of objects nested in one way.
+const CHAINS: [(&str, Wrap); 8] = [
     ("extended members", |inner| Object::builder().extended("a", inner).build().into()),
     ("adapted members", |inner| Object::builder().adapted("a", inner).build().into()),
     ("wrapped values", |inner| Object::builder().wrap(inner).build().into()),
@@ -74,8 +74,8 @@ fn set(inner: Value) -> Value {
     Value::MemberSet(Box::new(members))
 }
 
-/// Everything that works through a value without a limit.
-fn is_handled(what: &str, value: &Value, same: &Value, other: &Value) {
+/// Runs all functions that process a value without a depth limit.
+fn check_all_functions(what: &str, value: &Value, same: &Value, other: &Value) {
     assert_eq!(value, &value.clone(), "{what}");
     assert_eq!(value, same, "{what}");
     assert_ne!(value, other, "{what}");
@@ -97,17 +97,17 @@ fn is_handled(what: &str, value: &Value, same: &Value, other: &Value) {
 }
 
 #[test]
-fn what_is_put_together_by_hand_may_be_deeper() {
+fn values_built_in_code_may_be_deeper() {
     const LEVELS: usize = 30_000;
     on_small_stack(|| {
-        is_handled("all", &nested(LEVELS), &nested(LEVELS), &nested(LEVELS + 6));
+        check_all_functions("all", &nested(LEVELS), &nested(LEVELS), &nested(LEVELS + 6));
         for (what, hold) in CHAINS {
             let chain = |levels| (0..levels).fold(Value::from(1), |inner, _| hold(inner));
             let value = chain(LEVELS);
-            is_handled(what, &value, &chain(LEVELS), &chain(LEVELS + 1));
+            check_all_functions(what, &value, &chain(LEVELS), &chain(LEVELS + 1));
             for depth in [WriteOptions::DEFAULT_MAX_DEPTH, usize::MAX] {
                 let mut writer = Writer::with_options(WriteOptions::new().max_depth(depth));
-                // A set is written as a member alone.
+                // A set can only be written as a member.
                 let written = Object::builder().extended("a", value.clone()).build().into();
                 let error = writer.write(&written).unwrap_err();
                 assert!(error.is_limit() || error.is_unwritable(), "{what}: {error}");
@@ -117,7 +117,7 @@ fn what_is_put_together_by_hand_may_be_deeper() {
 }
 
 #[test]
-fn parts_of_values_may_be_as_deep() {
+fn parts_of_deep_values_are_processed() {
     on_small_stack(|| {
         let set = || {
             (0..100_000).fold(Members::new(), |inner, _| {
@@ -159,7 +159,7 @@ fn strings_are_decrypted_at_any_depth() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn the_bridge_stops_at_its_budget() {
+fn serde_stops_at_its_budget() {
     use psrp::serde::{Budget, Plain};
 
     on_small_stack(|| {
@@ -174,7 +174,7 @@ fn the_bridge_stops_at_its_budget() {
             assert!(psrp::from_value::<serde_json::Value>(&value).is_err(), "{what}");
             assert!(psrp::from_value::<String>(&value).is_err(), "{what}");
             assert!(psrp::from_value::<Vec<i32>>(&value).is_err(), "{what}");
-            // A key is a text in JSON, whatever is in it.
+            // A key becomes text in JSON, whatever it contains.
             let is_text = what == "keys of dictionaries";
             assert_eq!(serde_json::to_string(&Plain::new(&value)).is_ok(), is_text, "{what}");
             assert_eq!(

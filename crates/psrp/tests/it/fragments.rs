@@ -1,17 +1,14 @@
-//! Fragments: vectors, the rules under every division, and what cutting and assembling have in common.
+//! Fragments: conformance vectors, the reference rules with any chunk sizes, and round trips.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::fragment::{
-    AssemblerOptions, Fragment, Fragmenter, InterleavedOptions, OutOfOrder, Payload, Priority, SendQueue,
-};
-use uuid::Uuid;
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, OutOfOrder};
 
-use crate::fragment_twin::{assemble, assemble_interleaved, check, chunks};
+use crate::fragment_reference::{assemble, check, chunks};
 use crate::vectors_wire::{hex, load};
 
 #[test]
-fn the_vectors() {
+fn fragment_vectors_are_accepted_or_rejected() {
     let cases = load("fragments.json");
     let mut seen = 0;
     for case in cases.as_array().unwrap() {
@@ -25,33 +22,23 @@ fn the_vectors() {
             } else {
                 chunks(&all, sizes)
             };
-            let strict = assemble(AssemblerOptions::new(), &chunks);
-            let tolerant = assemble_interleaved(InterleavedOptions::new(), &chunks);
+            let outcome = assemble(AssemblerOptions::new(), &chunks);
             match case["expect"].as_str().unwrap() {
                 "accept" | "accept_empty" | "incomplete" => {
-                    for outcome in [&strict, &tolerant] {
-                        assert_eq!(outcome.failure, None, "{id}");
-                        assert_eq!(outcome.messages, messages, "{id}");
-                    }
+                    assert_eq!(outcome.failure, None, "{id}");
+                    assert_eq!(outcome.messages, messages, "{id}");
                 }
                 "reject" => {
-                    assert!(strict.failure.is_some(), "{id}");
-                    assert!(tolerant.failure.is_some(), "{id}");
-                    assert_eq!((strict.messages.len(), tolerant.messages.len()), (0, 0), "{id}");
+                    assert!(outcome.failure.is_some(), "{id}");
+                    assert_eq!(outcome.messages.len(), 0, "{id}");
                 }
-                "reject_strict" => {
-                    assert!(strict.failure.is_some(), "{id}");
-                    assert_eq!(tolerant.failure, None, "{id}");
-                }
+                "reject_strict" => assert!(outcome.failure.is_some(), "{id}"),
                 "lenient" => match id {
-                    // Its top bit does not count, and object 0 is refused.
-                    "object_id_high_bit" => assert!(strict.failure.is_some() && tolerant.failure.is_some()),
-                    // PowerShell starts again.
-                    "duplicate" => {
-                        assert_eq!(strict.failure, None);
-                        assert!(tolerant.failure.is_some());
-                    }
-                    _ => panic!("{id}: nothing is said about this case"),
+                    // The top bit is ignored, and object 0 is invalid.
+                    "object_id_high_bit" => assert!(outcome.failure.is_some()),
+                    // PowerShell restarts the message.
+                    "duplicate" => assert_eq!(outcome.failure, None),
+                    _ => panic!("{id}: unexpected lenient case"),
                 },
                 other => panic!("{id}: {other}"),
             }
@@ -63,7 +50,7 @@ fn the_vectors() {
 }
 
 #[test]
-fn messages_in_fragments() {
+fn messages_are_split_like_the_vectors() {
     let cases = load("messages.json");
     for case in cases.as_array().unwrap() {
         let name = &case["name"];
@@ -74,25 +61,23 @@ fn messages_in_fragments() {
         fragmenter.clone().encode(&message, &mut one);
         assert_eq!(one, hex(&case["fragment_hex"]), "{name}");
 
-        let mut queue = SendQueue::new(fragmenter.fragment_size(100));
-        queue.push(None, Priority::Default, &message);
         let expected: Vec<_> =
             case["fragments_of_100_bytes_hex"].as_array().unwrap().iter().map(hex).collect();
-        for fragment in &expected {
+        let encode = |fragment: Fragment<'_>| {
             let mut bytes = Vec::new();
-            assert!(queue.next_payload(100, &mut bytes).is_some());
-            assert_eq!(&bytes, fragment, "{name}");
-        }
-        assert!(queue.is_empty());
+            fragment.encode(&mut bytes).unwrap();
+            bytes
+        };
+        let fragments: Vec<_> = fragmenter.fragment_size(100).split(&message).map(encode).collect();
+        assert_eq!(fragments, expected, "{name}");
         let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
         assert_eq!((outcome.messages, outcome.failure), (vec![message], None));
     }
 }
 
-/// The assembler of one of the originals counts fragments up to the number of the last one, and completes objects with
-/// holes.
+/// go-psrpcore's assembler counts fragments up to the last fragment identifier, and completes messages with gaps.
 #[test]
-fn an_object_with_holes_is_never_complete() {
+fn a_message_with_gaps_is_rejected() {
     let fragment = |fragment_id, start, end| {
         let mut bytes = Vec::new();
         Fragment { object_id: 1, fragment_id, start, end, blob: b"x"[..].into() }.encode(&mut bytes).unwrap();
@@ -100,7 +85,6 @@ fn an_object_with_holes_is_never_complete() {
     };
     let holes = [fragment(7, true, false), fragment(1, false, true)].concat();
     assert!(assemble(AssemblerOptions::new(), &[&holes]).failure.is_some());
-    assert!(assemble_interleaved(InterleavedOptions::new(), &[&holes]).failure.is_some());
 }
 
 #[test]
@@ -125,25 +109,9 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The fragments of some messages, taking turns by the choices.
-fn mix(messages: &[Vec<u8>], fragment_size: usize, choices: &[usize]) -> Vec<u8> {
-    let mut fragmenter = Fragmenter::new().fragment_size(fragment_size);
-    let mut queues: Vec<_> = messages.iter().map(|message| fragmenter.split(message)).collect();
-    let mut bytes = Vec::new();
-    let mut choices = choices.iter().chain(&[0]).cycle();
-    while !queues.is_empty() {
-        let index = choices.next().unwrap() % queues.len();
-        match queues[index].next() {
-            Some(fragment) => fragment.encode(&mut bytes).unwrap(),
-            None => drop(queues.swap_remove(index)),
-        }
-    }
-    bytes
-}
-
 proptest! {
     #[test]
-    fn any_fragments_go_by_the_rules(
+    fn any_fragments_follow_the_reference_rules(
         fragments in vec(fragment(), 0..12), cut in any::<usize>(), sizes in vec(1..50_usize, 0..4)
     ) {
         let mut bytes = fragments.concat();
@@ -152,12 +120,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_go_by_the_rules(bytes in vec(0..4_u8, 0..200), sizes in vec(1..50_usize, 0..4)) {
+    fn any_bytes_follow_the_reference_rules(bytes in vec(0..4_u8, 0..200), sizes in vec(1..50_usize, 0..4)) {
         check(&bytes, &sizes, 150);
     }
 
     #[test]
-    fn what_is_cut_comes_together(
+    fn split_messages_are_reassembled(
         messages in vec(vec(any::<u8>(), 0..300), 0..5), size in 0..120_usize, sizes in vec(1..90_usize, 0..4)
     ) {
         let mut wire = Vec::new();
@@ -166,59 +134,8 @@ proptest! {
             fragmenter.encode(message, &mut wire);
         }
         let chunks = chunks(&wire, &sizes);
-        for outcome in [
-            assemble(AssemblerOptions::new(), &chunks),
-            assemble_interleaved(InterleavedOptions::new(), &chunks),
-        ] {
-            prop_assert_eq!(&outcome.messages, &messages);
-            prop_assert_eq!(outcome.failure, None);
-        }
-    }
-
-    #[test]
-    fn mixed_objects_come_together(
-        messages in vec(vec(any::<u8>(), 0..300), 0..8), size in 30..120_usize,
-        choices in vec(0..8_usize, 0..20), sizes in vec(1..90_usize, 0..4)
-    ) {
-        let wire = mix(&messages, size, &choices);
-        let outcome = assemble_interleaved(InterleavedOptions::new(), &chunks(&wire, &sizes));
+        let outcome = assemble(AssemblerOptions::new(), &chunks);
+        prop_assert_eq!(outcome.messages, messages);
         prop_assert_eq!(outcome.failure, None);
-        let (mut expected, mut got) = (messages, outcome.messages);
-        expected.sort();
-        got.sort();
-        prop_assert_eq!(got, expected);
-    }
-
-    #[test]
-    fn a_queue_loses_and_mixes_nothing(
-        pushes in vec((0..3_u128, any::<bool>(), vec(any::<u8>(), 0..200)), 0..12),
-        sizes in vec(0..150_usize, 1..5), fragment_size in 0..100_usize
-    ) {
-        let mut queue = SendQueue::new(Fragmenter::new().fragment_size(fragment_size));
-        let mut expected = std::collections::HashMap::<Payload, Vec<Vec<u8>>>::new();
-        for (target, prompt, message) in pushes {
-            let target = (target > 0).then(|| Uuid::from_u128(target));
-            let priority = if prompt { Priority::PromptResponse } else { Priority::Default };
-            queue.push(target, priority, &message);
-            expected.entry(Payload { target, priority }).or_default().push(message);
-        }
-        let mut wires = std::collections::HashMap::<Payload, Vec<u8>>::new();
-        let mut bytes = Vec::new();
-        let mut sizes = sizes.into_iter().cycle();
-        loop {
-            let max = sizes.next().unwrap();
-            bytes.clear();
-            let Some(payload) = queue.next_payload(max, &mut bytes) else { break };
-            prop_assert!(!bytes.is_empty() && bytes.len() <= max.max(22));
-            wires.entry(payload).or_default().extend(&bytes);
-        }
-        prop_assert!(queue.is_empty());
-        prop_assert_eq!(queue.pending_bytes(), 0);
-        prop_assert_eq!(wires.len(), expected.len());
-        for (payload, wire) in wires {
-            let outcome = assemble(AssemblerOptions::new(), &[&wire]);
-            prop_assert_eq!(&outcome.messages, &expected[&payload]);
-            prop_assert_eq!(outcome.failure, None);
-        }
     }
 }

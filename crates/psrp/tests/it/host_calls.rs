@@ -1,4 +1,4 @@
-//! Calls of the client's host, both ways.
+//! Host calls in both directions.
 
 use psrp::clixml::{from_slice, to_vec};
 use psrp::host::{
@@ -20,7 +20,7 @@ fn cells() -> CellBuffer {
     CellBuffer::new(2, 3, vec![cell; 6]).unwrap()
 }
 
-/// One call of every method.
+/// A call of every method.
 fn requests() -> Vec<HostRequest> {
     use HostRequest::*;
 
@@ -113,7 +113,7 @@ fn requests() -> Vec<HostRequest> {
 }
 
 #[test]
-fn every_call_is_written_and_read() {
+fn host_calls_survive_a_round_trip() {
     let requests = requests();
     let methods: Vec<HostMethod> = requests.iter().map(HostRequest::method).collect();
     assert_eq!(methods, HostMethod::ALL);
@@ -129,7 +129,7 @@ fn every_call_is_written_and_read() {
 }
 
 #[test]
-fn missing_parameters_are_named_and_further_ones_ignored() {
+fn missing_parameters_are_named_and_excess_ones_ignored() {
     for request in requests() {
         let mut call = HostCall::new(5, &request);
         call.parameters.push(Value::Nil);
@@ -152,7 +152,7 @@ fn null_texts_are_empty() {
 }
 
 #[test]
-fn unknown_methods_are_kept() {
+fn unknown_methods_are_preserved() {
     let request = HostRequest::Other { method: 1000, parameters: vec![Value::from("x")] };
     let call = HostCall::new(3, &request);
     assert_eq!((call.call_id, call.method), (3, HostMethod::Other(1000)));
@@ -163,7 +163,7 @@ fn unknown_methods_are_kept() {
 }
 
 #[test]
-fn every_kind_of_result_is_written_and_read() {
+fn results_survive_a_round_trip() {
     let key = KeyInfo {
         virtual_key_code: 65,
         character: 0xD83D,
@@ -201,11 +201,11 @@ fn every_kind_of_result_is_written_and_read() {
     let wrong = HostResponse::from_value(
         &from_slice(b"<Obj><MS><I64 N='ci'>1</I64><I32 N='mi'>26</I32><S N='mr'>x</S></MS></Obj>").unwrap(),
     );
-    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr is no integer"));
+    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr is not a 32-bit integer"));
 }
 
 #[test]
-fn the_lengths_of_cells_have_to_fit() {
+fn cell_dimensions_must_match() {
     assert!(CellBuffer::new(2, 2, vec![BufferCell::default(); 3]).unwrap_err().is_mismatch());
     assert!(CellBuffer::new(usize::MAX, 2, Vec::new()).unwrap_err().is_mismatch());
     let buffer = cells();

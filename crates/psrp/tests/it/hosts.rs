@@ -1,4 +1,4 @@
-//! Hosts without a user and for tests.
+//! Hosts without a user, and hosts for tests.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -31,7 +31,7 @@ fn yes_no_all(default_choice: i32) -> HostRequest {
 }
 
 #[tokio::test]
-async fn the_null_host_has_a_name_and_nothing_else() {
+async fn the_null_host_only_has_an_identity() {
     let id = Uuid::from_u128(7);
     let host = NullHost::new().name("job").version(Version::new(3, 1)).instance_id(id).culture("de-DE");
     assert_eq!(call(&host, HostRequest::GetName).await, Ok(HostResult::Text(text("job"))));
@@ -52,7 +52,7 @@ async fn the_null_host_has_a_name_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_scripted_host_answers_in_order_and_remembers() {
+async fn the_scripted_host_responds_in_order_and_records_calls() {
     let host = ScriptedHost::new()
         .answer(HostMethod::ReadLine, HostResult::Text(text("first")))
         .fail(HostMethod::ReadLine, ErrorRecord::new("no", ErrorCategory::ReadError))
@@ -85,14 +85,14 @@ async fn the_scripted_host_answers_in_order_and_remembers() {
 }
 
 #[tokio::test]
-async fn the_scripted_host_complains() {
+async fn the_scripted_host_reports_mismatches() {
     let host = ScriptedHost::new().answer(HostMethod::ReadLine, HostResult::Text(text("left")));
     assert_eq!(call(&host, HostRequest::GetBufferSize).await, Err(ErrorCategory::InvalidOperation));
     let error = host.verify().unwrap_err();
     assert!(error.is_mismatch());
     let told = error.to_string();
-    assert!(told.contains("calls without an answer: GetBufferSize"), "{told}");
-    assert!(told.contains("answers without a call: ReadLine"), "{told}");
-    // What was to be answered is not shown: it may be a secret.
+    assert!(told.contains("unexpected calls: GetBufferSize"), "{told}");
+    assert!(told.contains("unused results: ReadLine"), "{told}");
+    // Results are not shown: they may be secret.
     assert!(!format!("{host:?}").contains("left"));
 }

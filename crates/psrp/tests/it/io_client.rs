@@ -1,4 +1,4 @@
-//! Pools and pipelines of the client over a pipe in memory.
+//! Pools and pipelines of the client over an in-memory pipe.
 
 #![cfg(feature = "tokio")]
 
@@ -20,11 +20,11 @@ use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalR
 use psrp::server;
 use psrp::value::{Object, Progress, Value};
 
-use crate::served;
-use crate::served::{Ask, on_start, open, pipe, serve, serve_with};
+use crate::fake_server;
+use crate::fake_server::{AppCall, on_start, open, pipe, serve, serve_with};
 
-/// Gives each pipeline the text of its script back.
-fn echo(machine: &mut server::RunspacePool, ask: Ask) -> bool {
+/// Each pipeline outputs the text of its script.
+fn echo(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
     on_start(machine, &ask, |pipeline, script| {
         pipeline.write_output(script).unwrap();
         pipeline.complete().unwrap();
@@ -32,7 +32,7 @@ fn echo(machine: &mut server::RunspacePool, ask: Ask) -> bool {
 }
 
 #[tokio::test]
-async fn a_script_is_run_over_a_pipe_of_any_size() {
+async fn scripts_run_over_pipes_of_any_size() {
     for size in [1, 7, 64, 65536] {
         let (near, far) = pipe(size);
         let server = tokio::spawn(serve(far, echo));
@@ -48,7 +48,7 @@ async fn a_script_is_run_over_a_pipe_of_any_size() {
     }
 }
 
-/// Writes to all streams, twice to that of progress, and fails.
+/// Writes to all streams, twice to the progress stream, and fails.
 fn all_streams(pipeline: &mut server::Pipeline<'_>) {
     let record = |text: &str| InformationalRecord::new(text);
     pipeline.write_output(1).unwrap();
@@ -65,7 +65,7 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
     pipeline.fail(ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation)).unwrap();
 }
 
-/// The streams of the records in their order.
+/// The streams of the records in order.
 fn order(output: &Output) -> Vec<&'static str> {
     let stream = |record| match record {
         OutputRecord::Output(_) => "output",
@@ -80,7 +80,7 @@ fn order(output: &Output) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn an_output_has_errors_if_there_are_records_or_the_pipeline_failed() {
+async fn an_output_has_errors_after_error_records_or_failure() {
     let (pool, _server) = open(Options::new(), |machine, ask| {
         on_start(machine, &ask, |pipeline, script| {
             if script.contains("write") {
@@ -102,7 +102,7 @@ async fn an_output_has_errors_if_there_are_records_or_the_pipeline_failed() {
             let texts = output.errors.iter().map(|record| record.message().unwrap().to_string());
             assert_eq!(texts.collect::<Vec<_>>(), ["written", "again"]);
             assert_eq!(order(&output), ["error", "output", "error"]);
-            // The fields are the caller's to change.
+            // The caller can change the fields.
             output.errors.remove(0);
             assert_eq!(order(&output), ["error", "output"]);
         }
@@ -111,7 +111,7 @@ async fn an_output_has_errors_if_there_are_records_or_the_pipeline_failed() {
 }
 
 #[tokio::test]
-async fn events_of_all_streams_come_in_order() {
+async fn events_of_all_streams_arrive_in_order() {
     let (pool, _server) =
         open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline)))
             .await;
@@ -155,7 +155,7 @@ async fn events_of_all_streams_come_in_order() {
 }
 
 #[tokio::test]
-async fn a_pool_with_no_possible_number_of_runspaces_is_not_opened() {
+async fn an_invalid_number_of_runspaces_is_rejected() {
     for count in [0..=1, -1..=-1, RangeInclusive::new(2, 1)] {
         let (near, _far) = pipe(64);
         let error = RunspacePool::over(near, Options::new().runspaces(count)).await.unwrap_err();
@@ -164,14 +164,14 @@ async fn a_pool_with_no_possible_number_of_runspaces_is_not_opened() {
 }
 
 #[tokio::test]
-async fn pipelines_run_at_once() {
-    // Each gives its next number when there is room, in turns.
+async fn pipelines_run_concurrently() {
+    // Pipelines write their next number in turns, when there is room.
     let mut left: HashMap<uuid::Uuid, i32> = HashMap::new();
     let (pool, _server) = open(Options::new(), move |machine, ask| {
         if on_start(machine, &ask, |pipeline, _| assert!(left.insert(pipeline.id(), 0).is_none())) {
             return true;
         }
-        let Ask::Idle = ask else { return false };
+        let AppCall::Idle = ask else { return false };
         left.retain(|id, next| {
             let mut pipeline = machine.pipeline(*id).unwrap();
             pipeline.write_output(*next).unwrap();
@@ -197,15 +197,15 @@ async fn pipelines_run_at_once() {
     pool.close().await.unwrap();
 }
 
-/// Gives input back, until it ends or a text `enough` comes.
-fn cat(machine: &mut server::RunspacePool, ask: Ask) -> bool {
+/// Outputs its input until it ends or is the text `enough`.
+fn cat(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
     use server::{Event, PipelineEvent};
 
     if on_start(machine, &ask, |_, _| ()) {
         return true;
     }
-    let Ask::Event(Event::Pipeline { id, event }) = ask else { return false };
-    // What comes after the end is not for anybody.
+    let AppCall::Event(Event::Pipeline { id, event }) = ask else { return false };
+    // Input after the end is ignored.
     let Ok(mut pipeline) = machine.pipeline(id) else { return true };
     if pipeline.state() != PipelineState::Running {
         return true;
@@ -220,7 +220,7 @@ fn cat(machine: &mut server::RunspacePool, ask: Ask) -> bool {
     true
 }
 
-/// Numbers as a stream that is not ready each second time.
+/// A stream of numbers that is pending at every second poll.
 struct Numbers(i32, bool);
 
 impl futures_core::Stream for Numbers {
@@ -245,7 +245,7 @@ async fn input_is_sent_while_output_is_read() {
     let output = pool.invoke_with_stream(PowerShell::script("$input"), Numbers(0, false)).await.unwrap();
     assert_eq!(output.output, (1..=50).map(Value::from).collect::<Vec<_>>());
 
-    // It ends before its input does.
+    // The pipeline ends before its input.
     let endless = std::iter::repeat_n("more", 10).chain(std::iter::repeat("enough"));
     let output = pool.invoke_with_input(PowerShell::script("$input"), endless).await.unwrap();
     assert_eq!((output.output.len(), output.state), (10, PipelineState::Completed));
@@ -273,27 +273,27 @@ async fn input_is_sent_while_output_is_read() {
 }
 
 #[tokio::test]
-async fn requests_are_answered() {
+async fn pool_requests_get_responses() {
     use server::Event;
 
     let (near, far) = pipe(4096);
     let config =
         server::Config::new().application_private_data(ApplicationPrivateData::new([("Name", "test")]));
     let server = serve_with(far, config, |machine, ask| {
-        let Ask::Event(event) = ask else { return false };
+        let AppCall::Event(event) = ask else { return false };
         match event {
             Event::SetMaxRunspaces { call_id, count } => {
-                machine.answer(call_id, Availability::Accepted(count < 10)).unwrap();
+                machine.respond(call_id, Availability::Accepted(count < 10)).unwrap();
             }
             Event::SetMinRunspaces { call_id, .. } => {
-                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+                machine.respond(call_id, Availability::Accepted(true)).unwrap();
             }
             Event::GetAvailableRunspaces { call_id } => {
                 let count = i64::from(machine.max_runspaces());
-                machine.answer(call_id, Availability::Count(count)).unwrap();
+                machine.respond(call_id, Availability::Count(count)).unwrap();
             }
             Event::ResetRunspaceState { call_id } => {
-                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+                machine.respond(call_id, Availability::Accepted(true)).unwrap();
                 machine.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).unwrap();
             }
             _ => {}
@@ -301,7 +301,7 @@ async fn requests_are_answered() {
         true
     });
     tokio::spawn(server);
-    // The order of both does not matter.
+    // The order of the two is arbitrary.
     let config = Config::new().pool_id(uuid::Uuid::from_u128(5));
     let pool = RunspacePool::over(near, Options::new().runspaces(2..=3).config(config)).await.unwrap();
     assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
@@ -330,7 +330,7 @@ async fn requests_are_answered() {
 
 #[cfg(feature = "crypto")]
 #[tokio::test]
-async fn secure_strings_go_both_ways() {
+async fn secure_strings_are_transferred_in_both_directions() {
     use psrp::value::SecureString;
 
     let config = Config::new().capability(crate::session::with_key());
@@ -346,7 +346,8 @@ async fn secure_strings_go_both_ways() {
 #[tokio::test]
 async fn commands_are_listed() {
     let (pool, _server) = open(Options::new(), |machine, ask| {
-        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask
+        let AppCall::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) =
+            ask
         else {
             return false;
         };
@@ -368,7 +369,7 @@ async fn commands_are_listed() {
 
 #[cfg(feature = "serde")]
 #[tokio::test]
-async fn output_becomes_any_type() {
+async fn output_is_deserialized() {
     let (pool, _server) = open(Options::new(), |machine, ask| {
         on_start(machine, &ask, |pipeline, script| match script {
             "fail" => pipeline.fail(ErrorRecord::new("no", ErrorCategory::NotSpecified)).unwrap(),
@@ -389,7 +390,7 @@ async fn output_becomes_any_type() {
 }
 
 #[tokio::test]
-async fn what_is_collected_has_a_limit() {
+async fn collected_output_is_limited() {
     let options = Options::new().max_output_bytes(10_000);
     let (pool, _server) = open(options, |machine, ask| {
         on_start(machine, &ask, |pipeline, script| {
@@ -407,7 +408,7 @@ async fn what_is_collected_has_a_limit() {
 }
 
 #[tokio::test]
-async fn an_object_that_is_too_large_fails_its_pipeline_alone() {
+async fn an_oversized_object_fails_only_its_pipeline() {
     let options = Options::new().config(Config::new().max_object_size(50_000));
     let (pool, _server) = open(options, |machine, ask| {
         on_start(machine, &ask, |pipeline, script| {
@@ -421,7 +422,7 @@ async fn an_object_that_is_too_large_fails_its_pipeline_alone() {
     assert_eq!((output.state, output.output.len()), (PipelineState::Failed, 1));
     assert_eq!(output.reason.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
     assert!(output.completed().unwrap_err().is_pipeline());
-    // It is closed at the server too, and nothing of it is left.
+    // It is also removed at the server.
     assert_eq!(pool.invoke(PowerShell::script("10")).await.unwrap().output.len(), 2);
     while !pool.pipelines().is_empty() {
         tokio::task::yield_now().await;
@@ -430,7 +431,7 @@ async fn an_object_that_is_too_large_fails_its_pipeline_alone() {
 }
 
 #[tokio::test]
-async fn the_state_forbids_with_errors() {
+async fn invalid_states_are_errors() {
     let (pool, _server) = open(Options::new().config(Config::new().max_pipelines(1)), cat).await;
     let run = pool.start(PowerShell::script("")).await.unwrap();
     assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_limit());
@@ -441,10 +442,10 @@ async fn the_state_forbids_with_errors() {
     assert_eq!(pool.state(), RunspacePoolState::Opened);
 }
 
-/// A transport that can leave its pool. What happened to it is noted.
-struct Leaving(served::Pipe, Arc<Mutex<Vec<&'static str>>>);
+/// A transport that supports disconnecting. Records its calls.
+struct DisconnectableTransport(fake_server::Pipe, Arc<Mutex<Vec<&'static str>>>);
 
-impl Transport for Leaving {
+impl Transport for DisconnectableTransport {
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -481,12 +482,12 @@ impl Transport for Leaving {
 }
 
 #[tokio::test]
-async fn a_pool_is_left_and_taken_up_again() {
+async fn a_pool_is_disconnected_and_reconnected() {
     let (near, far) = pipe(4096);
     let server = tokio::spawn(serve(far, cat));
     let notes = Arc::new(Mutex::new(Vec::new()));
     let connector = {
-        let transport = Mutex::new(Some(Leaving(near, Arc::clone(&notes))));
+        let transport = Mutex::new(Some(DisconnectableTransport(near, Arc::clone(&notes))));
         move || std::future::ready(Ok(transport.lock().unwrap().take().unwrap()))
     };
     let pool = RunspacePool::open(&connector, Options::new()).await.unwrap();
@@ -509,19 +510,20 @@ async fn a_pool_is_left_and_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_pool_that_is_left_is_not_closed() {
+async fn a_disconnected_pool_is_not_closed() {
     let (near, far) = pipe(4096);
     let closed = Arc::new(Mutex::new(false));
     let server = tokio::spawn(serve(far, {
         let closed = Arc::clone(&closed);
         move |_, ask| {
-            if let Ask::Event(server::Event::Closed) = ask {
+            if let AppCall::Event(server::Event::Closed) = ask {
                 *closed.lock().unwrap() = true;
             }
             false
         }
     }));
-    let pool = RunspacePool::over(Leaving(near, Arc::default()), Options::new()).await.unwrap();
+    let pool =
+        RunspacePool::over(DisconnectableTransport(near, Arc::default()), Options::new()).await.unwrap();
     pool.disconnect().await.unwrap();
     pool.close().await.unwrap();
     server.await.unwrap();
@@ -529,14 +531,14 @@ async fn a_pool_that_is_left_is_not_closed() {
 }
 
 #[tokio::test]
-async fn a_client_connects_to_a_pool_that_is_there() {
+async fn a_client_connects_to_an_existing_pool() {
     let (near, far) = pipe(4096);
     let server = tokio::spawn(serve(far, echo));
     let id = uuid::Uuid::from_u128(9);
     let options = Options::new().config(Config::new().pool_id(id));
     let pool = RunspacePool::connect_over(near, options).await.unwrap();
     assert_eq!((pool.id(), pool.state()), (id, RunspacePoolState::Opened));
-    // The server has no such pipeline, which only shows when something is sent.
+    // The server has no such pipeline, which is detected when something is sent.
     let run = pool.connect_pipeline(uuid::Uuid::from_u128(3)).unwrap();
     assert_eq!(run.state(), PipelineState::Running);
     assert_eq!(pool.invoke(PowerShell::script("a")).await.unwrap().output, [Value::from("a")]);
@@ -547,7 +549,7 @@ async fn a_client_connects_to_a_pool_that_is_there() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_socket_leads_to_a_server() {
+async fn a_pool_opens_over_a_socket() {
     use psrp::io::{Lines, Socket};
     use psrp::outofproc::Role;
 

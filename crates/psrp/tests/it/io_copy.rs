@@ -1,4 +1,4 @@
-//! Copies of files with a server that only pretends: what it does wrong leaves no file.
+//! File copies with a fake server: its errors leave no file.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 /// SHA-256 of `abc`.
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-/// An empty directory until it is dropped.
+/// An empty directory, removed on drop.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {
@@ -33,7 +33,7 @@ impl Directory {
         self.0.join(name)
     }
 
-    /// The names in the directory.
+    /// Returns the names in the directory.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
         let mut names: Vec<_> =
@@ -49,14 +49,14 @@ impl Drop for Directory {
     }
 }
 
-/// Does what the remote path says.
+/// A server that behaves as the remote path says.
 #[derive(Default)]
-struct Pretender {
-    /// Chunks that have come.
+struct FakeCopyServer {
+    /// Chunks received.
     chunks: AtomicUsize,
 }
 
-impl Handler for Pretender {
+impl Handler for FakeCopyServer {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
         let command = create.power_shell.statements().flatten().next().unwrap();
         let parameter = |name: &str| {
@@ -104,35 +104,35 @@ impl Handler for Pretender {
     }
 }
 
-struct Served {
+struct CopySession {
     pool: RunspacePool,
-    handler: Arc<Pretender>,
-    _server: JoinHandle<Result<io::serve::Ended, Error>>,
+    handler: Arc<FakeCopyServer>,
+    _server: JoinHandle<Result<io::serve::SessionEnd, Error>>,
     directory: Directory,
 }
 
-impl Served {
+impl CopySession {
     async fn new() -> Self {
         let (near, far) = crate::handler::pipe(4096);
-        let handler = Arc::new(Pretender::default());
+        let handler = Arc::new(FakeCopyServer::default());
         let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
         let pool = RunspacePool::over(near, io::Options::new()).await.unwrap();
         Self { pool, handler, _server: server, directory: Directory::new() }
     }
 
-    async fn upload(&self, source: &Path, remote: &str) -> Result<io::Copied, Error> {
+    async fn upload(&self, source: &Path, remote: &str) -> Result<io::CopiedFile, Error> {
         copy_to(&self.pool, source, remote, CopyOptions::new().chunk_size(1000)).await
     }
 
-    async fn download(&self, remote: &str) -> Result<io::Copied, Error> {
+    async fn download(&self, remote: &str) -> Result<io::CopiedFile, Error> {
         let name = self.directory.path("file");
         copy_from(&self.pool, remote, name, CopyOptions::new()).await
     }
 }
 
 #[tokio::test]
-async fn a_bad_download_leaves_nothing() {
-    let served = Served::new().await;
+async fn a_failed_download_leaves_no_file() {
+    let served = CopySession::new().await;
     let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
     for (remote, kind) in [
         ("3 abc abc hash", [true, false, false]),
@@ -154,10 +154,10 @@ async fn a_bad_download_leaves_nothing() {
     let copied = served.download("3 abc hash").await.unwrap();
     assert_eq!((copied.bytes, copied.sha256[..2].to_vec()), (3, vec![0xBA, 0x78]));
     assert_eq!(fs::read(served.directory.path("file")).unwrap(), b"abc");
-    // It is not overwritten.
+    // The file is not overwritten.
     let error = served.download("3 abc hash").await.unwrap_err();
     assert!(error.is_io() && error.to_string().contains("file"), "{error}");
-    // Only the name of the remote path counts, and only if it is one.
+    // The file name of the remote path is used, if it is valid.
     for remote in ["3 abc hash/..", "3 abc hash/", r"3 abc hash\."] {
         let into = copy_from(&served.pool, remote, &served.directory.0, CopyOptions::new()).await;
         assert!(into.unwrap_err().is_io(), "{remote}");
@@ -166,8 +166,8 @@ async fn a_bad_download_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_bad_upload_is_told() {
-    let served = Served::new().await;
+async fn a_failed_upload_is_reported() {
+    let served = CopySession::new().await;
     let source = served.directory.path("source");
     fs::write(&source, vec![7; 100_000]).unwrap();
     let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
@@ -188,8 +188,8 @@ async fn a_bad_upload_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upload_waits_for_the_server_to_write() {
-    let served = Served::new().await;
+async fn an_upload_waits_for_the_server() {
+    let served = CopySession::new().await;
     let source = served.directory.path("source");
     fs::write(&source, vec![7; 100_000]).unwrap();
     let upload = tokio::time::timeout(std::time::Duration::from_secs(60), served.upload(&source, "silent"));

@@ -1,4 +1,4 @@
-//! How pipelines, pools and connections end.
+//! Ends of pipelines, pools and connections.
 
 #![cfg(feature = "tokio")]
 
@@ -19,26 +19,26 @@ use psrp::value::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 
-use crate::served::{Ask, lines, on_start, open, pipe, serve};
+use crate::fake_server::{AppCall, lines, on_start, open, pipe, serve};
 
-/// Starts pipelines, which go on until they are stopped, and notes what happens to them.
+/// Starts pipelines that run until they are stopped, and records their events.
 fn endless(
     notes: Arc<Mutex<Vec<&'static str>>>,
-) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
+) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
     move |machine, ask| {
         if on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap()) {
             return true;
         }
         let mut notes = notes.lock().unwrap();
         match ask {
-            Ask::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
+            AppCall::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
                 notes.push("stop");
                 let mut pipeline = machine.pipeline(id).unwrap();
                 pipeline.write_output("last").unwrap();
                 pipeline.stop().unwrap();
             }
-            Ask::Event(Event::Pipeline { event: PipelineEvent::Closed, .. }) => notes.push("close"),
-            Ask::Event(Event::Closed) => notes.push("closed"),
+            AppCall::Event(Event::Pipeline { event: PipelineEvent::Closed, .. }) => notes.push("close"),
+            AppCall::Event(Event::Closed) => notes.push("closed"),
             _ => return false,
         }
         true
@@ -46,7 +46,7 @@ fn endless(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_that_no_state_follows_ends() {
+async fn a_stop_without_a_final_state_ends() {
     let (near, mut far) = pipe(4096);
     let (mut machine, mut buffer) = (server::RunspacePool::new(server::Config::new()), Vec::new());
     let server = tokio::spawn(poll_fn(move |cx| {
@@ -84,7 +84,7 @@ async fn a_stop_that_no_state_follows_ends() {
 }
 
 #[tokio::test]
-async fn a_stopped_pipeline_tells_all_that_it_sent() {
+async fn a_stopped_pipeline_delivers_all_its_output() {
     let notes = Arc::default();
     let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
     let run = pool.start(PowerShell::script("")).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_stopped_pipeline_tells_all_that_it_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_pipeline_is_stopped_and_closed() {
+async fn dropping_a_pipeline_stops_and_closes_it() {
     let notes = Arc::default();
     let (pool, server) = open(Options::new().stop_delay(Duration::ZERO), endless(Arc::clone(&notes))).await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
@@ -113,7 +113,8 @@ async fn a_dropped_pipeline_is_stopped_and_closed() {
     while !pool.pipelines().is_empty() {
         tokio::task::yield_now().await;
     }
-    // So it is when a future is dropped that runs one. The clock stands still until the pipeline runs and waits.
+    // Also when a future that runs a pipeline is dropped. The paused clock does not advance until the pipeline runs and
+    // waits.
     let invoked = tokio::time::timeout(Duration::from_millis(50), pool.invoke(PowerShell::script(""))).await;
     assert!(invoked.is_err());
     drop(pool);
@@ -122,7 +123,7 @@ async fn a_dropped_pipeline_is_stopped_and_closed() {
 }
 
 #[tokio::test]
-async fn a_closed_pool_stops_its_pipelines() {
+async fn closing_a_pool_stops_its_pipelines() {
     let notes = Arc::default();
     let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
@@ -143,7 +144,7 @@ async fn a_closed_pool_stops_its_pipelines() {
     pool.close().await.unwrap();
 }
 
-/// Everything that waits for the pool learns why it has ended.
+/// Ends the pool, and checks that all pending operations fail with the same cause.
 async fn all_fail(pool: RunspacePool, end: impl FnOnce()) -> Error {
     let run = pool.start(PowerShell::script("")).await.unwrap();
     let mut other = pool.start(PowerShell::script("")).await.unwrap();
@@ -178,20 +179,20 @@ async fn all_fail(pool: RunspacePool, end: impl FnOnce()) -> Error {
     pool.closed().await
 }
 
-/// Starts pipelines, and answers nothing.
-fn deaf(machine: &mut server::RunspacePool, ask: Ask) -> bool {
+/// Starts pipelines and does not respond to anything else.
+fn deaf(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
     on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap())
 }
 
 #[tokio::test]
-async fn the_end_of_the_connection_ends_everything() {
+async fn the_end_of_the_connection_fails_all_operations() {
     let (pool, server) = open(Options::new(), deaf).await;
     let error = all_fail(pool, || server.abort()).await;
-    assert_eq!(error.to_string(), "the connection has ended: the server has ended it");
+    assert_eq!(error.to_string(), "the connection has ended: closed by the server");
 }
 
 #[tokio::test]
-async fn a_pool_that_breaks_ends_everything() {
+async fn a_broken_pool_fails_all_operations() {
     let is_broken = Arc::new(Mutex::new(false));
     let (pool, _server) = open(Options::new(), {
         let is_broken = Arc::clone(&is_broken);
@@ -211,17 +212,17 @@ async fn a_pool_that_breaks_ends_everything() {
     .await;
     let run = pool.start(PowerShell::script("")).await.unwrap();
     *is_broken.lock().unwrap() = true;
-    // A packet that has the server look.
+    // A packet that makes the server poll.
     drop(pool.start(PowerShell::script("")).await.unwrap());
     let output = run.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     let error = pool.closed().await;
-    let text = "the connection has ended: the server says that the pool is broken: out of \\u{7}memory";
+    let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
     assert_eq!(error.to_string(), text);
 }
 
-/// The error that a client has of these bytes in the middle of a session, and what it comes from.
-async fn of_garbage(garbage: &'static [u8]) -> (Error, bool) {
+/// Returns the client's error after these bytes in a session, and whether it has a source.
+async fn error_of_garbage(garbage: &'static [u8]) -> (Error, bool) {
     let (client, middle) = tokio::io::duplex(4096);
     let (other_middle, server) = tokio::io::duplex(4096);
     tokio::spawn(serve(lines(Role::Server, server), deaf));
@@ -256,7 +257,7 @@ async fn of_garbage(garbage: &'static [u8]) -> (Error, bool) {
 }
 
 #[tokio::test]
-async fn garbage_ends_everything() {
+async fn garbage_fails_all_operations() {
     let garbage: [&[u8]; 5] = [
         b"<Unknown PSGuid='00000000-0000-0000-0000-000000000000' />\n",
         b"<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>!</Data>\n",
@@ -265,15 +266,15 @@ async fn garbage_ends_everything() {
         b"<!DOCTYPE x [<!ENTITY a 'b'>]>\n",
     ];
     for bytes in garbage {
-        let (error, is_cause) = of_garbage(bytes).await;
+        let (error, is_cause) = error_of_garbage(bytes).await;
         assert!(is_cause, "{error:?}");
     }
-    let (error, _) = of_garbage(b"__NamedPipeError__:out of pipes\n").await;
+    let (error, _) = error_of_garbage(b"__NamedPipeError__:out of pipes\n").await;
     assert!(error.to_string().contains("out of pipes"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_breaks_nothing() {
+async fn an_idle_session_stays_open() {
     let (pool, _server) = open(Options::new(), deaf).await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     tokio::time::sleep(Duration::from_secs(7 * 24 * 3600)).await;
@@ -282,13 +283,13 @@ async fn silence_breaks_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_takes_too_long_fails() {
-    // Nobody opens the pool.
+async fn timeouts_fail_operations() {
+    // The pool is never opened.
     let (near, _far) = pipe(4096);
     let error = RunspacePool::over(near, Options::new()).await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
 
-    // The pipeline is not stopped, and then closed all the same.
+    // The pipeline is not stopped, but closed.
     let (pool, server) = open(Options::new(), deaf).await;
     let run = pool.start(PowerShell::script("")).await.unwrap();
     let error = run.stop().await.unwrap_err();
@@ -319,7 +320,7 @@ async fn what_takes_too_long_fails() {
 }
 
 #[test]
-fn a_runtime_that_ends_ends_the_pool() {
+fn dropping_the_runtime_ends_the_pool() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime();
     let (pool, run) = first.block_on(async {
@@ -333,10 +334,10 @@ fn a_runtime_that_ends_ends_the_pool() {
     assert_eq!(pool.state(), RunspacePoolState::Broken);
 }
 
-/// A process that goes on when its input is closed.
+/// A process that keeps running when its input is closed.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_process_that_does_not_end_is_killed() {
+async fn a_process_that_does_not_exit_is_killed() {
     use std::future::poll_fn;
 
     use psrp::io::{Child, Connect, Transport};

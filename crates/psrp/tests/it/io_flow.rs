@@ -1,4 +1,4 @@
-//! Flow control of the client: how much is kept of what comes, and of what is to be sent.
+//! Flow control of the client: limits of buffered input and output.
 
 #![cfg(feature = "tokio")]
 
@@ -16,19 +16,19 @@ use psrp::server;
 use psrp::value::{Object, Value};
 use uuid::Uuid;
 
-use crate::served::{Ask, on_start, open, pipe, serve};
+use crate::fake_server::{AppCall, on_start, open, pipe, serve};
 use test_support::counting;
 
-/// Writes numbers to each pipeline whose script says how many, as far as there is room. How many were written in all.
-fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
+/// Writes as many numbers as the script says to each pipeline while there is room. Counts the written numbers.
+fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
     values(written, Value::from)
 }
 
-/// The same with the value of each number.
+/// Like `numbers`, with a function that creates the values.
 fn values(
     written: Arc<AtomicUsize>,
     value: impl Fn(i32) -> Value + Send,
-) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
+) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
     let mut left: Vec<(Uuid, usize)> = Vec::new();
     move |machine, ask| {
         let start = |pipeline: &mut server::Pipeline<'_>, script: &str| {
@@ -38,11 +38,11 @@ fn values(
             return true;
         }
         match ask {
-            Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Stop }) => {
+            AppCall::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Stop }) => {
                 left.retain(|(own, _)| *own != id);
                 machine.pipeline(id).unwrap().stop().unwrap();
             }
-            Ask::Idle => {
+            AppCall::Idle => {
                 let Some((id, count)) = left.first_mut() else { return false };
                 let mut pipeline = machine.pipeline(*id).unwrap();
                 if *count == 0 {
@@ -54,13 +54,13 @@ fn values(
                     written.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Ask::Event(_) => return false,
+            AppCall::Event(_) => return false,
         }
         true
     }
 }
 
-/// Lets everything go on until nothing changes any more.
+/// Runs until the count does not change any more.
 async fn settle(written: &AtomicUsize) -> usize {
     let mut before = usize::MAX;
     loop {
@@ -76,12 +76,12 @@ async fn settle(written: &AtomicUsize) -> usize {
 }
 
 #[tokio::test]
-async fn a_slow_reader_slows_the_server() {
+async fn backpressure_reaches_the_server() {
     let written = Arc::new(AtomicUsize::new(0));
     let (pool, _server) =
         open(Options::new().max_buffered_bytes(50_000), numbers(Arc::clone(&written))).await;
     let mut run = pool.start(PowerShell::script("100000")).await.unwrap();
-    // An object counts more than 100 bytes here. The server has written more: its queue, its transport and the pipe hold
+    // An object counts more than 100 bytes. The server has written more: its queue, its transport and the pipe buffer
     // less than 200 KB of at least 60 bytes each.
     let first = settle(&written).await;
     assert!((500..4000).contains(&first), "{first}");
@@ -91,7 +91,7 @@ async fn a_slow_reader_slows_the_server() {
     let second = settle(&written).await;
     assert!(second > first && second < 3 * first, "{first} {second}");
 
-    // Nobody takes the output of the first, so the second one waits; until the first is dropped.
+    // The output of the first pipeline is not read, so the second one waits until the first is dropped.
     let other = pool.start(PowerShell::script("10")).await.unwrap();
     let mut other = pin!(other.output());
     assert!(poll_fn(|cx| Poll::Ready(other.as_mut().poll(cx))).await.is_pending());
@@ -102,15 +102,15 @@ async fn a_slow_reader_slows_the_server() {
     pool.close().await.unwrap();
 }
 
-/// What is small on the wire and large in memory counts as what it takes in memory.
+/// Values that are small on the wire and large in memory count with their memory size.
 #[tokio::test]
-async fn a_slow_reader_of_large_values_slows_the_server() {
+async fn backpressure_counts_decoded_sizes() {
     let written = Arc::new(AtomicUsize::new(0));
     let empty = |_| Value::from(Object::list((0..1000).map(|_| Object::builder().build())));
     let options = Options::new().max_buffered_bytes(1 << 20);
     let (pool, _server) = open(options, values(Arc::clone(&written), empty)).await;
     let mut run = pool.start(PowerShell::script("200")).await.unwrap();
-    // A list takes about 20 KB on the wire, ten times as much in memory.
+    // A list has about 20 KB on the wire and ten times as much in memory.
     let first = settle(&written).await;
     assert!((4..20).contains(&first), "{first}");
     for _ in 0..200 {
@@ -119,7 +119,7 @@ async fn a_slow_reader_of_large_values_slows_the_server() {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_when_the_reader_pauses() {
+async fn no_output_is_lost_when_the_reader_pauses() {
     let written = Arc::default();
     let (pool, _server) =
         open(Options::new().max_buffered_bytes(10_000), numbers(Arc::clone(&written))).await;
@@ -137,7 +137,7 @@ async fn nothing_is_lost_when_the_reader_pauses() {
 }
 
 #[tokio::test]
-async fn a_pipeline_that_nobody_reads_can_be_stopped() {
+async fn an_unread_pipeline_can_be_stopped() {
     let written = Arc::default();
     let (pool, _server) =
         open(Options::new().max_buffered_bytes(100_000), numbers(Arc::clone(&written))).await;
@@ -148,7 +148,7 @@ async fn a_pipeline_that_nobody_reads_can_be_stopped() {
     assert_eq!(output.state, PipelineState::Stopped);
     assert_eq!(output.output.len(), written.load(Ordering::Relaxed));
 
-    // So can a pool be closed.
+    // A pool can be closed, too.
     let run = pool.start(PowerShell::script("1000000")).await.unwrap();
     settle(&written).await;
     pool.close().await.unwrap();
@@ -156,10 +156,10 @@ async fn a_pipeline_that_nobody_reads_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn input_waits_until_the_server_takes_it() {
-    // The client's end of a pipe that nobody reads after the pool is open.
+async fn input_waits_for_the_server() {
+    // The client's end of a pipe that is not read after the pool was opened.
     let (near, far) = pipe(1024);
-    let mut server = Box::pin(serve(far, |machine: &mut server::RunspacePool, ask: Ask| {
+    let mut server = Box::pin(serve(far, |machine: &mut server::RunspacePool, ask: AppCall| {
         on_start(machine, &ask, |_, _| ())
     }));
     let options = Options::new().max_pending_bytes(10_000);
@@ -188,10 +188,10 @@ async fn input_waits_until_the_server_takes_it() {
         () = limit => {}
     }
     assert!((5..15).contains(&sent), "{sent}");
-    // Others wait as well: they would make it worse.
+    // Other senders wait, too.
     let mut start = pin!(pool.start(PowerShell::script("")));
     assert!(poll_fn(|cx| Poll::Ready(start.as_mut().poll(cx))).await.is_pending());
-    // The server goes on.
+    // The server continues.
     tokio::select! {
         result = run.send("y") => result.unwrap(),
         () = &mut server => panic!("the server has ended"),
@@ -201,7 +201,7 @@ async fn input_waits_until_the_server_takes_it() {
     drop(error);
 }
 
-/// Reads, stops, drops and leaves pipelines half read, as a number says.
+/// Reads, stops, drops or half reads pipelines, depending on a number.
 async fn misuse(pool: &RunspacePool, seed: usize) {
     let count = seed % 7 * 40;
     let mut run = pool.start(PowerShell::script(count.to_string().as_str())).await.unwrap();
@@ -229,7 +229,7 @@ async fn misuse(pool: &RunspacePool, seed: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nothing_is_left_of_many_pipelines() {
+async fn pipelines_leave_no_state_behind() {
     let (pool, server) = open(Options::new().max_buffered_bytes(20_000), numbers(Arc::default())).await;
     let tasks: Vec<_> = (0..20)
         .map(|task| {
@@ -252,7 +252,7 @@ async fn nothing_is_left_of_many_pipelines() {
     server.await.unwrap();
 }
 
-/// The most memory that a client and its server in one thread hold while this many objects pass.
+/// Returns the peak memory of a client and server in one thread while this many objects are transferred.
 fn peak(objects: usize) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     counting::peak(|| {
@@ -277,7 +277,7 @@ fn peak(objects: usize) -> usize {
 
 /// `PSRP_OBJECTS=1000000` makes this a long test.
 #[test]
-fn memory_does_not_grow_with_the_number_of_objects() {
+fn memory_is_independent_of_the_number_of_objects() {
     let objects = std::env::var("PSRP_OBJECTS").map_or(30_000, |objects| objects.parse().unwrap());
     let (few, many) = (peak(5_000), peak(objects));
     assert!(many < few + few / 4, "{few} {many}");

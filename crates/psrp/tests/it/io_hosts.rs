@@ -1,4 +1,4 @@
-//! Calls of the client's host over a pipe in memory.
+//! Host calls over an in-memory pipe.
 
 #![cfg(feature = "tokio")]
 
@@ -13,12 +13,12 @@ use psrp::value::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::served;
-use crate::served::{Ask, on_start, open};
+use crate::fake_server;
+use crate::fake_server::{AppCall, on_start, open};
 
-/// Makes the calls that a script names, one per word, and gives their answers as output. `later` leaves the pipeline
+/// Makes the host calls named by a script, one per word, and outputs their responses. `later` keeps the pipeline
 /// running.
-fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
+fn caller(machine: &mut RunspacePool, ask: AppCall) -> bool {
     let has_started = on_start(machine, &ask, |pipeline, script| {
         for word in script.split(' ') {
             let request = match word {
@@ -33,7 +33,7 @@ fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
         }
     });
     match ask {
-        Ask::Event(Event::HostResponse { pipeline: Some(id), response }) => {
+        AppCall::Event(Event::HostResponse { pipeline: Some(id), response }) => {
             let mut pipeline = machine.pipeline(id).unwrap();
             let text = match &response.outcome {
                 HostOutcome::Error(record) => format!("error: {}", record.message().unwrap().to_str_lossy()),
@@ -43,7 +43,7 @@ fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
             pipeline.write_output(text).unwrap();
             pipeline.complete().unwrap();
         }
-        Ask::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
+        AppCall::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
             machine.pipeline(id).unwrap().stop().unwrap();
         }
         _ => return has_started,
@@ -51,7 +51,7 @@ fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
     true
 }
 
-/// Does what a function does, which gets the text of a call, `None` for one that reads.
+/// A host that calls a function with the text of a call, `None` for one that reads.
 struct Fixed<F>(F);
 
 impl<F: Fn(Option<&str>) -> Result<HostResult, Box<ErrorRecord>> + Send + Sync> Host for Fixed<F> {
@@ -75,7 +75,7 @@ async fn answer_to_read(options: Options) -> String {
 }
 
 #[tokio::test]
-async fn a_host_answers_or_fails() {
+async fn hosts_respond_or_fail() {
     let host = |result: fn() -> Result<HostResult, Box<ErrorRecord>>| {
         Options::new().host(Arc::new(Fixed(move |_: Option<&str>| result())))
     };
@@ -88,7 +88,7 @@ async fn a_host_answers_or_fails() {
 }
 
 #[tokio::test]
-async fn calls_of_a_pipeline_are_made_in_order_and_before_its_end() {
+async fn host_calls_run_in_order_and_before_the_end_of_the_pipeline() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let host = {
         let lines = Arc::clone(&lines);
@@ -106,7 +106,7 @@ async fn calls_of_a_pipeline_are_made_in_order_and_before_its_end() {
 }
 
 #[tokio::test]
-async fn calls_and_events_come_in_order() {
+async fn host_calls_and_events_are_in_order() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let host = {
         let log = Arc::clone(&log);
@@ -133,13 +133,13 @@ async fn calls_and_events_come_in_order() {
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     while let Some(event) = run.next().await {
         if let psrp::client::PipelineEvent::Output(value) = event.unwrap() {
-            // Others have their turn while an event is worked on.
+            // Other tasks run while an event is processed.
             tokio::task::yield_now().await;
             log.lock().unwrap().push(value.as_str().unwrap().to_owned());
         }
     }
     assert_eq!(*log.lock().unwrap(), (0..300).map(|number| number.to_string()).collect::<Vec<_>>());
-    // A call that waits for a reader keeps nobody from stopping or leaving.
+    // A blocked call does not prevent stopping or leaving.
     let run = pool.start(PowerShell::script("")).await.unwrap();
     run.stop().await.unwrap();
     drop(run);
@@ -147,30 +147,30 @@ async fn calls_and_events_come_in_order() {
     pool.close().await.unwrap();
 }
 
-/// Waits for a word before it answers, and tells when it was given up.
-struct Patient {
+/// Waits for a permit before it responds, and notifies when it is cancelled.
+struct BlockingHost {
     called: Notify,
     go_on: Notify,
     given_up: Arc<Notify>,
 }
 
-impl Patient {
+impl BlockingHost {
     fn new() -> Arc<Self> {
         Arc::new(Self { called: Notify::new(), go_on: Notify::new(), given_up: Arc::default() })
     }
 }
 
-struct TellDrop(Arc<Notify>);
+struct NotifyOnDrop(Arc<Notify>);
 
-impl Drop for TellDrop {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
         self.0.notify_one();
     }
 }
 
-impl Host for Patient {
+impl Host for BlockingHost {
     fn call(&self, _: Option<Uuid>, _: HostRequest) -> HostFuture<'_> {
-        let dropped = TellDrop(Arc::clone(&self.given_up));
+        let dropped = NotifyOnDrop(Arc::clone(&self.given_up));
         Box::pin(async move {
             let _dropped = dropped;
             self.called.notify_one();
@@ -181,12 +181,12 @@ impl Host for Patient {
 }
 
 #[tokio::test]
-async fn others_go_on_while_a_call_is_answered() {
-    let host = Patient::new();
+async fn other_pipelines_continue_during_a_host_call() {
+    let host = BlockingHost::new();
     let (pool, _server) = open(Options::new().host(Arc::clone(&host) as _), caller).await;
     let slow = pool.start(PowerShell::script("read")).await.unwrap();
     host.called.notified().await;
-    // Another pipeline, which calls nobody, comes to its end.
+    // Another pipeline without calls completes.
     let quick = pool.start(PowerShell::script("later")).await.unwrap();
     quick.stop().await.unwrap();
     assert_eq!(quick.output().await.unwrap().state, PipelineState::Stopped);
@@ -195,8 +195,8 @@ async fn others_go_on_while_a_call_is_answered() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_pipeline_that_ends_is_given_up() {
-    let host = Patient::new();
+async fn calls_of_ended_pipelines_are_cancelled() {
+    let host = BlockingHost::new();
     let (pool, _server) = open(Options::new().host(Arc::clone(&host) as _), caller).await;
     for drops in [false, true] {
         let run = pool.start(PowerShell::script("read")).await.unwrap();
@@ -229,13 +229,13 @@ impl Host for Nested {
 }
 
 #[tokio::test]
-async fn a_host_runs_nested_pipelines() {
+async fn hosts_can_run_nested_pipelines() {
     let host = Arc::new(Nested::default());
     let options = Options::new().host(Arc::clone(&host) as _);
     let (pool, server) = open(options, |machine, ask| {
-        // The nested one ends without a call.
-        if let Ask::Event(event) = &ask
-            && served::started(event).is_some_and(|(_, script)| script == "line")
+        // The nested pipeline makes no call.
+        if let AppCall::Event(event) = &ask
+            && fake_server::started(event).is_some_and(|(_, script)| script == "line")
         {
             return on_start(machine, &ask, |pipeline, _| pipeline.complete().unwrap());
         }
@@ -252,16 +252,16 @@ async fn a_host_runs_nested_pipelines() {
 }
 
 #[tokio::test]
-async fn a_pool_calls_the_host_too() {
+async fn pools_can_call_the_host() {
     let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
     let host = Fixed(|_: Option<&str>| Ok(HostResult::Text("typed".into())));
     let (_pool, _server) = open(Options::new().host(Arc::new(host)), move |machine, ask| {
         match ask {
-            Ask::Event(Event::Opened(info)) => {
+            AppCall::Event(Event::Opened(info)) => {
                 assert!(!info.host_info.is_host_ui_null);
                 machine.host_call(&HostRequest::ReadLine).unwrap();
             }
-            Ask::Event(Event::HostResponse { pipeline: None, response }) => {
+            AppCall::Event(Event::HostResponse { pipeline: None, response }) => {
                 sender.send(response.result().unwrap()).unwrap();
             }
             _ => return false,

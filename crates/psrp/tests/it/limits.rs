@@ -1,17 +1,14 @@
-//! The limits of the table in `lib.rs`: with each one, its default and another value, what reaches it is taken and what is
-//! one beyond it refused. Those of the pools stand in the tests of sessions.
+//! The limits of the table in `lib.rs`: for each one, the default and another value. Input at the limit is accepted,
+//! and one beyond it is rejected. Limits of pools are tested in the session tests.
 
 use psrp::clixml::{Limits, ReadOptions, Reader, WriteOptions, Writer};
-use psrp::fragment::{
-    Assembler, AssemblerOptions, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler,
-    InterleavedOptions,
-};
+use psrp::fragment::{Assembler, AssemblerOptions, Fragment, FragmentHeader, Fragmenter};
 use psrp::message::{MessageType, Payload};
 use psrp::outofproc::{PacketReader, ReaderOptions, Role};
 use psrp::record::InformationRecord;
 use psrp::{Error, Object, Value};
 
-/// Tries the amounts at the limit and one beyond it, with the default (`None`) and with a limit that is set.
+/// Tests the limit and one beyond it, with the default (`None`) and with a configured limit.
 fn edge(default: usize, other: usize, attempt: impl Fn(Option<usize>, usize) -> Result<(), Error>) {
     for (set, limit) in [(None, default), (Some(other), other)] {
         attempt(set, limit).unwrap_or_else(|error| panic!("{limit} is allowed: {error}"));
@@ -25,7 +22,7 @@ fn read(xml: &str, limits: Limits) -> Result<(), Error> {
         .try_for_each(|item| item.map(drop))
 }
 
-/// A start of an object without its blob, so long that it takes this many bytes with its header.
+/// Header of a start fragment whose total size is `size`.
 fn start(object_id: u64, size: usize) -> Vec<u8> {
     let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: (&[][..]).into() };
     let mut bytes = Vec::new();
@@ -36,7 +33,7 @@ fn start(object_id: u64, size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn documents_that_are_read() {
+fn read_documents_are_limited() {
     edge(Limits::DEFAULT_MAX_SIZE, 100, |set, size| {
         let limits = set.map_or(Limits::new(), |size| Limits::new().max_size(size));
         read(&format!("<S>{}</S>", "x".repeat(size - 7)), limits)
@@ -52,7 +49,7 @@ fn documents_that_are_read() {
 }
 
 #[test]
-fn memory_that_documents_take() {
+fn decoded_sizes_are_limited() {
     edge(Limits::DEFAULT_MAX_DECODED_SIZE, 1000, |set, size| {
         let limits = set.map_or(Limits::new(), |size| Limits::new().max_decoded_size(size));
         let text = "x".repeat(size - size_of::<Value>());
@@ -61,7 +58,7 @@ fn memory_that_documents_take() {
 }
 
 #[test]
-fn values_that_are_written() {
+fn written_depth_is_limited() {
     edge(WriteOptions::DEFAULT_MAX_DEPTH, 60, |set, depth| {
         let options = set.map_or(WriteOptions::new(), |depth| WriteOptions::new().max_depth(depth));
         let value = (1..depth).fold(Value::from(1), |inner, _| Object::list([inner]).into());
@@ -70,8 +67,8 @@ fn values_that_are_written() {
 }
 
 #[test]
-fn what_messages_copy() {
-    /// What the record and a member count besides the text.
+fn copies_of_typed_messages_are_limited() {
+    /// Bytes that the record and a member count in addition to the text.
     const MEMBER: usize = 32 + size_of::<InformationRecord>();
     edge(Payload::DEFAULT_MAX_SIZE, 1000, |set, size| {
         let source = "x".repeat(size - MEMBER);
@@ -86,7 +83,7 @@ fn what_messages_copy() {
 }
 
 #[test]
-fn fragments_that_are_sent() {
+fn sent_fragments_are_limited() {
     let message = vec![7; 100_000];
     for (fragmenter, size) in [
         (Fragmenter::new(), Fragmenter::DEFAULT_FRAGMENT_SIZE),
@@ -102,49 +99,21 @@ fn fragments_that_are_sent() {
 }
 
 #[test]
-fn messages_that_are_received() {
+fn received_messages_are_limited() {
     edge(AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
         let options = set.map_or(AssemblerOptions::new(), |max| AssemblerOptions::new().max_object_size(max));
         // The header alone decides.
         Assembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
     });
-    edge(InterleavedOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
-        let options =
-            set.map_or(InterleavedOptions::new(), |max| InterleavedOptions::new().max_object_size(max));
-        InterleavedAssembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
-    });
 }
 
 #[test]
-fn messages_that_are_there_in_part() {
-    edge(InterleavedOptions::DEFAULT_MAX_PENDING_OBJECTS, 3, |set, objects| {
-        let options = InterleavedOptions::new();
-        let options = set.map_or(options, |max| options.max_pending_objects(max));
-        let mut assembler = InterleavedAssembler::with_options(options);
-        (1..=objects as u64)
-            .try_for_each(|id| assembler.next(&mut &start(id, FragmentHeader::LEN)[..]).map(drop))
-    });
-    edge(InterleavedOptions::DEFAULT_MAX_PENDING_BYTES, 1000, |set, bytes| {
-        let options = InterleavedOptions::new();
-        let options = set.map_or(options, |max| options.max_pending_bytes(max));
-        let mut assembler = InterleavedAssembler::with_options(options);
-        // None of them is beyond the limit of one message.
-        for (id, part) in [(1, bytes / 3), (2, bytes / 3)] {
-            let mut object = start(id, part);
-            object.resize(part, 7);
-            assert_eq!(assembler.next(&mut &object[..])?, None);
-        }
-        assembler.next(&mut &start(3, bytes - bytes / 3 * 2)[..]).map(drop)
-    });
-}
-
-#[test]
-fn lines() {
+fn packet_lines_are_limited() {
     edge(ReaderOptions::DEFAULT_MAX_LINE, 100, |set, length| {
         let options = set.map_or(ReaderOptions::new(), |max| ReaderOptions::new().max_line(max));
         for size in [length, 1000] {
             let mut reader = PacketReader::with_options(Role::Client, options);
-            // No packet: a banner, which the client skips.
+            // Not a packet but a banner, which the client skips.
             for chunk in "x".repeat(length).as_bytes().chunks(size) {
                 assert_eq!(reader.next(&mut &*chunk)?, None);
             }
@@ -155,7 +124,7 @@ fn lines() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn values_that_become_a_type() {
+fn deserialization_is_limited() {
     use psrp::serde::Budget;
 
     #[derive(serde::Deserialize)]
@@ -163,7 +132,7 @@ fn values_that_become_a_type() {
 
     edge(usize::try_from(Budget::DEFAULT_MAX_VALUES).unwrap(), 1000, |set, values| {
         let budget = set.map_or(Budget::new(), |max| Budget::new().max_values(max as u64));
-        // The list is one of them.
+        // The list counts as a value.
         let value = Value::from(Object::list(vec![Value::from(1); values - 1]));
         budget.from_value::<Vec<i32>>(&value).map(drop)
     });

@@ -1,7 +1,7 @@
-//! The client with a server of psrpcore as a child process.
+//! The client with a psrpcore server as a child process.
 //!
-//! `PSRP_PYTHON` names a Python interpreter that has what `peers/requirements.txt` lists. Without it the tests say so and
-//! pass.
+//! `PSRP_PYTHON` names a Python interpreter with the packages of `peers/requirements.txt`. Without it the tests are
+//! skipped with a message and pass.
 
 #![cfg(feature = "tokio")]
 
@@ -21,7 +21,7 @@ use psrp::{Error, clixml};
 use test_support::optional;
 use uuid::Uuid;
 
-/// The stand-in for PowerShell, `None` with a line that is seen in spite of the captured output.
+/// The fake PowerShell; `None` if it is skipped.
 fn pwsh() -> Option<Child> {
     let python = optional::variable("PSRP_PYTHON")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
@@ -37,7 +37,7 @@ fn script(text: &str) -> PowerShell {
 }
 
 #[tokio::test]
-async fn values_of_every_type_come_back() {
+async fn values_of_every_type_survive_the_server() {
     let Some(pool) = open(Options::new()).await else { return };
     let elements = [
         "<Nil />",
@@ -81,7 +81,7 @@ async fn values_of_every_type_come_back() {
     assert_eq!(output.state, PipelineState::Completed, "{:?}", output.reason);
     assert_eq!(output.output.len(), values.len());
     for (found, sent) in output.output.iter().zip(&values) {
-        // What was deserialized there says so, as it does at the real server.
+        // Deserialized objects have prefixed type names, as from the real server.
         let found = String::from_utf8(clixml::to_vec(found).unwrap()).unwrap().replace("Deserialized.", "");
         assert_eq!(clixml::from_slice(found.as_bytes()).unwrap(), *sent);
     }
@@ -89,7 +89,7 @@ async fn values_of_every_type_come_back() {
 }
 
 #[tokio::test]
-async fn all_streams_come() {
+async fn all_streams_are_received() {
     let Some(pool) = open(Options::new()).await else { return };
     let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
                 Write-Information f; Write-Progress g; throw h";
@@ -111,11 +111,11 @@ async fn all_streams_come() {
     pool.close().await.unwrap();
 }
 
-/// Types what a test has thought of, and keeps what it is shown.
+/// Host that types fixed answers and records what it shows.
 #[derive(Default)]
-struct Typist(Mutex<Vec<String>>);
+struct FixedInputHost(Mutex<Vec<String>>);
 
-impl Host for Typist {
+impl Host for FixedInputHost {
     fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         assert!(pipeline.is_some());
         Box::pin(async move {
@@ -133,8 +133,8 @@ impl Host for Typist {
 }
 
 #[tokio::test]
-async fn the_host_is_asked() {
-    let host = Arc::new(Typist::default());
+async fn the_server_calls_the_host() {
+    let host = Arc::new(FixedInputHost::default());
     let Some(pool) = open(Options::new().host(Arc::clone(&host) as _)).await else { return };
     let output = pool.invoke(script("Write-Host one; Read-Host; Write-Host two")).await.unwrap();
     assert_eq!(output.output, [Value::from("typed")]);
@@ -144,13 +144,13 @@ async fn the_host_is_asked() {
 
 #[cfg(feature = "crypto")]
 #[tokio::test]
-async fn secure_strings_go_both_ways() {
-    let Some(pool) = open(Options::new().host(Arc::new(Typist::default()))).await else { return };
+async fn secure_strings_are_transferred_in_both_directions() {
+    let Some(pool) = open(Options::new().host(Arc::new(FixedInputHost::default()))).await else { return };
     let reveal = |value: &Value| match value {
         Value::SecureString(text) => text.reveal().unwrap().to_string(),
         other => panic!("{other:?}"),
     };
-    // The key is exchanged because of the answer of the host.
+    // The host's response triggers the key exchange.
     let output = pool.invoke(script("Read-Host -AsSecureString")).await.unwrap();
     assert_eq!(reveal(&output.output[0]), "hidden");
     let input = [SecureString::new("\u{e9}\u{1F511}")];
@@ -160,7 +160,7 @@ async fn secure_strings_go_both_ways() {
 }
 
 #[tokio::test]
-async fn a_pipeline_is_stopped_midway() {
+async fn a_running_pipeline_is_stopped() {
     let Some(pool) = open(Options::new()).await else { return };
     let mut run = pool.start(script("1..3; Start-Sleep 600; 4..5")).await.unwrap();
     let mut count = 0;
@@ -170,7 +170,7 @@ async fn a_pipeline_is_stopped_midway() {
     run.stop().await.unwrap();
     let output = run.output().await.unwrap();
     assert_eq!((output.state, output.output.len()), (PipelineState::Stopped, 0));
-    // One that is dropped is gone soon, and the pool goes on.
+    // A dropped pipeline is removed soon, and the pool continues.
     drop(pool.start(script("Start-Sleep 600")).await.unwrap());
     assert_eq!(pool.invoke(script("1..3")).await.unwrap().output.len(), 3);
     pool.close().await.unwrap();
@@ -178,9 +178,9 @@ async fn a_pipeline_is_stopped_midway() {
 }
 
 #[tokio::test]
-async fn two_pipelines_run_at_once() {
+async fn two_pipelines_run_concurrently() {
     let Some(pool) = open(Options::new()).await else { return };
-    // Each can only end when the other one has begun.
+    // Each can only end after the other has started.
     let mut first = pool.start(script("Write-Output a; Start-Sleep 600")).await.unwrap();
     let second = pool.invoke_with_input(script("$input"), 0..100).await.unwrap();
     assert_eq!(second.output, (0..100).map(Value::from).collect::<Vec<_>>());
@@ -191,12 +191,12 @@ async fn two_pipelines_run_at_once() {
         }
     }
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 1);
-    // Closing stops what runs.
+    // Closing stops running pipelines.
     pool.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_pool_is_asked_and_tells() {
+async fn pool_requests_and_events_work() {
     let Some(pool) = open(Options::new()).await else { return };
     assert!(pool.set_max_runspaces(3).await.unwrap());
     assert!(pool.set_min_runspaces(2).await.unwrap());
@@ -225,7 +225,7 @@ async fn a_pool_is_asked_and_tells() {
 }
 
 #[tokio::test]
-async fn ten_thousand_objects_and_a_large_one() {
+async fn many_and_large_objects_are_received() {
     let Some(pool) = open(Options::new()).await else { return };
     let output = pool.invoke(script("1..10000")).await.unwrap();
     assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
@@ -237,7 +237,7 @@ async fn ten_thousand_objects_and_a_large_one() {
     pool.close().await.unwrap();
 }
 
-/// The error of a pipeline whose script ends the session.
+/// Returns the error of a pipeline whose script ends the session.
 async fn fatal(text: &str) -> Option<Error> {
     let pool = open(Options::new()).await?;
     let mut run = pool.start(script(text)).await.unwrap();
@@ -256,7 +256,7 @@ async fn fatal(text: &str) -> Option<Error> {
 }
 
 #[tokio::test]
-async fn the_death_of_the_server_is_told() {
+async fn a_dead_server_is_reported() {
     let text = "Write-Output a; Start-Sleep 0.2; Write-StdErr the \u{1b}disk is full; exit 3";
     let Some(error) = fatal(text).await else { return };
     assert!(error.is_closed());
@@ -265,8 +265,8 @@ async fn the_death_of_the_server_is_told() {
 }
 
 #[tokio::test]
-async fn garbage_is_told() {
-    // A line that is no packet at all is noise of a login.
+async fn garbage_from_the_server_is_reported() {
+    // A line that is not a packet is skipped as a login banner.
     let Some(pool) = open(Options::new()).await else { return };
     assert_eq!(pool.invoke(script("Write-Raw welcome; 1..2")).await.unwrap().output.len(), 2);
     pool.close().await.unwrap();
@@ -280,7 +280,7 @@ async fn garbage_is_told() {
 }
 
 #[tokio::test]
-async fn what_a_process_writes_to_standard_error_is_heard() {
+async fn standard_error_of_the_process_is_captured() {
     let Some(pwsh) = pwsh() else { return };
     let heard = Arc::new(Mutex::new(String::new()));
     let pwsh = pwsh.on_stderr({
@@ -296,11 +296,11 @@ async fn what_a_process_writes_to_standard_error_is_heard() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_server_is_told() {
+async fn a_program_that_is_not_a_server_is_reported() {
     let error = RunspacePool::open(&Child::new("/nonexistent/pwsh"), Options::new()).await.unwrap_err();
     assert!(error.is_io(), "{error}");
     assert_eq!(error.to_string(), "reading or writing failed: can't start /nonexistent/pwsh");
-    // It ends at once.
+    // It exits immediately.
     let Some(pwsh) = pwsh() else { return };
     let pwsh = pwsh.env("PYTHONHOME", "/nonexistent");
     let error = RunspacePool::open(&pwsh, Options::new()).await.unwrap_err();

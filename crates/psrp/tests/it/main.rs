@@ -1,26 +1,26 @@
-//! The integration tests, in one program.
+//! Integration tests, in one program.
 
 #[path = "../support/conversation.rs"]
 mod conversation;
-#[path = "../support/fragment_twin.rs"]
-mod fragment_twin;
+#[cfg(feature = "tokio")]
+#[path = "../support/fake_server.rs"]
+mod fake_server;
+#[path = "../support/fragment_reference.rs"]
+mod fragment_reference;
 #[cfg(all(feature = "tokio", feature = "crypto"))]
 #[path = "../support/handler.rs"]
 mod handler;
-#[path = "../support/message_twin.rs"]
-mod message_twin;
-#[path = "../support/packet_twin.rs"]
-mod packet_twin;
-#[cfg(feature = "tokio")]
-#[path = "../support/served.rs"]
-mod served;
+#[path = "../support/message_round_trip.rs"]
+mod message_round_trip;
+#[path = "../support/packet_reference.rs"]
+mod packet_reference;
 #[cfg(feature = "wsman")]
 #[path = "../support/service.rs"]
 mod service;
 #[path = "../support/session.rs"]
 mod session;
-#[path = "../support/session_twin.rs"]
-mod session_twin;
+#[path = "../support/session_fuzz.rs"]
+mod session_fuzz;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../support/vectors_wire.rs"]

@@ -1,4 +1,4 @@
-//! What is written of any message is read as the same message.
+//! Round trips of arbitrary messages.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn version() -> impl Strategy<Value = Version> {
     (0..9_u32, 0..9_u32).prop_map(|(major, minor)| Version::new(major, minor))
 }
 
-/// Names that no message has.
+/// Names that no message uses.
 fn extra() -> impl Strategy<Value = Members> {
     vec(("Extra[A-Z]{1,3}", any_value()), 0..3).prop_map(|members| members.into_iter().collect())
 }
@@ -358,7 +358,7 @@ fn payloads() -> Vec<BoxedStrategy<Payload>> {
 }
 
 #[test]
-fn no_type_of_message_is_left_out() {
+fn all_message_types_are_generated() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let types: BTreeSet<u32> = payloads()
         .iter()
@@ -371,7 +371,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn every_message_is_read_as_it_was_written(payload in proptest::strategy::Union::new(payloads())) {
+    fn messages_survive_a_round_trip(payload in proptest::strategy::Union::new(payloads())) {
         let value = payload.to_value();
         prop_assert_eq!(&Payload::from_value(payload.message_type(), value.clone()).unwrap(), &payload);
 
@@ -383,7 +383,7 @@ proptest! {
     }
 
     #[test]
-    fn any_value_is_read_or_refused(value in any_value(), index in any::<prop::sample::Index>()) {
+    fn any_value_is_read_or_rejected(value in any_value(), index in any::<prop::sample::Index>()) {
         let message_type = *index.get(MessageType::ALL);
         if let Err(error) = Payload::from_value(message_type, Some(value)) {
             prop_assert!(error.is_mismatch());

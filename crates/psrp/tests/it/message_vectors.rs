@@ -1,25 +1,27 @@
-//! The messages of `messages.json` and of the recorded conversation, read into their types and written again.
+//! Messages of `messages.json` and of the recorded conversation, decoded into their types and encoded again.
 
 use psrp::Value;
 use psrp::clixml::Writer;
 use psrp::message::Payload;
 
-use crate::message_twin;
-use crate::message_twin::message_type;
+use crate::message_round_trip;
+use crate::message_round_trip::message_type;
 use crate::vectors_wire::load;
 
 #[test]
-fn every_message_is_read_and_written_as_it_was() {
+fn message_vectors_survive_a_round_trip() {
     let cases = load("messages.json");
     let cases = cases.as_array().expect("a list").iter();
     let same_bytes = cases
-        .filter(|case| message_twin::check(message_type(&case["type_id"]), case["data"].as_str().unwrap()))
+        .filter(|case| {
+            message_round_trip::check(message_type(&case["type_id"]), case["data"].as_str().unwrap())
+        })
         .count();
     assert!(same_bytes >= 30, "only {same_bytes} messages were compared byte for byte");
 }
 
 #[test]
-fn the_recorded_conversation_is_read_step_by_step() {
+fn the_recorded_conversation_is_decoded() {
     let conversation = load("conversation.json");
     let mut count = 0;
     for step in conversation["steps"].as_array().expect("a list") {
@@ -42,7 +44,7 @@ fn the_recorded_conversation_is_read_step_by_step() {
     assert_eq!(count, 42);
 }
 
-/// What some of the steps have to mean.
+/// Checks the content of some steps.
 fn check(step: Option<i64>, payload: &Payload) {
     use psrp::host::{HostRequest, HostResult};
     use psrp::message::{Availability, PipelineState, RunspacePoolState};

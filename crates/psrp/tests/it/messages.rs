@@ -1,4 +1,4 @@
-//! What messages are read from, what they refuse, and how they are written for older peers.
+//! Decoding of messages, their errors, and encoding for older peers.
 
 use psrp::clixml::from_slice;
 use psrp::host::{ConsoleColor, HostCall, HostOutcome, HostRequest, HostResponse, HostResult};
@@ -25,24 +25,24 @@ fn errors_name_the_member() {
     let call = r#"<I64 N="ci">1</I64><I32 N="mi">26</I32>"#;
     let cases = [
         (SessionCapability, "", "protocolversion is missing"),
-        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is no version"),
+        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is not a version"),
         (InitRunspacePool, r#"<I32 N="MinRunspaces">1</I32>"#, "MaxRunspaces is missing"),
         (
             InitRunspacePool,
             r#"<I64 N="MinRunspaces">9999999999</I64>"#,
-            "MinRunspaces is no integer of 32 bits",
+            "MinRunspaces is not a 32-bit integer",
         ),
-        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is no base64"),
+        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is not Base64"),
         (
             RunspaceAvailability,
             r#"<S N="SetMinMaxRunspacesResponse">1</S>"#,
             "SetMinMaxRunspacesResponse is neither",
         ),
-        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is no enumeration"),
+        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is not an enumeration"),
         (
             PipelineState,
             r#"<I32 N="PipelineState">5</I32><S N="ExceptionAsErrorRecord">x</S>"#,
-            "ExceptionAsErrorRecord is no object",
+            "ExceptionAsErrorRecord is not an object with members",
         ),
         (CreatePipeline, "", "PowerShell is missing"),
         (
@@ -53,14 +53,14 @@ fn errors_name_the_member() {
         (
             ApplicationPrivateData,
             r#"<S N="ApplicationPrivateData">x</S>"#,
-            "ApplicationPrivateData is no dictionary",
+            "ApplicationPrivateData is not a dictionary",
         ),
-        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is no list"),
+        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is not a list"),
         (PipelineHostCall, r#"<I64 N="ci">1</I64>"#, "mi is missing"),
         (
             PipelineHostResponse,
             r#"<I64 N="ci">1</I64><I32 N="mi">11</I32><I32 N="me">1</I32>"#,
-            "me is no object",
+            "me is not an object with members",
         ),
         (InformationRecord, "", "MessageData is missing"),
         (ProgressRecord, "", "ActivityId is missing"),
@@ -79,11 +79,11 @@ fn errors_name_the_member() {
         panic!("another message")
     };
     let error = call.request().unwrap_err();
-    assert!(error.to_string().contains("mp[2][0].label is no string"), "{error}");
+    assert!(error.to_string().contains("mp[2][0].label is not a string"), "{error}");
 }
 
 #[test]
-fn data_that_must_be_there_are_missed() {
+fn missing_data_is_an_error() {
     for message_type in MessageType::ALL {
         let empty = Payload::decode(*message_type, b"");
         match message_type {
@@ -98,7 +98,7 @@ fn data_that_must_be_there_are_missed() {
 }
 
 #[test]
-fn null_output_is_empty_or_an_element() {
+fn null_output_is_empty_or_a_nil_element() {
     for data in [b"".as_slice(), b"<Nil />", b"\xEF\xBB\xBF"] {
         let payload = Payload::decode(MessageType::PipelineOutput, data).unwrap();
         assert_eq!(payload, Payload::PipelineOutput(Value::Nil));
@@ -107,14 +107,14 @@ fn null_output_is_empty_or_an_element() {
 }
 
 #[test]
-fn unknown_types_keep_their_data() {
+fn unknown_message_types_preserve_their_data() {
     let payload = Payload::decode(MessageType::from_id(0x0004_1012), b"anything").unwrap();
     assert_eq!(payload, Payload::Other(0x0004_1012, b"anything".as_slice().into()));
     assert_eq!(payload.encode(&mut psrp::clixml::Writer::new()).unwrap(), b"anything");
 }
 
 #[test]
-fn order_case_types_and_further_members_do_not_matter() {
+fn order_case_type_names_and_extra_members_are_ignored() {
     let text = r#"<Obj><TN><T>System.Object</T></TN><Props><I32 N="MaxRunspaces">2</I32></Props><MS><S N="Future">x</S>
         <Obj N="apartmentstate"><I64>1</I64></Obj><By N="PSTHREADOPTIONS">7</By><I32 N="MinRunspaces">1</I32>
         <Nil N="HostInfo" /><Nil N="ApplicationArguments" /></MS></Obj>"#;
@@ -127,7 +127,7 @@ fn order_case_types_and_further_members_do_not_matter() {
 }
 
 #[test]
-fn a_pool_is_connected_with_and_without_limits() {
+fn connect_messages_may_omit_limits() {
     for data in ["<S />", "<Nil />"] {
         let value = from_slice(data.as_bytes()).unwrap();
         assert_eq!(ConnectRunspacePool::from_value(&value).unwrap(), ConnectRunspacePool::default());
@@ -138,7 +138,7 @@ fn a_pool_is_connected_with_and_without_limits() {
 }
 
 #[test]
-fn states_have_the_numbers_of_powershell() {
+fn states_have_powershells_numbers() {
     let numbers: Vec<i32> = RunspacePoolState::ALL.iter().map(|state| state.number()).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(RunspacePoolState::from_number(3), RunspacePoolState::Closed);
@@ -150,7 +150,7 @@ fn states_have_the_numbers_of_powershell() {
 }
 
 #[test]
-fn flags_are_named_as_net_does() {
+fn flags_are_named_as_in_dotnet() {
     for (flags, name) in
         [(0, "None"), (1, "AddInvocationInfoToErrorRecord"), (15, "AddInvocationInfo"), (16, "16")]
     {
@@ -162,7 +162,7 @@ fn flags_are_named_as_net_does() {
 }
 
 #[test]
-fn older_peers_get_no_members_that_they_refuse() {
+fn older_peers_get_only_supported_members() {
     let members = |message: &CreatePipeline, peer| {
         let value = message.to_value_for(peer).unwrap();
         let names = value["PowerShell"]["Cmds"].items().unwrap()[0].as_object().unwrap();
@@ -209,7 +209,7 @@ fn older_peers_get_no_members_that_they_refuse() {
 
 #[test]
 fn shared_objects_are_not_copied_without_bound() {
-    // A document of 60 kilobytes that stands for thousands of millions of arguments.
+    // A document of 60 kilobytes that represents billions of arguments.
     let refs = |id: &str| format!("<Ref RefId=\"{id}\" />").repeat(1000);
     let args = format!(
         r#"<Obj N="Args"><LST><Obj RefId="a"><MS><S N="V">x</S></MS></Obj>{}</LST></Obj>"#,
@@ -241,7 +241,7 @@ fn shared_objects_are_not_copied_without_bound() {
 }
 
 #[test]
-fn the_message_of_an_error_is_found() {
+fn error_messages_are_found_in_all_places() {
     let mut record = ErrorRecord::new("of the exception", ErrorCategory::ReadError);
     record.text = Some("of ToString".into());
     assert_eq!(record.message().unwrap(), &"of the exception");
@@ -258,7 +258,7 @@ fn the_message_of_an_error_is_found() {
 }
 
 #[test]
-fn write_host_is_told_from_other_information() {
+fn write_host_messages_are_recognized() {
     let message = HostInformationMessage {
         message: "hi".into(),
         no_new_line: Some(true),
@@ -293,7 +293,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn failed_calls_have_the_error_of_powershell() {
+fn failed_calls_have_powershells_error() {
     let call = HostCall::new(7, &HostRequest::ReadLine);
     let response = HostResponse::failed(&call, "no user");
     let value = response.to_value();
@@ -307,7 +307,7 @@ fn failed_calls_have_the_error_of_powershell() {
 }
 
 #[test]
-fn lists_of_commands_are_read() {
+fn command_metadata_is_read() {
     let parameter = "<Obj N='Value'><Props><S N='Name'>Path</S><S N='ParameterType'>System.String</S><B N='SwitchParameter'>false</B>\
         <B N='IsDynamic'>false</B><Obj N='Aliases'><LST><S>P</S></LST></Obj></Props></Obj>";
     let text = format!(
@@ -326,7 +326,7 @@ fn lists_of_commands_are_read() {
 }
 
 #[test]
-fn the_first_message_tells_what_is_implemented() {
+fn the_default_capabilities_are_those_implemented() {
     let data = Payload::SessionCapability(SessionCapability::default());
     let mut writer = psrp::clixml::Writer::new();
     assert_eq!(

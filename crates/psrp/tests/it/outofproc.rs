@@ -1,25 +1,25 @@
-//! Packets of the out-of-process transport: vectors, the rules, and lines in any division.
+//! Packets of the out-of-process transport: conformance vectors, rules, and lines in any chunk sizes.
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use psrp::Error;
 use psrp::fragment::Priority;
-use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
-use crate::fragment_twin::chunks;
-use crate::packet_twin::{Found, check, read};
+use crate::fragment_reference::chunks;
+use crate::packet_reference::{ReadResult, check, read};
 use crate::vectors_wire::{hex, load};
 
 const ID: &str = "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9";
 const TARGET: Option<Uuid> = Some(Uuid::from_u128(0xa1b2c3d4_e5f6_4718_8293_a4b5c6d7e8f9));
 
-fn parse(line: &str) -> Result<Found, Error> {
-    Packet::parse(line.as_bytes(), &mut Vec::new()).map(Found::from)
+fn parse(line: &str) -> Result<ReadResult, Error> {
+    Packet::parse(line.as_bytes(), &mut Vec::new()).map(ReadResult::from)
 }
 
-fn read_all(role: Role, text: &str) -> Vec<Found> {
+fn read_all(role: Role, text: &str) -> Vec<ReadResult> {
     let whole = read(role, ReaderOptions::new(), &[text.as_bytes()]);
     for size in [1, 2, 7, 64] {
         assert_eq!(read(role, ReaderOptions::new(), &chunks(text.as_bytes(), &[size])), whole);
@@ -27,16 +27,16 @@ fn read_all(role: Role, text: &str) -> Vec<Found> {
     whole
 }
 
-fn data(bytes: &[u8]) -> Found {
-    Found::Data(TARGET, Priority::Default, bytes.to_vec())
+fn data(bytes: &[u8]) -> ReadResult {
+    ReadResult::Data(TARGET, Priority::Default, bytes.to_vec())
 }
 
-fn close() -> Found {
+fn close() -> ReadResult {
     Packet::Close(TARGET).into()
 }
 
 #[test]
-fn the_vectors() {
+fn packet_vectors_are_accepted_or_rejected() {
     let cases = load("outofproc.json");
     let mut seen = 0;
     for case in cases.as_array().unwrap() {
@@ -51,7 +51,7 @@ fn the_vectors() {
                 let target = (!target.is_nil()).then_some(target);
                 let bytes = packet.get("data_hex").map(hex).unwrap_or_default();
                 let data = bytes.as_slice();
-                let expected = Found::from(match packet["type"].as_str().unwrap() {
+                let expected = ReadResult::from(match packet["type"].as_str().unwrap() {
                     "Data" if packet["stream"] == "PromptResponse" => {
                         Packet::Data { target, priority: Priority::PromptResponse, data }
                     }
@@ -71,22 +71,22 @@ fn the_vectors() {
             }
             "reject" if id == "named_pipe_error" => {
                 assert!(parse(line).is_err());
-                assert_eq!(client, [Found::Failure("something failed".into())]);
-                assert!(matches!(server[..], [Found::Error(_)]));
+                assert_eq!(client, [ReadResult::Failure("something failed".into())]);
+                assert!(matches!(server[..], [ReadResult::Error(_)]));
             }
             "reject" => {
                 assert!(parse(line).is_err(), "{id}");
-                assert!(matches!(client[..], [Found::Error(_)]), "{id}");
-                assert!(matches!(server[..], [Found::Error(_)]), "{id}");
+                assert!(matches!(client[..], [ReadResult::Error(_)]), "{id}");
+                assert!(matches!(server[..], [ReadResult::Error(_)]), "{id}");
             }
             "reject_or_skip" => {
                 assert!(parse(line).is_err(), "{id}");
                 assert_eq!(client, [], "{id}");
-                assert!(matches!(server[..], [Found::Error(_)]), "{id}");
+                assert!(matches!(server[..], [ReadResult::Error(_)]), "{id}");
             }
             "reject_server" => {
                 assert!(parse(line).is_err(), "{id}");
-                assert_eq!((client, server), (vec![], vec![Found::End]), "{id}");
+                assert_eq!((client, server), (vec![], vec![ReadResult::End]), "{id}");
             }
             "lenient" => {
                 assert_eq!(id, "two_packets");
@@ -100,15 +100,15 @@ fn the_vectors() {
     assert!(seen >= 22);
 }
 
-/// The vectors tell the target of packets by a pipeline's identifier; zeros are the pool.
+/// In the vectors a packet's target is a pipeline identifier; zeros mean the pool.
 #[test]
-fn zeros_are_the_pool() {
+fn a_zero_identifier_is_the_pool() {
     let line = b"<Signal PSGuid='00000000-0000-0000-0000-000000000000' />";
     assert_eq!(Packet::parse(line, &mut Vec::new()).unwrap(), Packet::Signal(None));
 }
 
 #[test]
-fn the_form_is_exact() {
+fn packets_are_encoded_in_canonical_form() {
     let mut line = Vec::new();
     let written = |packet: Packet<'_>, line: &mut Vec<u8>| {
         line.clear();
@@ -137,7 +137,7 @@ fn the_form_is_exact() {
 }
 
 #[test]
-fn what_xml_allows_is_read() {
+fn other_xml_spellings_are_read() {
     for line in [
         format!("<Data PSGuid='{ID}' Stream='Default'>AAEC</Data>"),
         format!("<Data Stream = \"DEFAULT\"\tPSGuid\n=\n'{ID}' >AAEC</Data >"),
@@ -163,13 +163,13 @@ fn what_xml_allows_is_read() {
     }
 }
 
-/// What an error has to be.
+/// Expected kind of an error.
 type Check = fn(&Error) -> bool;
 
-/// One of the originals reads an identifier in double quotes as the pool's, takes a missing one for zeros and unknown
-/// packets for known ones.
+/// go-psrpcore reads an identifier in double quotes as the pool's, a missing one as zeros, and unknown packets as known
+/// ones.
 #[test]
-fn everything_else_is_refused() {
+fn other_lines_are_rejected() {
     let cases: &[(&str, Check)] = &[
         ("", Error::is_unexpected_end),
         ("<", Error::is_unexpected_end),
@@ -225,33 +225,36 @@ fn a_client_skips_noise_and_empty_lines() {
     let noise = format!("Welcome!\r\n\n   \n>> <Data\n<Close PSGuid='{ID}' />\n \t<Close PSGuid='{ID}' />");
     assert_eq!(read_all(Role::Client, &noise), [close(), close()]);
     let server = read_all(Role::Server, &format!("<Close PSGuid='{ID}' />\nWelcome!\n"));
-    assert!(matches!(&server[..], [_, Found::Error(text)] if text.ends_with("(at byte 56)")), "{server:?}");
+    assert!(
+        matches!(&server[..], [_, ReadResult::Error(text)] if text.ends_with("(at byte 56)")),
+        "{server:?}"
+    );
 }
 
 #[test]
 fn an_empty_line_ends_the_session_of_a_server() {
     let found = read_all(Role::Server, &format!("<Close PSGuid='{ID}' />\r\n\r\n"));
-    assert_eq!(found, [close(), Found::End]);
+    assert_eq!(found, [close(), ReadResult::End]);
 }
 
 #[test]
-fn a_byte_order_mark_may_begin_the_stream_only() {
+fn a_byte_order_mark_is_allowed_only_at_the_start() {
     let line = format!("\u{feff}<Close PSGuid='{ID}' />\n");
     assert_eq!(read_all(Role::Server, &line), [close()]);
-    assert!(matches!(read_all(Role::Server, &line.repeat(2))[..], [_, Found::Error(_)]));
+    assert!(matches!(read_all(Role::Server, &line.repeat(2))[..], [_, ReadResult::Error(_)]));
 }
 
 #[test]
-fn what_is_behind_a_packet_comes_after_it() {
+fn several_packets_on_a_line_are_read_in_order() {
     let packet = format!("<Close PSGuid='{ID}' />");
     let line = format!("{packet} {packet}<!-- x -->{packet}\n{packet}\n");
     assert_eq!(read_all(Role::Server, &line), [close(), close(), close(), close()]);
     let line = format!("{packet}<Foo/>\n{packet}\n");
-    assert!(matches!(read_all(Role::Server, &line)[..], [_, Found::Error(_)]));
+    assert!(matches!(read_all(Role::Server, &line)[..], [_, ReadResult::Error(_)]));
 }
 
 #[test]
-fn a_long_line_fails_before_it_is_stored() {
+fn an_overlong_line_fails_before_it_is_buffered() {
     let mut reader = PacketReader::new(Role::Client);
     let chunk = [b'x'; 1024];
     for _ in 0..ReaderOptions::DEFAULT_MAX_LINE / chunk.len() {
@@ -276,7 +279,7 @@ fn a_long_line_fails_before_it_is_stored() {
         .unwrap();
     assert!(matches!(
         PacketReader::new(Role::Client).next(&mut &line[..]),
-        Ok(Some(Received::Packet(Packet::Data { data, .. }))) if data == largest
+        Ok(Some(ReaderEvent::Packet(Packet::Data { data, .. }))) if data == largest
     ));
 }
 
@@ -311,17 +314,17 @@ fn line() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_division_does_not_matter(text in line(), sizes in vec(1..30_usize, 0..4), max in 20..200_usize) {
+    fn chunks_do_not_matter(text in line(), sizes in vec(1..30_usize, 0..4), max in 20..200_usize) {
         check(text.as_bytes(), &chunks(text.as_bytes(), &sizes), max);
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200), sizes in vec(1..30_usize, 0..4)) {
+    fn any_bytes_are_read_or_rejected(bytes in vec(any::<u8>(), 0..200), sizes in vec(1..30_usize, 0..4)) {
         check(&bytes, &chunks(&bytes, &sizes), 100);
     }
 
     #[test]
-    fn what_is_written_is_read(
+    fn written_documents_are_read_back(
         packets in vec((option::of(1..u128::MAX), any::<bool>(), vec(any::<u8>(), 1..100)), 0..5),
         sizes in vec(1..90_usize, 0..4)
     ) {
@@ -332,7 +335,7 @@ proptest! {
             let priority = if *prompt { Priority::PromptResponse } else { Priority::Default };
             for packet in [Packet::Data { target, priority, data }, Packet::Signal(target)] {
                 packet.encode(&mut wire).unwrap();
-                expected.push(Found::from(packet));
+                expected.push(ReadResult::from(packet));
             }
         }
         prop_assert_eq!(read(Role::Server, ReaderOptions::new(), &chunks(&wire, &sizes)), expected);

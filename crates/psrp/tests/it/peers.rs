@@ -1,8 +1,8 @@
-//! psrpcore, pypsrp and go-psrpcore: each reads what we write, and we read what it writes.
+//! Interoperability with psrpcore, pypsrp and go-psrpcore: each decodes our documents, and we decode theirs.
 //!
-//! `PSRP_PYTHON` names a Python interpreter that has what `peers/requirements.txt` lists; the program in Go is built from
-//! `benches/peers/go`. Without these the tests say so and pass. What the peers get wrong, and is left out, stands in
-//! `peers/README.md`.
+//! `PSRP_PYTHON` names a Python interpreter with the packages of `peers/requirements.txt`; the Go program is built from
+//! `benches/peers/go`. Without these the tests are skipped with a message and pass. `peers/README.md` lists the defects
+//! of peers, which are left out.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,10 +14,10 @@ use test_support::optional;
 
 use crate::support;
 
-/// Values of each direction.
+/// Number of values in each direction.
 const VALUES: usize = 2_000;
 
-/// The command of a peer in Python, `None` with a line that is seen in spite of the captured output.
+/// Command of a Python peer; `None` if it is skipped.
 fn python(script: &str) -> Option<Command> {
     let python = optional::variable("PSRP_PYTHON")?;
     let mut command = Command::new(python);
@@ -26,14 +26,14 @@ fn python(script: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The command of the peer in Go, built first.
+/// Command of the Go peer, built first.
 fn go() -> Option<Command> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exchange-psrp");
     let go = |arguments: &[&str]| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/go");
         Command::new("go").current_dir(source).env("GOTOOLCHAIN", "local").args(arguments).output()
     };
-    // What cannot be had is no failure; what is there has to build.
+    // A missing Go toolchain is no failure, but a failing build is.
     match go(&["mod", "download", "github.com/smnsjas/go-psrpcore", "github.com/google/uuid"]) {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
@@ -59,7 +59,7 @@ fn run(peer: fn() -> Option<Command>, mode: &str, seed: u32, input: String) -> O
         .spawn()
         .expect("the peer can be started");
     let mut stdin = child.stdin.take().unwrap();
-    // It answers while it is written to.
+    // It responds while it is written to.
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let complaint = String::from_utf8_lossy(&stderr);
@@ -68,8 +68,8 @@ fn run(peer: fn() -> Option<Command>, mode: &str, seed: u32, input: String) -> O
     Some(String::from_utf8(stdout).unwrap())
 }
 
-/// Has `peer` write values, compares what we read with what it meant, and has it check what we write of the same.
-/// `adjust` makes of a tree the value that the peer is given.
+/// Lets `peer` write values and compares them after decoding, then lets it check our encoding of the same values.
+/// `adjust` converts a tree to a value that the peer supports.
 fn exchange(peer: fn() -> Option<Command>, seed: u32, adjust: fn(&mut serde_json::Value)) {
     let Some(written) = run(peer, "write", seed, String::new()) else { return };
     let mut answer = String::new();
@@ -107,7 +107,7 @@ fn psrpcore() {
 
 #[test]
 fn pypsrp() {
-    // It gives its lists the type names of arrays, which it does not read as lists itself.
+    // pypsrp gives lists the type names of arrays, which it does not read as lists.
     fn plain(tree: &mut serde_json::Value) {
         match tree {
             serde_json::Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! Recorded sessions between PowerShell's client and PowerShell's server (`tests/data/powershell`), with our state machine
-//! in place of either.
+//! Recorded sessions between PowerShell's client and server (`tests/data/powershell`), with our state machine in place
+//! of either.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn steps(name: &str) -> Vec<Step> {
     steps.collect()
 }
 
-/// The client's events of a session.
+/// Returns the client's events of a session.
 fn events_of_client(name: &str) -> Vec<client::Event> {
     let steps = steps(name);
     let mut config = client::Config::new();
@@ -69,7 +69,7 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
         if !step.from_client {
             pool.handle_packet(packet).unwrap();
             events.extend(std::iter::from_fn(|| pool.poll_event()));
-            // The start-up script has failed, which the server tells twice.
+            // The server reports a failed startup script twice.
             if pool.state() == RunspacePoolState::Broken {
                 break;
             }
@@ -120,7 +120,7 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
     events
 }
 
-/// The server's events of a session.
+/// Returns the server's events of a session.
 fn events_of_server(name: &str) -> Vec<server::Event> {
     let mut pool = server::RunspacePool::new(server::Config::new());
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
@@ -144,7 +144,7 @@ fn events_of_server(name: &str) -> Vec<server::Event> {
                     assert_eq!(number, (!call.is_void()).then_some(call.call_id));
                 }
                 (Payload::RunspaceAvailability(answer), _) => {
-                    pool.answer(answer.call_id, answer.availability).unwrap()
+                    pool.respond(answer.call_id, answer.availability).unwrap()
                 }
                 (Payload::PipelineState(info), Some(pipeline)) => match info.state {
                     PipelineState::Completed => pipeline.complete().unwrap(),
@@ -164,7 +164,7 @@ fn events_of_server(name: &str) -> Vec<server::Event> {
     events
 }
 
-/// A value in short: the text of secrets, and the types of objects.
+/// Formats a value briefly: the text of secrets, and the types of objects.
 fn short(value: &Value) -> String {
     match value {
         Value::SecureString(secret) => format!("secret {}", *secret.reveal().unwrap()),
@@ -187,7 +187,7 @@ fn client_sees(name: &str) -> Vec<String> {
         Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
         Event::ApplicationPrivateData(data) => format!("data {}", data.data.unwrap().iter().count()),
         Event::State(info) => failed(format!("pool {}", info.state), info.error),
-        Event::Answer { availability, .. } => format!("{availability:?}"),
+        Event::RequestCompleted { availability, .. } => format!("{availability:?}"),
         Event::HostCall { call, .. } => format!("call {:?}", call.method),
         Event::Pipeline { event, .. } => match event {
             PipelineEvent::Output(value) => short(&value),
@@ -237,7 +237,7 @@ fn server_sees(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn recorded_sessions_lead_to_the_same_events() {
+fn recorded_sessions_produce_the_recorded_events() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/powershell");
     let expected = std::fs::read_to_string(folder.join("events.list")).unwrap();
     let files =

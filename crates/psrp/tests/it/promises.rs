@@ -1,5 +1,5 @@
-//! What the front page promises and no other file of tests shows: no I/O, no clock and no threads, errors that tell what and
-//! where, and secrets that stay hidden.
+//! Guarantees of the crate documentation that no other test covers: no I/O, no clock and no threads, errors with cause
+//! and position, and hidden secrets.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use psrp::clixml::{
     ConsoleFilter, Document, DocumentWriter, Limits, ReadOptions, Reader, WriteOptions, Writer, from_slice,
     to_vec,
 };
-use psrp::fragment::{Assembler, Fragment, Fragmenter, InterleavedAssembler, Priority, SendQueue};
+use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
     ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
     MessageHeader, MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary,
 };
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use psrp::record::{ErrorCategory, ErrorRecord, PsCredential};
 use psrp::value::{Members, SecureString};
 use psrp::{Error, Object, Value, client, server};
@@ -25,22 +25,22 @@ use uuid::Uuid;
 
 const SECRET: &str = "s3cret";
 
-/// Whether a text has the secret in it: as it is, in hexadecimal, in base64, or as numbers of its bytes.
-fn tells(text: &str) -> bool {
+/// Returns whether a text contains the secret: as text, hexadecimal, base64, or a list of byte values.
+fn contains_secret(text: &str) -> bool {
     let text: String = text.to_lowercase().split_whitespace().collect();
     [SECRET, "733363", "czncjcm", "115,51,99", "115,0,51", "73,33,63"].iter().any(|form| text.contains(form))
 }
 
-fn hides(what: impl Debug) {
+fn assert_hidden(what: impl Debug) {
     for shown in [format!("{what:?}"), format!("{what:#?}")] {
-        assert!(!shown.is_empty() && !tells(&shown), "{shown}");
+        assert!(!shown.is_empty() && !contains_secret(&shown), "{shown}");
     }
 }
 
-type Is = fn(&Error) -> bool;
+type KindCheck = fn(&Error) -> bool;
 
 /// Every kind of error with its name.
-const KINDS: [(&str, Is); 23] = [
+const KINDS: [(&str, KindCheck); 23] = [
     ("closed", Error::is_closed),
     ("pipeline", Error::is_pipeline),
     ("timeout", Error::is_timeout),
@@ -70,7 +70,7 @@ fn kinds(error: &Error) -> Vec<&'static str> {
     KINDS.iter().filter(|(_, is)| is(error)).map(|(name, _)| *name).collect()
 }
 
-/// The name of the kind of an error, as in its method.
+/// Returns the name of an error's kind, as in its method.
 fn kind(error: &Error) -> String {
     let mut name = String::new();
     for letter in format!("{:?}", error.kind()).chars() {
@@ -89,7 +89,7 @@ fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What the front page lists under its modules, and what these are made of.
+/// Modules listed in the crate documentation, and the modules they use.
 const MODULES: [&str; 12] = [
     "client",
     "clixml",
@@ -106,7 +106,7 @@ const MODULES: [&str; 12] = [
 ];
 
 #[test]
-fn the_code_starts_nothing_and_asks_nobody() {
+fn protocol_modules_use_no_io_clock_or_threads() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![root.join("error.rs")];
     for module in MODULES {
@@ -131,7 +131,7 @@ fn the_code_starts_nothing_and_asks_nobody() {
         ] {
             assert!(!code.contains(word), "{word} in {}", file.display());
         }
-        // An error of I/O can be told by the one type of errors.
+        // The error type may contain an I/O error.
         let is_document = file.starts_with(root.join("clixml/document"));
         let may = is_document || file.ends_with("error.rs");
         assert!(may || !code.contains("std::io"), "I/O in {}", file.display());
@@ -140,7 +140,7 @@ fn the_code_starts_nothing_and_asks_nobody() {
 }
 
 #[test]
-fn what_is_not_known_is_kept() {
+fn unknown_data_is_preserved() {
     // Members of any object, and of a record.
     let xml = br#"<Obj RefId="0"><Props><S N="A">1</S></Props><MS><S N="B">2</S><S N="b">3</S></MS></Obj>"#;
     assert_eq!(to_vec(&from_slice(xml).unwrap()).unwrap(), xml);
@@ -162,7 +162,7 @@ fn what_is_not_known_is_kept() {
     assert_eq!(payload.encode(&mut Writer::new()).unwrap(), b"<Any/>");
 }
 
-/// All errors that readers of bytes find in these.
+/// Returns all errors of all decoders for these bytes.
 fn errors_of(bytes: &[u8]) -> Vec<Error> {
     let mut errors = Vec::new();
     errors.extend(from_slice(bytes).err());
@@ -184,13 +184,12 @@ fn errors_of(bytes: &[u8]) -> Vec<Error> {
         errors.extend(failure);
     }
     errors.extend(Assembler::new().next(&mut &*bytes).err());
-    errors.extend(InterleavedAssembler::new().next(&mut &*bytes).err());
     errors
 }
 
 proptest! {
     #[test]
-    fn errors_tell_what_and_where(bytes in prop_oneof![
+    fn errors_have_a_kind_and_an_offset(bytes in prop_oneof![
         vec(any::<u8>(), 0..80),
         vec(0..4_u8, 20..80),
         "(<|>|/|Obj|S|MS|N=\"|\"| |x|LST|&|I32|PSGuid='|'|Data){0,30}".prop_map(String::into_bytes),
@@ -201,9 +200,9 @@ proptest! {
         }
     }
 
-    /// What the bytes mean has a place in the value in place of one in the bytes.
+    /// Errors about decoded values have a path instead of a byte offset.
     #[test]
-    fn mismatches_tell_what(member in "[a-z]{1,8}", index in any::<prop::sample::Index>()) {
+    fn mismatches_have_a_path(member in "[a-z]{1,8}", index in any::<prop::sample::Index>()) {
         let message_type = MessageType::ALL[index.index(MessageType::ALL.len())];
         let xml = format!("<Obj><MS><S N=\"{member}\">x</S></MS></Obj>");
         if let Err(error) = Payload::decode(message_type, xml.as_bytes()) {
@@ -217,7 +216,7 @@ fn secret_bag() -> Value {
     Object::custom([(SECRET, SECRET)]).into()
 }
 
-/// An error of every kind, with the secret in what it is about.
+/// Returns an error of every kind, with the secret in its input.
 fn failures() -> Vec<Error> {
     let text = format!("<S>{SECRET}</S>");
     let guid = Uuid::nil();
@@ -258,7 +257,6 @@ fn failures() -> Vec<Error> {
     failures.push(Message::decode(SECRET.as_bytes()).unwrap_err());
     failures.push(Message::decode(SECRET.repeat(10).as_bytes()).unwrap_err());
     failures.push(Assembler::new().next(&mut &bytes[..]).unwrap_err());
-    failures.push(InterleavedAssembler::new().next(&mut &bytes[..]).unwrap_err());
     failures.push(Payload::decode(MessageType::PipelineState, text.as_bytes()).unwrap_err());
     failures.push(Payload::from_value(MessageType::CreatePipeline, Some(secret_bag())).unwrap_err());
     failures.push(PsCredential::from_value(&secret_bag()).unwrap_err());
@@ -304,9 +302,9 @@ impl io::Read for FailingReader {
     }
 }
 
-/// The list above has all kinds that there are.
+/// The list above is complete.
 #[test]
-fn all_kinds_are_known() {
+fn the_list_of_error_kinds_is_complete() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/error.rs");
     let source = fs::read_to_string(source).unwrap();
     let mut predicates: Vec<_> = source
@@ -323,7 +321,7 @@ fn all_kinds_are_known() {
 fn errors_show_no_value_of_the_input() {
     let failures = failures();
     for (kind, is) in KINDS {
-        // These need a transport and another side; the tests of `io`, of SSH and of WS-Management make them.
+        // These need a transport and a peer; the tests of `io`, SSH and WS-Management cover them.
         let of_sessions =
             ["closed", "corrupt", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
                 .contains(&kind);
@@ -332,47 +330,44 @@ fn errors_show_no_value_of_the_input() {
     }
     for error in &failures {
         assert_eq!(kinds(error), [kind(error)], "{error}");
-        assert!(!tells(&error.to_string()), "{error}");
-        hides(error);
+        assert!(!contains_secret(&error.to_string()), "{error}");
+        assert_hidden(error);
     }
 }
 
 #[test]
-fn what_holds_bytes_does_not_show_them() {
+fn debug_output_hides_buffered_bytes() {
     let xml = format!("#< CLIXML\n<Objs><S>{SECRET}</S><S>{SECRET}");
     let mut reader = Reader::new(xml.as_bytes());
-    hides(reader.next().unwrap().is_ok());
-    hides(&reader);
-    hides(Document::from_bytes(xml.clone().into_bytes(), ReadOptions::new()).unwrap());
+    assert_hidden(reader.next().unwrap().is_ok());
+    assert_hidden(&reader);
+    assert_hidden(Document::from_bytes(xml.clone().into_bytes(), ReadOptions::new()).unwrap());
     let mut filter = ConsoleFilter::new();
     filter.push(xml.as_bytes(), |_| {});
-    hides(&filter);
+    assert_hidden(&filter);
     let mut writer = Writer::with_options(WriteOptions::new());
     writer.write(&SECRET.into()).unwrap();
-    hides(&writer);
+    assert_hidden(&writer);
     let mut document = DocumentWriter::new(Vec::new());
     document.write(None, &SECRET.into()).unwrap();
-    hides(&document);
+    assert_hidden(&document);
 
     let pool_id = Uuid::from_u128(1);
     let message_type = MessageType::PipelineInput;
     let header = MessageHeader { destination: Destination::Server, message_type, pool_id, pipeline_id: None };
-    hides(Message { header, data: SECRET.as_bytes() });
+    assert_hidden(Message { header, data: SECRET.as_bytes() });
     let text = SECRET.repeat(10);
     let mut fragmenter = Fragmenter::new().fragment_size(40);
-    hides(fragmenter.split(text.as_bytes()));
+    assert_hidden(fragmenter.split(text.as_bytes()));
     for fragment in fragmenter.split(text.as_bytes()) {
-        hides(fragment);
+        assert_hidden(fragment);
     }
-    let mut queue = SendQueue::new(fragmenter.clone());
-    queue.push(None, Priority::Default, text.as_bytes());
-    hides(&queue);
     let mut wire = Vec::new();
     fragmenter.encode(text.as_bytes(), &mut wire);
     for length in 0..=wire.len() {
-        let (mut strict, mut tolerant) = (Assembler::new(), InterleavedAssembler::new());
-        let _ = (strict.next(&mut &wire[..length]).unwrap(), tolerant.next(&mut &wire[..length]).unwrap());
-        hides((&strict, &tolerant));
+        let mut assembler = Assembler::new();
+        let _ = assembler.next(&mut &wire[..length]).unwrap();
+        assert_hidden(&assembler);
     }
 
     let mut line = Vec::new();
@@ -382,29 +377,29 @@ fn what_holds_bytes_does_not_show_them() {
     for length in 0..=line.len() {
         let mut reader = PacketReader::new(Role::Server);
         let found = reader.next(&mut &line[..length]).unwrap();
-        assert_eq!(matches!(found, Some(Received::Packet(_))), length == line.len());
-        hides(&found);
-        hides(&reader);
+        assert_eq!(matches!(found, Some(ReaderEvent::Packet(_))), length == line.len());
+        assert_hidden(&found);
+        assert_hidden(&reader);
     }
 }
 
 #[test]
-fn strings_that_are_secret_are_never_shown() {
+fn debug_output_hides_secure_strings() {
     let secret = || SecureString::new(SECRET);
     let received = SecureString::from_encrypted(SECRET.as_bytes());
     let credential = PsCredential::new("user", secret());
-    hides((secret(), &received, &credential));
+    assert_hidden((secret(), &received, &credential));
     let value = Value::from(Object::list([Value::from(secret()), credential.to_value(), received.into()]));
-    hides(&value);
-    hides(value.as_object().unwrap().base());
-    hides(Object::builder().extended("a", secret()));
+    assert_hidden(&value);
+    assert_hidden(value.as_object().unwrap().base());
+    assert_hidden(Object::builder().extended("a", secret()));
     let call = HostCall::new(1, &HostRequest::ReadLineAsSecureString);
     for result in [HostResult::Secure(secret()), HostResult::Credential(credential)] {
-        hides(HostResponse::new(&call, &result));
-        hides(result);
+        assert_hidden(HostResponse::new(&call, &result));
+        assert_hidden(result);
     }
-    hides(Payload::PipelineInput(value));
-    hides(EncryptedSessionKey { blob: SECRET.as_bytes().into() });
+    assert_hidden(Payload::PipelineInput(value));
+    assert_hidden(EncryptedSessionKey { blob: SECRET.as_bytes().into() });
     #[cfg(feature = "crypto")]
     {
         use psrp::crypto::SessionKey;
@@ -412,22 +407,22 @@ fn strings_that_are_secret_are_never_shown() {
         let mut bytes = [0; 32];
         bytes[..SECRET.len()].copy_from_slice(SECRET.as_bytes());
         let key = SessionKey::from_bytes(bytes).unwrap();
-        hides(&key);
+        assert_hidden(&key);
         let string = SecureString::from_encrypted(secret().encrypt(&key).unwrap());
         string.decrypt(&key).unwrap();
-        hides(string);
-        hides(server::Config::new().session_key(key));
+        assert_hidden(string);
+        assert_hidden(server::Config::new().session_key(key));
     }
 }
 
 #[test]
-fn pools_do_not_show_what_they_send_and_receive() {
+fn debug_output_of_pools_hides_messages() {
     let arguments = PrimitiveDictionary::new([("Password", SECRET)]);
     let init = InitRunspacePool { application_arguments: Some(arguments), ..InitRunspacePool::default() };
     let client_config = client::Config::new().init(init).fragment_size(60);
     let data = ApplicationPrivateData::new([("Password", SECRET)]);
     let server_config = server::Config::new().application_private_data(data).fragment_size(60);
-    hides((&client_config, &server_config));
+    assert_hidden((&client_config, &server_config));
     let mut client = client::RunspacePool::new(client_config);
     let mut server = server::RunspacePool::new(server_config);
     client.open().unwrap();
@@ -435,10 +430,10 @@ fn pools_do_not_show_what_they_send_and_receive() {
     let mut buffer = Vec::new();
     let mut exchange = |client: &mut client::RunspacePool, server: &mut server::RunspacePool| {
         loop {
-            // At each step there is something in the queues, in the assemblers or in events.
-            hides((&*client, &*server));
+            // At each step the queues, assemblers or events contain something.
+            assert_hidden((&*client, &*server));
             if let Some(packet) = client.poll_transmit(100, &mut buffer) {
-                hides(packet);
+                assert_hidden(packet);
                 server.handle_packet(packet).unwrap();
             } else if let Some(packet) = server.poll_transmit(100, &mut buffer) {
                 client.handle_packet(packet).unwrap();
@@ -456,8 +451,8 @@ fn pools_do_not_show_what_they_send_and_receive() {
     exchange(&mut client, &mut server);
     client.pipeline(id).unwrap().send_input(SECRET).unwrap();
     server.pipeline(id).unwrap().write_output(SECRET).unwrap();
-    hides((client.pipeline(id).unwrap(), server.pipeline(id).unwrap()));
+    assert_hidden((client.pipeline(id).unwrap(), server.pipeline(id).unwrap()));
     exchange(&mut client, &mut server);
-    assert!(std::iter::from_fn(|| client.poll_event()).any(|event| tells(&format!("{event:?}"))));
-    assert!(std::iter::from_fn(|| server.poll_event()).any(|event| tells(&format!("{event:?}"))));
+    assert!(std::iter::from_fn(|| client.poll_event()).any(|event| contains_secret(&format!("{event:?}"))));
+    assert!(std::iter::from_fn(|| server.poll_event()).any(|event| contains_secret(&format!("{event:?}"))));
 }

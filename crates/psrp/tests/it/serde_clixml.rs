@@ -1,4 +1,4 @@
-//! Rust types as documents, byte for byte, and documents as PowerShell writes them as Rust types.
+//! Rust types to documents, byte for byte, and PowerShell's documents to Rust types.
 #![cfg(feature = "serde")]
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn maps_are_dictionaries() {
 }
 
 #[test]
-fn a_net_type_has_its_parts_in_place() {
+fn dotnet_types_have_names_text_and_members() {
     #[derive(Serialize)]
     #[serde(rename = "My.Thing")]
     struct Thing {
@@ -60,7 +60,7 @@ fn a_net_type_has_its_parts_in_place() {
 }
 
 #[test]
-fn objects_of_powershell() {
+fn powershell_objects_are_deserialized() {
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "PascalCase")]
     struct Service {
@@ -107,7 +107,7 @@ fn references_are_followed() {
 }
 
 #[test]
-fn doubled_references_of_a_document_end_at_the_budget() {
+fn doubled_references_of_a_document_exceed_the_budget() {
     let mut document = String::from("<Obj RefId='0'><LST><Obj RefId='1'><LST><S>x</S></LST></Obj>");
     for level in 2..40 {
         let below = level - 1;
@@ -119,7 +119,7 @@ fn doubled_references_of_a_document_end_at_the_budget() {
 }
 
 #[test]
-fn failures_of_both_steps() {
+fn errors_of_parsing_and_deserializing_are_distinct() {
     let error = from_clixml::<i32>(b"<I32>x</I32>").unwrap_err();
     assert!(error.is_invalid_text());
     assert!(error.offset().is_some());
@@ -129,7 +129,7 @@ fn failures_of_both_steps() {
 }
 
 #[test]
-fn encrypted_strings_pass_through() {
+fn encrypted_strings_are_preserved() {
     let secret: SecureString = from_clixml(b"<SS>AQID</SS>").unwrap();
     assert!(secret.is_encrypted());
     writes(&secret, "<SS>AQID</SS>");

@@ -1,4 +1,4 @@
-//! Errors name the place and what was expected, and never what was found; hostile values end in one.
+//! Errors name the path and the expected type, but never the value. Malicious values end in an error.
 #![cfg(feature = "serde")]
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ fn error(value: impl Into<Value>) -> String {
 }
 
 #[test]
-fn the_place_is_the_way_from_the_root() {
+fn error_paths_start_at_the_root() {
     let order = |count: Value| {
         let lines = [Object::custom([("Count", Value::from(1))]), Object::custom([("COUNT", count)])];
         Object::custom([("Lines", Object::list(lines))])
@@ -43,7 +43,7 @@ fn the_place_is_the_way_from_the_root() {
     );
     assert_eq!(
         error(order(4096.into())),
-        "the value is not of the expected shape: Lines[1].Count: expected u8, found an integer that is no such thing"
+        "the value is not of the expected shape: Lines[1].Count: expected u8, found an integer with an invalid value"
     );
     assert!(
         error(Object::custom([("Lines", Object::list([Object::custom([("x", 1)])]))]))
@@ -55,18 +55,18 @@ fn the_place_is_the_way_from_the_root() {
 }
 
 #[test]
-fn writing_names_the_place_too() {
+fn serialization_errors_have_a_path() {
     #[derive(Serialize)]
     struct Outer {
         items: Vec<BTreeMap<i32, u128>>,
     }
     let error = to_value(&Outer { items: vec![BTreeMap::new(), BTreeMap::from([(1, 5)])] }).unwrap_err();
     assert!(error.is_unwritable());
-    assert!(error.to_string().contains("items[1][value 0]: an integer of 128 bits"), "{error}");
+    assert!(error.to_string().contains("items[1][value 0]: a 128-bit integer"), "{error}");
 }
 
 #[test]
-fn what_a_type_says_is_the_source() {
+fn errors_of_custom_types_are_the_source() {
     let error = from_value::<std::net::IpAddr>(&"no address".into()).unwrap_err();
     assert!(error.is_mismatch());
     assert!(error.source().unwrap().to_string().contains("address"));
@@ -74,7 +74,7 @@ fn what_a_type_says_is_the_source() {
 }
 
 #[test]
-fn values_are_never_in_the_text() {
+fn error_texts_never_contain_values() {
     #[derive(Debug, Deserialize)]
     enum Choice {
         Yes,
@@ -111,7 +111,7 @@ fn values_are_never_in_the_text() {
 }
 
 #[test]
-fn secrets_stay_secret() {
+fn secure_strings_are_not_serialized_as_text() {
     #[derive(Serialize, Deserialize)]
     struct Login {
         password: SecureString,
@@ -129,7 +129,7 @@ fn secrets_stay_secret() {
     assert!(from_value::<BTreeMap<String, Vec<u8>>>(&value).unwrap_err().is_mismatch());
     let back: Login = from_value(&value).unwrap();
     assert_eq!(back.password.reveal().unwrap().as_str(), "hunter2");
-    // A configuration file has the text.
+    // A configuration file may contain the text.
     let login: Login = serde_json::from_str(r#"{"password":"hunter2"}"#).unwrap();
     assert_eq!(login.password.reveal().unwrap().as_str(), "hunter2");
 }
@@ -143,13 +143,13 @@ fn doubled(levels: u32) -> Value {
 }
 
 #[test]
-fn doubled_references_end_at_the_budget() {
+fn doubled_references_exceed_the_budget() {
     let value = doubled(60);
     let budget = Budget::new().max_values(100_000);
     assert!(budget.from_value::<serde_json::Value>(&value).unwrap_err().is_limit());
     let error = serde_json::to_string(&Plain::new(&value).budget(budget)).unwrap_err();
     assert!(error.to_string().contains("budget"), "{error}");
-    // What takes the value as it is, or passes over it, needs no budget.
+    // Skipping a value, or keeping it as a `Value`, needs no budget.
     assert_eq!(budget.from_value::<Value>(&value).unwrap(), value);
     assert!(budget.from_value::<IgnoredAny>(&value).is_ok());
     assert!(budget.from_value::<serde_json::Value>(&doubled(10)).is_ok());
@@ -165,7 +165,7 @@ fn long_text_costs_more_than_short_text() {
 }
 
 #[test]
-fn cycles_end_at_the_depth() {
+fn cycles_exceed_the_depth() {
     #[derive(Debug, Deserialize)]
     #[allow(dead_code, reason = "read for the errors alone")]
     struct Node {
@@ -174,7 +174,7 @@ fn cycles_end_at_the_depth() {
     let node = Value::from(Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me))));
     assert!(from_value::<Node>(&node).unwrap_err().is_limit());
     assert!(Budget::new().max_depth(7).from_value::<serde_json::Value>(&node).unwrap_err().is_limit());
-    // As plain data, the inner one is shown as its text.
+    // As plain data, the inner object is shown as its text.
     assert_eq!(serde_json::to_string(&node).unwrap(), r#"{"me":null}"#);
 
     // An object that wraps a reference to itself.
@@ -199,7 +199,7 @@ fn depth_is_limited() {
 }
 
 #[test]
-fn a_panic_leaves_no_trace() {
+fn a_panic_leaves_no_state_behind() {
     struct Panics;
     impl Serialize for Panics {
         fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {

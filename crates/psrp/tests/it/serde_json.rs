@@ -1,4 +1,4 @@
-//! Values as JSON, and JSON as values.
+//! Values to JSON and JSON to values.
 #![cfg(feature = "serde")]
 
 use psrp::serde::Plain;
@@ -13,7 +13,7 @@ fn shows(value: impl Into<Value>, expected: serde_json::Value) {
 }
 
 #[test]
-fn each_kind_of_value() {
+fn values_of_each_kind_become_json() {
     shows(Value::Nil, json!(null));
     shows(true, json!(true));
     shows(-5_i8, json!(-5));
@@ -48,7 +48,7 @@ fn each_kind_of_value() {
 }
 
 #[test]
-fn objects() {
+fn objects_become_json() {
     shows(Object::list([1, 2]), json!([1, 2]));
     shows(Object::builder().list(ContainerKind::Queue, ["a"]).extended("Count", 1).build(), json!(["a"]));
     shows(
@@ -86,7 +86,7 @@ fn a_cycle_is_shown_as_text() {
 }
 
 #[test]
-fn type_names_on_demand() {
+fn type_names_are_optional_in_json() {
     let list = Object::builder()
         .type_names(["List"])
         .list(ContainerKind::List, [Value::from(Object::enumeration("E", "A", 1)), 2.into()])
@@ -116,7 +116,7 @@ fn type_names_on_demand() {
 }
 
 #[test]
-fn json_as_values() {
+fn json_becomes_values() {
     let value: Value = serde_json::from_str(
         r#"{"n": null, "b": true, "i": 5, "l": 5000000000, "u": 18446744073709551615, "f": 1.5, "s": "x", "a": [1, "y"]}"#,
     )
@@ -133,7 +133,7 @@ fn json_as_values() {
 }
 
 #[test]
-fn own_types_from_json() {
+fn protocol_types_are_read_from_json() {
     assert_eq!(serde_json::from_str::<Version>(r#""7.4""#).unwrap(), Version::new(7, 4));
     assert_eq!(serde_json::from_str::<TimeSpan>(r#""PT1S""#).unwrap(), TimeSpan::from_ticks(10_000_000));
     assert_eq!(serde_json::from_str::<PsString>(r#""x""#).unwrap(), "x");

@@ -1,4 +1,4 @@
-//! What reading accepts beyond what writing produces.
+//! Input accepted beyond what the serializer produces.
 #![cfg(feature = "serde")]
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +24,7 @@ fn expected() -> Process {
 }
 
 #[test]
-fn names_ignore_case_and_unknown_members_are_passed_over() {
+fn names_ignore_case_and_unknown_members_are_skipped() {
     let object = Object::builder()
         .type_names(["System.Diagnostics.Process"])
         .to_string("pwsh (7)")
@@ -63,13 +63,13 @@ fn extended_members_hide_adapted_ones_and_the_last_of_a_name_counts() {
         .extended("ID", 7)
         .build();
     assert_eq!(process(object.clone()), expected());
-    // A map sees each of them once as well.
+    // A map contains each of them once, too.
     let map: BTreeMap<String, Value> = from_value(&object.into()).unwrap();
     assert_eq!(map, BTreeMap::from([("ID".into(), 7.into()), ("name".into(), "pwsh".into())]));
 }
 
 #[test]
-fn an_exact_name_comes_before_one_in_other_case() {
+fn an_exact_name_wins_over_another_case() {
     #[derive(Debug, PartialEq, Deserialize)]
     struct Two {
         a: i32,
@@ -85,13 +85,13 @@ fn dictionaries_and_member_sets_are_structs_too() {
     assert_eq!(process(Object::dictionary([("id", Value::Byte(7)), ("NAME", "pwsh".into())])), expected());
     let set = [("Id", Value::from(7)), ("Name", "pwsh".into())].into_iter().collect();
     assert_eq!(process(Value::MemberSet(Box::new(set))), expected());
-    // An object that wraps nothing but another one.
+    // An object that only wraps another one.
     let inner = Object::custom([("Id", Value::from(7)), ("Name", "pwsh".into())]);
     assert_eq!(process(Object::builder().wrap(inner).build()), expected());
 }
 
 #[test]
-fn many_fields() {
+fn structs_may_have_many_fields() {
     macro_rules! wide {
         ($($field:ident)*) => {
             #[derive(Debug, PartialEq, Deserialize)]
@@ -109,7 +109,7 @@ fn many_fields() {
 }
 
 #[test]
-fn numbers_of_other_types_where_they_fit() {
+fn numbers_are_converted_if_they_fit() {
     let decimal = |text: &str| Value::Decimal(text.parse::<Decimal>().unwrap());
     assert_eq!(from_value::<u8>(&Value::Int64(255)).unwrap(), 255);
     assert_eq!(from_value::<i64>(&Value::UInt64(5)).unwrap(), 5);
@@ -141,7 +141,7 @@ fn numbers_of_other_types_where_they_fit() {
 }
 
 #[test]
-fn wrapped_primitives_are_what_they_wrap() {
+fn wrapped_primitives_are_read_as_primitives() {
     let wrapped = |value: Value| Value::from(Object::builder().wrap(value).extended("PSPath", "p").build());
     assert_eq!(from_value::<String>(&wrapped("x".into())).unwrap(), "x");
     assert_eq!(from_value::<i32>(&wrapped(5.into())).unwrap(), 5);
@@ -149,13 +149,13 @@ fn wrapped_primitives_are_what_they_wrap() {
     assert_eq!(from_value::<Version>(&wrapped(Version::new(1, 2).into())).unwrap(), Version::new(1, 2));
     assert_eq!(from_value::<Vec<u8>>(&wrapped(vec![1, 2].into())).unwrap(), [1, 2]);
     assert_eq!(from_value::<Vec<i32>>(&wrapped(Object::list([1]).into())).unwrap(), [1]);
-    // The members are there for a map or struct.
+    // The members are available to a map or struct.
     let map: HashMap<String, String> = from_value(&wrapped("x".into())).unwrap();
     assert_eq!(map["PSPath"], "p");
 }
 
 #[test]
-fn enumerations_are_number_or_name() {
+fn enumerations_are_read_from_number_or_name() {
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum State {
@@ -171,7 +171,7 @@ fn enumerations_are_number_or_name() {
 }
 
 #[test]
-fn text_of_other_values() {
+fn text_is_read_from_other_values() {
     let id = Uuid::from_u128(0x0011_2233_4455_6677_8899_aabb_ccdd_eeff);
     for (value, text) in [
         (Value::Guid(id), "00112233-4455-6677-8899-aabbccddeeff"),
@@ -193,14 +193,14 @@ fn text_of_other_values() {
 }
 
 #[test]
-fn own_types_are_read_from_text_too() {
+fn protocol_types_are_read_from_text() {
     assert_eq!(from_value::<Version>(&"1.2".into()).unwrap(), Version::new(1, 2));
     assert_eq!(from_value::<TimeSpan>(&"PT1S".into()).unwrap(), TimeSpan::from_ticks(10_000_000));
     assert!(from_value::<Version>(&"x".into()).unwrap_err().is_mismatch());
 }
 
 #[test]
-fn a_lone_surrogate_is_no_str() {
+fn a_lone_surrogate_is_not_a_str() {
     let lone = PsString::from_utf16(&[97, 0xD800]);
     let error = from_value::<String>(&lone.clone().into()).unwrap_err();
     assert!(error.is_mismatch());
@@ -210,14 +210,14 @@ fn a_lone_surrogate_is_no_str() {
 }
 
 #[test]
-fn dictionaries_keep_order_and_repeated_keys_as_pairs() {
+fn dictionaries_as_pairs_preserve_order_and_repeated_keys() {
     let value = Object::dictionary([("b", 1), ("a", 2), ("b", 3)]).into();
     let pairs: Vec<(String, i32)> = from_value(&value).unwrap();
     assert_eq!(pairs, [("b".into(), 1), ("a".into(), 2), ("b".into(), 3)]);
 }
 
 #[test]
-fn the_number_of_items_counts() {
+fn sequence_lengths_must_match() {
     let value = Value::from(Object::list([1, 2, 3]));
     assert!(from_value::<(i32, i32)>(&value).unwrap_err().is_mismatch());
     assert!(from_value::<[i32; 4]>(&value).unwrap_err().is_mismatch());
@@ -225,7 +225,7 @@ fn the_number_of_items_counts() {
 }
 
 #[test]
-fn flatten_untagged_and_tagged() {
+fn flattened_untagged_and_tagged_types_are_read() {
     #[derive(Debug, PartialEq, Deserialize)]
     struct Outer {
         id: i32,
@@ -274,7 +274,7 @@ fn references_to_an_enclosing_object_are_followed() {
     let read: Root = from_value(&root.clone().into()).unwrap();
     assert_eq!(read.child.parent.name, "root");
 
-    // Taken out of its object, the reference leads nowhere.
+    // Outside of its object, the reference cannot be resolved.
     let child = root.get("child").unwrap().clone();
     drop(root);
     assert!(from_value::<Child>(&child).err().unwrap().is_mismatch());

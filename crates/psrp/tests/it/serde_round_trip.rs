@@ -1,4 +1,4 @@
-//! Arbitrary data through values and documents and back.
+//! Round trips of arbitrary data through values and documents.
 #![cfg(feature = "serde")]
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ struct Record {
     tree: Tree,
     map: BTreeMap<i64, Option<String>>,
     by_name: BTreeMap<String, Vec<u8>>,
-    own: Own,
+    protocol_types: ProtocolTypes,
     typed: Typed<BTreeMap<String, i32>>,
 }
 
@@ -46,7 +46,7 @@ enum Tree {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Own {
+struct ProtocolTypes {
     text: PsString,
     version: Option<Version>,
     time: DateTime,
@@ -64,7 +64,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-fn own() -> impl Strategy<Value = Own> {
+fn protocol_types() -> impl Strategy<Value = ProtocolTypes> {
     (
         support::values::any_text(),
         option::of((0..9_u32, 0..9_u32)),
@@ -72,7 +72,7 @@ fn own() -> impl Strategy<Value = Own> {
         any::<i64>(),
         (any::<bool>(), any::<u64>(), 0..=Decimal::MAX_SCALE),
     )
-        .prop_map(|(text, version, ticks, span, (negative, digits, scale))| Own {
+        .prop_map(|(text, version, ticks, span, (negative, digits, scale))| ProtocolTypes {
             text,
             version: version.map(|(major, minor)| Version::new(major, minor)),
             time: DateTime::from_ticks(ticks, DateTimeKind::Utc).expect("in range"),
@@ -88,39 +88,41 @@ fn record() -> impl Strategy<Value = Record> {
     (
         (any::<(i8, u8, i16, u16)>(), any::<(i32, u32, i64, u64)>(), floats, any::<char>(), any::<bool>()),
         texts,
-        (vec(any::<u8>(), 0..9), tree(), own()),
+        (vec(any::<u8>(), 0..9), tree(), protocol_types()),
         btree_map(any::<i64>(), option::of(any::<String>()), 0..3),
         btree_map(any::<String>(), vec(any::<u8>(), 0..3), 0..3),
         btree_map(any::<String>(), any::<i32>(), 0..3),
     )
-        .prop_map(|(scalars, (text, name, scripts), (bytes, tree, own), map, by_name, typed)| Record {
-            text,
-            small: scalars.0,
-            large: scalars.1,
-            floats: scalars.2,
-            letter: scalars.3,
-            flag: scalars.4,
-            name,
-            bytes,
-            scripts,
-            tree,
-            map,
-            by_name,
-            own,
-            typed: Typed::new(typed).with_type_names(["My.Map", "System.Object"]),
-        })
+        .prop_map(
+            |(scalars, (text, name, scripts), (bytes, tree, protocol_types), map, by_name, typed)| Record {
+                text,
+                small: scalars.0,
+                large: scalars.1,
+                floats: scalars.2,
+                letter: scalars.3,
+                flag: scalars.4,
+                name,
+                bytes,
+                scripts,
+                tree,
+                map,
+                by_name,
+                protocol_types,
+                typed: Typed::new(typed).with_type_names(["My.Map", "System.Object"]),
+            },
+        )
 }
 
 proptest! {
     #[test]
-    fn types_come_back(record in record()) {
+    fn types_survive_a_round_trip(record in record()) {
         let value = to_value(&record).unwrap();
         prop_assert_eq!(&from_value::<Record>(&value).unwrap(), &record);
         prop_assert_eq!(&from_clixml::<Record>(&to_clixml(&record).unwrap()).unwrap(), &record);
     }
 
     #[test]
-    fn values_come_back(value in support::values::any_value()) {
+    fn values_survive_a_round_trip(value in support::values::any_value()) {
         prop_assert_eq!(&to_value(&value).unwrap(), &value);
         prop_assert_eq!(&from_value::<Value>(&value).unwrap(), &value);
         prop_assert_eq!(&from_clixml::<Value>(&to_clixml(&value).unwrap()).unwrap(), &value);
@@ -132,13 +134,13 @@ proptest! {
         serde_json::to_string(&Plain::new(&value).with_type_names()).unwrap();
     }
 
-    /// Whatever the value is, reading it as some type ends, and no error shows it.
+    /// Reading any value as some type terminates, and no error shows the value.
     #[test]
-    fn any_value_is_read_or_refused(value in support::values::any_value()) {
+    fn any_value_is_read_or_rejected(value in support::values::any_value()) {
         let results = [
             from_value::<Record>(&value).map(drop),
             from_value::<Tree>(&value).map(drop),
-            from_value::<Own>(&value).map(drop),
+            from_value::<ProtocolTypes>(&value).map(drop),
             from_value::<Vec<String>>(&value).map(drop),
             from_value::<BTreeMap<String, PsString>>(&value).map(drop),
             from_value::<Typed<Vec<(Value, i64)>>>(&value).map(drop),
@@ -148,9 +150,9 @@ proptest! {
         }
     }
 
-    /// The plain form of plain data is the data.
+    /// The plain form of plain data is unchanged.
     #[test]
-    fn json_comes_back(
+    fn json_survives_a_round_trip(
         data in btree_map("[a-z$]{0,4}", vec(option::of(any::<i32>()), 0..3), 0..4)
     ) {
         let json = serde_json::to_value(&data).unwrap();

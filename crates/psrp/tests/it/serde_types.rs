@@ -1,11 +1,11 @@
-//! What Rust types are as values, both ways.
+//! Rust types as values, in both directions.
 #![cfg(feature = "serde")]
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use psrp::serde::{Bag, Enumeration, Typed};
+use psrp::serde::{Enumeration, PropertyBag, Typed};
 use psrp::value::{
     Base, ContainerKind, DateTime, DateTimeKind, Decimal, Progress, SecureString, TimeSpan, Version,
 };
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// `rust` becomes `value`, and the other way round.
+/// `rust` is serialized to `value` and deserialized from it.
 #[track_caller]
 fn both<T: Serialize + DeserializeOwned + PartialEq + Debug>(rust: T, value: impl Into<Value>) {
     let value = value.into();
@@ -35,13 +35,13 @@ fn integers_keep_their_width() {
 }
 
 #[test]
-fn integers_of_128_bits_are_refused() {
+fn integers_of_128_bits_are_rejected() {
     assert!(to_value(&1_i128).unwrap_err().is_unwritable());
     assert!(to_value(&1_u128).unwrap_err().is_unwritable());
 }
 
 #[test]
-fn other_scalars() {
+fn scalars_have_their_types() {
     both(true, Value::Bool(true));
     both(1.5_f32, Value::Single(1.5));
     both(-0.0_f64, Value::Double(-0.0));
@@ -62,7 +62,7 @@ fn a_char_is_a_unit_or_a_string() {
 }
 
 #[test]
-fn own_types_are_what_they_are() {
+fn protocol_types_are_preserved() {
     both(Version::new(7, 4).with_build(6), Value::Version(Version::new(7, 4).with_build(6)));
     let time = DateTime::from_ticks(638_500_000_000_000_001, DateTimeKind::Local(-90)).unwrap();
     both(time, Value::DateTime(time));
@@ -78,7 +78,7 @@ fn own_types_are_what_they_are() {
 }
 
 #[test]
-fn any_value_is_what_it_is() {
+fn values_are_preserved() {
     let object = Object::builder()
         .type_names(["A.B", "System.Object"])
         .to_string("text")
@@ -143,7 +143,7 @@ fn structs_are_custom_objects_in_field_order() {
     let names =
         |index: usize| value.items().unwrap()[index].as_object().unwrap().type_names().unwrap().clone();
     assert_eq!(names(0).first().unwrap(), "System.Management.Automation.PSCustomObject");
-    // One list in memory: a document writes it once.
+    // One list in memory: a document contains it once.
     assert!(std::ptr::eq(names(0).as_slice(), names(1).as_slice()));
 }
 
@@ -156,7 +156,7 @@ enum Shape {
 }
 
 #[test]
-fn variants_are_names_or_objects_with_one_member() {
+fn enum_variants_are_names_or_objects_with_one_member() {
     both(Shape::Nothing, "Nothing");
     both(Shape::Circle(1.5), Object::custom([("Circle", 1.5)]));
     both(Shape::Line(1, 2), Object::custom([("Line", Object::list([1, 2]))]));
@@ -164,7 +164,7 @@ fn variants_are_names_or_objects_with_one_member() {
         Shape::Rect { width: 1, height: 2 },
         Object::custom([("Rect", Object::custom([("width", 1), ("height", 2)]))]),
     );
-    // Also as dictionary, as `@{ circle = 1 }` is one.
+    // Also as a dictionary such as `@{ circle = 1 }`.
     assert_eq!(from_value::<Shape>(&Object::dictionary([("circle", 1)]).into()).unwrap(), Shape::Circle(1.0));
     assert_eq!(from_value::<Shape>(&"NOTHING".into()).unwrap(), Shape::Nothing);
     assert_eq!(
@@ -232,7 +232,7 @@ fn attributes_name_elements() {
 }
 
 #[test]
-fn attributes_have_a_plain_form() {
+fn attributes_are_omitted_in_plain_form() {
     let json = serde_json::to_value(elements()).unwrap();
     assert_eq!(
         json,
@@ -299,7 +299,7 @@ fn enumerations_have_type_name_and_number() {
             ("more", Object::list([Object::enumeration("My.Color", "Red", 4_u8)])),
         ]),
     );
-    // The number counts, whatever the name; a name counts alone.
+    // With a number, the name is ignored; a name alone is accepted.
     let read = |value: Value| from_value::<Paint>(&Object::custom([("color", value)]).into());
     assert_eq!(read(Value::Int32(4)).unwrap().color, Color::Red);
     assert_eq!(read(Object::enumeration("My.Color", "Blue", 4).into()).unwrap().color, Color::Red);
@@ -323,7 +323,7 @@ struct File {
 }
 
 #[test]
-fn a_struct_can_be_of_a_net_type() {
+fn a_struct_can_have_a_dotnet_type() {
     let file = |path: &str, parent| File { path: path.into(), length: 1, parent, note: "n".into() };
     let names = ["System.IO.FileInfo", "System.IO.FileSystemInfo", "System.Object"];
     let parent = Object::builder()
@@ -357,7 +357,7 @@ fn a_struct_can_wrap_a_value() {
         Line { text: "x".into(), path: Some("p".into()) },
         Object::builder().wrap("x").extended("PSPath", "p").build(),
     );
-    // Without members, a string is all there is.
+    // Without members, the value is a plain string.
     assert_eq!(from_value::<Line>(&"x".into()).unwrap(), Line { text: "x".into(), path: None });
 }
 
@@ -421,7 +421,7 @@ fn typed_carries_names_and_text() {
 }
 
 #[test]
-fn a_bag_is_an_object() {
+fn property_bags_are_objects() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Row {
         id: i32,
@@ -429,8 +429,8 @@ fn a_bag_is_an_object() {
         more: BTreeMap<String, i32>,
     }
     let row = || Row { id: 1, more: BTreeMap::from([("x".into(), 2)]) };
-    both(Bag(row()), Object::custom([("id", 1), ("x", 2)]));
+    both(PropertyBag(row()), Object::custom([("id", 1), ("x", 2)]));
     both(row(), Object::dictionary([("id", 1), ("x", 2)]));
-    assert!(to_value(&Bag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
-    assert_eq!(serde_json::to_string(&Bag(row())).unwrap(), r#"{"id":1,"x":2}"#);
+    assert!(to_value(&PropertyBag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
+    assert_eq!(serde_json::to_string(&PropertyBag(row())).unwrap(), r#"{"id":1,"x":2}"#);
 }

@@ -1,4 +1,4 @@
-//! Sessions of the server and the client over a connection that fails at every packet in turn.
+//! Sessions of our server and client over a connection with a fault at every packet in turn.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -10,15 +10,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use psrp::Error;
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, RunspacePool, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::outofproc::Packet;
 use psrp::value::Value;
 
-use crate::handler::{Pipe, Tests, pipe};
+use crate::handler::{Pipe, TestHandler, pipe};
 
-/// Longer than all timeouts of both ends together. The clock of the tests runs only while nothing else happens.
+/// Longer than all timeouts of both ends together. The paused clock advances only when all tasks are idle.
 const FOREVER: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ enum Fault {
     Twice(usize),
 }
 
-/// An end of a pipe, what arrives at which has a fault.
+/// An end of a pipe that injects a fault into received packets.
 struct Faulty {
     inner: Pipe,
     fault: Fault,
@@ -88,7 +88,7 @@ impl Transport for Faulty {
     }
 }
 
-/// What a client does in a session with a bit of everything. Whether it got what it should.
+/// Runs a session with many features. Returns whether all results are correct.
 async fn client(transport: Faulty) -> Result<bool, Error> {
     let options = io::Options::new().stop_timeout(Duration::from_secs(90));
     let pool = RunspacePool::over(transport, options).await?;
@@ -111,70 +111,70 @@ async fn client(transport: Faulty) -> Result<bool, Error> {
     Ok(is_right)
 }
 
-/// A session whose packets have these faults at the client and at the server: how both ended, and how many packets
-/// arrived at each.
+/// Runs a session with these faults at the client and at the server. Returns both results, and the number of packets
+/// received by each.
 async fn session(
     at_client: Fault,
     at_server: Fault,
-) -> (Result<bool, Error>, Result<Ended, Error>, [usize; 2]) {
+) -> (Result<bool, Error>, Result<SessionEnd, Error>, [usize; 2]) {
     let (near, far) = pipe(1024);
     let (near, far) = (Faulty::new(near, at_client), Faulty::new(far, at_server));
     let arrived = [near.arrived.clone(), far.arrived.clone()];
-    let handler = Arc::new(Tests::default());
+    let handler = Arc::new(TestHandler::default());
     let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
     let client = tokio::time::timeout(FOREVER, client(near));
     let (client, server) = (client.await, tokio::time::timeout(FOREVER, server).await);
     let what = format!("{at_client:?} at the client, {at_server:?} at the server");
     let client = client.unwrap_or_else(|_| panic!("the client hangs: {what}"));
     let server = server.unwrap_or_else(|_| panic!("the server hangs: {what}")).unwrap();
-    assert_eq!(Tests::count(&handler.running), 0, "{what}");
-    assert_eq!(Tests::count(&handler.closed), 1, "{what}");
+    assert_eq!(TestHandler::count(&handler.running), 0, "{what}");
+    assert_eq!(TestHandler::count(&handler.closed), 1, "{what}");
     (client, server, arrived.map(|count| count.load(Ordering::SeqCst)))
 }
 
-/// How many packets arrive at the client and at the server.
+/// Returns the number of packets received by the client and the server.
 async fn packets() -> [usize; 2] {
     let (client, server, packets) = session(Fault::None, Fault::None).await;
     assert!(client.unwrap());
-    assert_eq!(server.unwrap(), Ended::Closed);
+    assert_eq!(server.unwrap(), SessionEnd::Closed);
     assert!(packets.iter().all(|count| *count > 10), "{packets:?}");
     packets
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cut_ends_both() {
+async fn a_lost_connection_ends_both_sides() {
     let [at_client, at_server] = packets().await;
     for number in 0..at_client {
         let (client, server, _) = session(Fault::Cut(number), Fault::None).await;
-        // The last one only acknowledges that all is over.
+        // The last packet only acknowledges the end.
         assert!(client.is_err() || number + 1 == at_client, "packet {number} of {at_client}");
-        // What the client gives up may be half of something for the server, never something wrong.
+        // The server may see an incomplete session, but never an error in the protocol.
         assert!(server.is_ok() || server.is_err_and(|error| error.is_io() || error.is_unexpected_end()));
     }
     for number in 0..at_server {
         let (client, server, _) = session(Fault::None, Fault::Cut(number)).await;
         assert!(client.is_err(), "packet {number}");
-        assert_eq!(server.unwrap(), Ended::Disconnected, "packet {number}");
+        assert_eq!(server.unwrap(), SessionEnd::Disconnected, "packet {number}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_changes_nothing() {
+async fn delays_have_no_effect() {
     let [at_client, at_server] = packets().await;
     for number in 0..at_client {
         let (client, server, _) = session(Fault::Late(number), Fault::None).await;
         assert!(client.unwrap_or_else(|error| panic!("packet {number} at the client: {error}")));
-        assert_eq!(server.unwrap(), Ended::Closed);
+        assert_eq!(server.unwrap(), SessionEnd::Closed);
     }
     for number in 0..at_server {
         let (client, server, _) = session(Fault::None, Fault::Late(number)).await;
         assert!(client.unwrap_or_else(|error| panic!("packet {number} at the server: {error}")));
-        assert_eq!(server.unwrap(), Ended::Closed);
+        assert_eq!(server.unwrap(), SessionEnd::Closed);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn packets_that_come_twice_are_noticed_or_do_no_harm() {
+async fn duplicate_packets_are_detected_or_ignored() {
     let [at_client, at_server] = packets().await;
     let mut noticed = 0;
     for number in 0..at_client {

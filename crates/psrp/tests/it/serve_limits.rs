@@ -1,4 +1,4 @@
-//! What a client that does not play by the rules can take up, by counts.
+//! Limits of the server's resources with a misbehaving client.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::{self, Event, RunspacePool};
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
@@ -16,25 +16,25 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::handler::{Pipe, Served, Tests, pipe};
+use crate::handler::{Pipe, TestHandler, TestSession, pipe};
 use crate::session::with_key;
 
-/// The clock of the tests runs only while nothing else happens: what has not come by then never comes.
+/// The paused clock advances only when all tasks are idle: a packet that has not arrived by then never does.
 const WHILE: Duration = Duration::from_millis(300);
 
-/// A client whose packets are sent by hand.
-struct Raw {
+/// A client that sends packets without waiting.
+struct RawClient {
     machine: RunspacePool,
     lines: Pipe,
     buffer: Vec<u8>,
-    handler: Arc<Tests>,
-    ended: JoinHandle<Result<Ended, Error>>,
+    handler: Arc<TestHandler>,
+    ended: JoinHandle<Result<SessionEnd, Error>>,
 }
 
-impl Raw {
+impl RawClient {
     async fn opened(options: Options) -> Self {
         let (lines, far) = pipe(4096);
-        let handler = Arc::new(Tests::default());
+        let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
         let machine = RunspacePool::new(client::Config::new().capability(with_key()).max_pipelines(9999));
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
@@ -52,7 +52,7 @@ impl Raw {
         poll_fn(|cx| self.lines.poll_flush(cx)).await.unwrap();
     }
 
-    /// Sends what there is, without waiting for acknowledgements.
+    /// Sends all pending packets without waiting for acknowledgements.
     async fn send_all(&mut self) {
         loop {
             let mut buffer = std::mem::take(&mut self.buffer);
@@ -70,11 +70,11 @@ impl Raw {
         }
     }
 
-    /// Takes a packet of the server; whether there was one.
+    /// Receives a packet of the server, and returns whether there was one.
     async fn receive(&mut self) -> bool {
         let machine = &mut self.machine;
         let mut take = |packet: Packet<'_>| match packet {
-            // It was made up before.
+            // The acknowledgement was already simulated.
             Packet::DataAck(_) | Packet::CommandAck(_) => Ok(()),
             packet => machine.handle_packet(packet),
         };
@@ -91,27 +91,27 @@ impl Raw {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_unsent_is_bounded_and_can_be_given_up() {
-    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+async fn pending_output_is_limited_and_can_be_cancelled() {
+    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
     let id = raw.start("count 1000000").await;
-    // Nothing is read. An object takes more than sixty bytes; the pipe and its two ends have buffers.
-    let written = Tests::settle(&raw.handler.objects).await;
+    // The client does not read. An object has more than sixty bytes; the pipe and both ends have buffers.
+    let written = TestHandler::settle(&raw.handler.objects).await;
     assert!((100..4000).contains(&written), "{written}");
     for _ in 0..100 {
         assert!(raw.receive().await);
         while raw.machine.poll_event().is_some() {}
     }
-    assert!(Tests::settle(&raw.handler.objects).await > written, "it goes on as there is room");
-    assert_eq!(Tests::count(&raw.handler.running), 1);
+    assert!(TestHandler::settle(&raw.handler.objects).await > written, "it goes on as there is room");
+    assert_eq!(TestHandler::count(&raw.handler.running), 1);
     raw.send(Packet::Close(Some(id))).await;
-    Tests::reach(&raw.handler.running, 0).await;
+    TestHandler::reach(&raw.handler.running, 0).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn input_is_acknowledged_as_the_handler_takes_it() {
+async fn input_is_acknowledged_when_the_handler_reads_it() {
     let client = io::Options::new().max_pending_bytes(10_000);
     let server = Options::new().max_input_bytes(50_000);
-    let served = Served::with(client::Config::new(), client, server).await;
+    let served = TestSession::with(client::Config::new(), client, server).await;
     let mut create = CreatePipeline::new(PowerShell::script("slow"));
     create.no_input = false;
     let run = served.pool.start(create).await.unwrap();
@@ -121,7 +121,7 @@ async fn input_is_acknowledged_as_the_handler_takes_it() {
         assert!(sent < 1000, "nothing stops the input");
     }
     assert!(sent >= 50, "{sent}");
-    // The others of the session are not affected.
+    // Other pipelines of the session are not affected.
     assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 0);
     served.handler.gate.0.add_permits(1);
     for _ in sent..1000 {
@@ -129,13 +129,13 @@ async fn input_is_acknowledged_as_the_handler_takes_it() {
     }
     run.end_input().await.unwrap();
     assert_eq!(run.output().await.unwrap().state, PipelineState::Completed);
-    assert_eq!(Tests::count(&served.handler.objects), 1000);
+    assert_eq!(TestHandler::count(&served.handler.objects), 1000);
     served.close().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_waits_for_nothing_is_not_read_from() {
-    let mut raw = Raw::opened(Options::new().max_input_bytes(100_000)).await;
+async fn backpressure_applies_without_acknowledgements() {
+    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
     let mut sent = 0;
     loop {
@@ -146,16 +146,16 @@ async fn a_client_that_waits_for_nothing_is_not_read_from() {
         sent += 1;
         assert!(sent < 1000, "nothing stops the input");
     }
-    // Four times the limit, and what is in the pipe and its ends.
+    // Four times the limit, and the buffers of the pipe and its ends.
     assert!((40..80).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
-    Tests::reach(&raw.handler.objects, sent).await;
+    TestHandler::reach(&raw.handler.objects, sent).await;
 }
 
-/// What is small on the wire and large in memory counts as what it takes in memory.
+/// Values that are small on the wire and large in memory count with their memory size.
 #[tokio::test(start_paused = true)]
-async fn input_counts_what_it_takes_in_memory() {
-    let mut raw = Raw::opened(Options::new().max_input_bytes(100_000)).await;
+async fn input_counts_its_decoded_size() {
+    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
     let empty = Object::list((0..500).map(|_| Object::builder().build()));
     let mut sent = 0;
@@ -167,15 +167,15 @@ async fn input_counts_what_it_takes_in_memory() {
         sent += 1;
         assert!(sent < 1000, "nothing stops the input");
     }
-    // About 10 KB on the wire each, ten times as much in memory: four times the limit, and what is in the pipe.
+    // About 10 KB on the wire each, ten times as much in memory: four times the limit, and the buffer of the pipe.
     assert!((3..20).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
-    Tests::reach(&raw.handler.objects, sent).await;
+    TestHandler::reach(&raw.handler.objects, sent).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
-    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+async fn backpressure_applies_to_unread_responses() {
+    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
     let mut sent = 0;
     loop {
         raw.machine.get_available_runspaces().unwrap();
@@ -185,53 +185,53 @@ async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
         sent += 1;
         assert!(sent < 10_000, "nothing stops the requests");
     }
-    // A request takes 100 bytes of data and counts 64 more.
+    // A request has 100 bytes of data and counts 64 more.
     assert!((400..2000).contains(&sent), "{sent}");
     for _ in 0..sent {
         assert!(raw.receive().await);
     }
     let answers = std::iter::from_fn(|| raw.machine.poll_event());
-    assert!(answers.filter(|event| matches!(event, Event::Answer { .. })).count() > 100);
+    assert!(answers.filter(|event| matches!(event, Event::RequestCompleted { .. })).count() > 100);
 }
 
 #[tokio::test(start_paused = true)]
-async fn secrets_without_a_key_do_not_pile_up() {
-    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+async fn deferred_secrets_are_limited() {
+    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
     raw.start("secret 100000").await;
-    // The server's wish for a key is not even read.
-    assert!((1..2000).contains(&Tests::settle(&raw.handler.objects).await));
-    assert_eq!(Tests::count(&raw.handler.running), 1);
+    // The client does not even read the server's key request.
+    assert!((1..2000).contains(&TestHandler::settle(&raw.handler.objects).await));
+    assert_eq!(TestHandler::count(&raw.handler.running), 1);
 }
 
 #[tokio::test]
 async fn too_many_pipelines_end_the_session() {
     let options = Options::new().config(server::Config::new().max_pipelines(2));
-    let mut raw = Raw::opened(options).await;
+    let mut raw = RawClient::opened(options).await;
     for _ in 0..3 {
         raw.send(Packet::Command(Some(Uuid::new_v4()))).await;
     }
     while raw.receive().await {}
     assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
     assert!(raw.ended.await.unwrap().unwrap_err().is_limit());
-    assert_eq!(Tests::count(&raw.handler.closed), 1);
+    assert_eq!(TestHandler::count(&raw.handler.closed), 1);
 }
 
 #[tokio::test]
 async fn an_acknowledgement_from_a_client_ends_the_session() {
-    let mut raw = Raw::opened(Options::new()).await;
+    let mut raw = RawClient::opened(Options::new()).await;
     raw.start("wait").await;
-    Tests::reach(&raw.handler.running, 1).await;
+    TestHandler::reach(&raw.handler.running, 1).await;
     raw.send(Packet::DataAck(None)).await;
     while raw.receive().await {}
     assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
     let error = raw.ended.await.unwrap().unwrap_err();
     assert!(error.is_protocol(), "{error}");
-    assert_eq!(Tests::count(&raw.handler.running), 0);
+    assert_eq!(TestHandler::count(&raw.handler.running), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_is_fine() {
-    let served = Served::new().await;
+async fn idle_sessions_stay_open() {
+    let served = TestSession::new().await;
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
         let output = served.pool.invoke(PowerShell::script("still here")).await.unwrap();
@@ -241,32 +241,32 @@ async fn silence_is_fine() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_lasts_until_the_client_has_read_that_it_is_closed() {
+async fn a_session_lasts_until_the_client_has_read_the_close() {
     for is_silent in [false, true] {
-        let mut raw = Raw::opened(Options::new()).await;
+        let mut raw = RawClient::opened(Options::new()).await;
         raw.machine.close().unwrap();
         raw.send_all().await;
         while raw.machine.state() != RunspacePoolState::Closed {
             assert!(raw.receive().await);
         }
-        Tests::reach(&raw.handler.closed, 1).await;
+        TestHandler::reach(&raw.handler.closed, 1).await;
         tokio::time::sleep(WHILE).await;
         assert!(!raw.ended.is_finished());
-        let Raw { lines, ended, .. } = raw;
-        // One that never ends the connection is left after a while.
+        let RawClient { lines, ended, .. } = raw;
+        // If the client never ends the connection, the server does after a while.
         let _open = is_silent.then_some(lines);
-        assert_eq!(ended.await.unwrap().unwrap(), Ended::Closed);
+        assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Closed);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_closes_and_does_not_listen_is_left() {
-    let mut raw = Raw::opened(Options::new()).await;
+async fn a_closing_client_that_does_not_read_times_out() {
+    let mut raw = RawClient::opened(Options::new()).await;
     raw.start("count 1000000").await;
-    assert!(Tests::settle(&raw.handler.objects).await > 100);
+    assert!(TestHandler::settle(&raw.handler.objects).await > 100);
     let start = tokio::time::Instant::now();
     raw.send(Packet::Close(None)).await;
-    assert_eq!(raw.ended.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(raw.ended.await.unwrap().unwrap(), SessionEnd::Closed);
     assert!(start.elapsed() >= Duration::from_secs(5), "the default of the time to close");
-    assert_eq!(Tests::count(&raw.handler.running), 0);
+    assert_eq!(TestHandler::count(&raw.handler.running), 0);
 }

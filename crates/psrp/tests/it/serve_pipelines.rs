@@ -1,4 +1,4 @@
-//! The server and the client over a pipe in memory.
+//! Our server and client over an in-memory pipe.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
 use psrp::message::{
     CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, SessionCapability,
@@ -16,7 +16,7 @@ use psrp::value::{SecureString, Value};
 use psrp::{Error, client};
 use uuid::Uuid;
 
-use crate::handler::{Served, Tests, pipe};
+use crate::handler::{TestHandler, TestSession, pipe};
 use crate::session::with_key;
 
 /// A pipeline with input.
@@ -26,12 +26,12 @@ fn with_input(script: &str) -> CreatePipeline {
     create
 }
 
-/// Answers with the name of the method, after an hour if that is `ReadLine` and it is slow.
-struct Answers {
+/// Responds with the name of the method. If slow, `ReadLine` takes an hour.
+struct NamedResponses {
     is_slow: bool,
 }
 
-impl Host for Answers {
+impl Host for NamedResponses {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         Box::pin(async move {
             if self.is_slow && request == HostRequest::ReadLine {
@@ -45,14 +45,14 @@ impl Host for Answers {
     }
 }
 
-async fn with_host(is_slow: bool) -> Served {
-    let options = io::Options::new().host(Arc::new(Answers { is_slow }));
-    Served::with(client::Config::new(), options, Options::new()).await
+async fn with_host(is_slow: bool) -> TestSession {
+    let options = io::Options::new().host(Arc::new(NamedResponses { is_slow }));
+    TestSession::with(client::Config::new(), options, Options::new()).await
 }
 
 #[tokio::test]
 async fn all_streams_arrive() {
-    let served = Served::new().await;
+    let served = TestSession::new().await;
     let output = served.pool.invoke(PowerShell::script("streams")).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     assert_eq!(output.output, [Value::from("output")]);
@@ -66,40 +66,40 @@ async fn all_streams_arrive() {
 }
 
 #[tokio::test]
-async fn a_failure_has_its_reason_and_a_panic_has_none() {
-    let served = Served::new().await;
+async fn failures_have_a_reason_and_panics_are_generic() {
+    let served = TestSession::new().await;
     let output = served.pool.invoke(PowerShell::script("fail for a reason")).await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     assert_eq!(output.reason.unwrap().message().unwrap(), &"for a reason");
     let output = served.pool.invoke(PowerShell::script("panic")).await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     let reason = output.reason.unwrap();
-    assert_eq!(reason.message().unwrap(), &"the server has failed");
+    assert_eq!(reason.message().unwrap(), &"the handler of the server panicked");
     assert_eq!(reason.fully_qualified_error_id.unwrap(), "HandlerPanicked");
-    // Others go on.
+    // Other pipelines continue.
     let output = served.pool.invoke(PowerShell::script("count 3")).await.unwrap();
     assert_eq!(output.output, [0, 1, 2].map(Value::from));
     served.close().await;
 }
 
 #[tokio::test]
-async fn a_stop_drops_the_future() {
-    let served = Served::new().await;
+async fn stopping_drops_the_handler() {
+    let served = TestSession::new().await;
     let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     run.stop().await.unwrap();
     let output = run.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Stopped);
     assert_eq!(output.reason.unwrap().fully_qualified_error_id.unwrap(), "PipelineStopped");
-    assert_eq!(Tests::count(&served.handler.running), 0);
+    assert_eq!(TestHandler::count(&served.handler.running), 0);
     served.close().await;
 }
 
 #[tokio::test]
-async fn a_handler_that_asks_for_it_ends_by_itself() {
-    let served = Served::new().await;
+async fn a_handler_can_stop_gracefully() {
+    let served = TestSession::new().await;
     let run = served.pool.start(PowerShell::script("polite")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     tokio::task::yield_now().await;
     run.stop().await.unwrap();
     let output = run.output().await.unwrap();
@@ -109,10 +109,10 @@ async fn a_handler_that_asks_for_it_ends_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_does_not_end_is_dropped_in_the_end() {
-    let served = Served::new().await;
+async fn a_handler_that_does_not_stop_is_dropped_after_a_timeout() {
+    let served = TestSession::new().await;
     let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     let start = tokio::time::Instant::now();
     run.stop().await.unwrap();
     assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
@@ -121,21 +121,21 @@ async fn a_handler_that_does_not_end_is_dropped_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pipeline_that_is_dropped_is_given_up() {
-    let served = Served::new().await;
+async fn a_dropped_pipeline_is_cancelled() {
+    let served = TestSession::new().await;
     let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     drop(run);
-    // The client sends a signal first, which this handler ignores, and closes the pipeline then.
+    // The client first sends a signal, which this handler ignores, then closes the pipeline.
     let output = served.pool.invoke(PowerShell::script("after")).await.unwrap();
     assert_eq!(output.output, [Value::from("after")]);
     served.close().await;
 }
 
 #[tokio::test]
-async fn a_script_is_run_in_one_call() {
+async fn a_script_runs_in_one_call() {
     let (near, far) = pipe(4096);
-    let handler = Arc::new(Tests::default());
+    let handler = Arc::new(TestHandler::default());
     let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
     let near = std::sync::Mutex::new(Some(near));
     let connect = || {
@@ -144,10 +144,10 @@ async fn a_script_is_run_in_one_call() {
     };
     let output = psrp::run(&connect, "count 3").await.unwrap();
     assert_eq!(output.output, [0, 1, 2].map(Value::from));
-    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
     assert!(psrp::run(&connect, "count 3").await.unwrap_err().is_io());
 
-    // A script that fails has an output too, and its pool is closed all the same.
+    // A failed script has an output, too, and its pool is closed.
     let (near, far) = pipe(4096);
     let server = tokio::spawn(serve(far, handler, Options::new()));
     let near = std::sync::Mutex::new(Some(near));
@@ -155,12 +155,12 @@ async fn a_script_is_run_in_one_call() {
     let output = psrp::run(&connect, "fail so it does").await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     assert!(output.completed().unwrap_err().to_string().ends_with("so it does"));
-    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
 }
 
 #[tokio::test]
-async fn input_needs_a_pipeline_that_was_started_with_it() {
-    let served = Served::new().await;
+async fn input_requires_a_pipeline_with_input() {
+    let served = TestSession::new().await;
     let run = served.pool.start_with_input(PowerShell::script("echo")).await.unwrap();
     run.send(1).await.unwrap();
     run.end_input().await.unwrap();
@@ -184,35 +184,35 @@ async fn input_needs_a_pipeline_that_was_started_with_it() {
 
 #[tokio::test]
 async fn pipelines_wait_for_a_runspace() {
-    let served = Served::runspaces(2).await;
+    let served = TestSession::runspaces(2).await;
     let mut runs = Vec::new();
     for _ in 0..6 {
         runs.push(served.pool.start(PowerShell::script("wait")).await.unwrap());
     }
-    Tests::reach(&served.handler.running, 2).await;
-    // One that waits is stopped without having run.
+    TestHandler::reach(&served.handler.running, 2).await;
+    // A waiting pipeline is stopped without having run.
     let last = runs.pop().unwrap();
     last.stop().await.unwrap();
     assert_eq!(last.output().await.unwrap().state, PipelineState::Stopped);
     assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 0);
-    assert_eq!(Tests::count(&served.handler.started), 2);
-    // Another one begins when there may be more.
+    assert_eq!(TestHandler::count(&served.handler.started), 2);
+    // Another one starts when the limit is raised.
     assert!(served.pool.set_max_runspaces(3).await.unwrap());
-    Tests::reach(&served.handler.running, 3).await;
+    TestHandler::reach(&served.handler.running, 3).await;
     served.handler.gate.0.add_permits(100);
     for run in runs {
         assert_eq!(run.output().await.unwrap().state, PipelineState::Completed);
     }
-    assert_eq!(Tests::count(&served.handler.started), 5);
-    assert_eq!(Tests::count(&served.handler.most), 3);
+    assert_eq!(TestHandler::count(&served.handler.started), 5);
+    assert_eq!(TestHandler::count(&served.handler.most), 3);
     served.close().await;
 }
 
 #[tokio::test]
 async fn nested_pipelines_do_not_wait() {
-    let served = Served::new().await;
+    let served = TestSession::new().await;
     let outer = served.pool.start(PowerShell::script("wait")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     let mut inner = PowerShell::script("nested");
     inner.is_nested = true;
     let output = served.pool.invoke(CreatePipeline::new(inner)).await.unwrap();
@@ -223,8 +223,8 @@ async fn nested_pipelines_do_not_wait() {
 }
 
 #[tokio::test]
-async fn requests_of_the_pool_are_answered() {
-    let served = Served::new().await;
+async fn pool_requests_are_responded_to() {
+    let served = TestSession::new().await;
     assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 1);
     assert!(served.pool.set_max_runspaces(8).await.unwrap());
     assert!(!served.pool.set_max_runspaces(9).await.unwrap(), "the handler refuses");
@@ -236,7 +236,7 @@ async fn requests_of_the_pool_are_answered() {
 
 #[tokio::test]
 async fn commands_are_listed() {
-    let served = Served::new().await;
+    let served = TestSession::new().await;
     let commands = served.pool.get_command_metadata(GetCommandMetadata::new(["One", "Two"])).await.unwrap();
     let names: Vec<_> = commands.iter().map(|command| command.name.to_string()).collect();
     assert_eq!(names, ["One", "Two"]);
@@ -244,7 +244,7 @@ async fn commands_are_listed() {
 }
 
 #[tokio::test]
-async fn the_host_answers_pipelines_and_the_pool() {
+async fn pipelines_and_the_pool_can_call_the_host() {
     let served = with_host(false).await;
     let mut events = served.pool.events();
     let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
@@ -258,8 +258,8 @@ async fn the_host_answers_pipelines_and_the_pool() {
 }
 
 #[tokio::test]
-async fn what_the_host_fails_with_ends_the_handler() {
-    let served = Served::new().await;
+async fn host_errors_fail_the_handler() {
+    let served = TestSession::new().await;
     let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     assert!(output.reason.is_some());
@@ -267,11 +267,11 @@ async fn what_the_host_fails_with_ends_the_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_not_waited_for_does_no_harm() {
+async fn a_response_can_be_ignored() {
     let served = with_host(true).await;
     let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();
     drop(served.handler.gate.0.acquire().await.unwrap());
-    // The client answers the calls of a pipeline one after the other, so the second answer never comes.
+    // The client processes the calls of a pipeline in order, so the second response never arrives.
     tokio::time::sleep(Duration::from_millis(20)).await;
     output.stop().await.unwrap();
     assert_eq!(output.output().await.unwrap().state, PipelineState::Stopped);
@@ -281,14 +281,14 @@ async fn an_answer_that_is_not_waited_for_does_no_harm() {
 }
 
 #[tokio::test]
-async fn secrets_go_both_ways() {
+async fn secrets_are_transferred_in_both_directions() {
     secrets(with_key()).await;
     secrets(SessionCapability::default()).await;
 }
 
 async fn secrets(capability: SessionCapability) {
     let config = client::Config::new().capability(capability);
-    let served = Served::with(config, io::Options::new(), Options::new()).await;
+    let served = TestSession::with(config, io::Options::new(), Options::new()).await;
     let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     for (number, value) in output.output.iter().enumerate() {
@@ -308,49 +308,49 @@ async fn secrets(capability: SessionCapability) {
 }
 
 #[tokio::test]
-async fn a_handler_refuses_the_pool() {
+async fn a_handler_can_reject_the_pool() {
     let (near, far) = pipe(4096);
-    let handler = Arc::new(Tests { refuses: true, ..Tests::default() });
+    let handler = Arc::new(TestHandler { refuses: true, ..TestHandler::default() });
     let ended = tokio::spawn(serve(far, handler.clone(), Options::new()));
     if let Ok(pool) = RunspacePool::over(near, io::Options::new()).await {
         pool.closed().await;
         assert_eq!(pool.state(), RunspacePoolState::Broken);
     }
-    assert_eq!(ended.await.unwrap().unwrap(), Ended::Broken);
-    assert_eq!(Tests::count(&handler.closed), 1);
+    assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Broken);
+    assert_eq!(TestHandler::count(&handler.closed), 1);
 }
 
 #[tokio::test]
-async fn a_handler_breaks_the_pool() {
-    let served = Served::new().await;
+async fn a_handler_can_break_the_pool() {
+    let served = TestSession::new().await;
     let mut events = served.pool.events();
     let result = served.pool.invoke(PowerShell::script("break because")).await;
     assert!(result.is_err() || result.is_ok_and(|output| output.state == PipelineState::Failed));
     let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
     assert_eq!(info.state, RunspacePoolState::Broken);
     assert_eq!(info.error.unwrap().message().unwrap(), &"because");
-    assert_eq!(served.ended.await.unwrap().unwrap(), Ended::Broken);
+    assert_eq!(served.ended.await.unwrap().unwrap(), SessionEnd::Broken);
 }
 
 #[tokio::test]
-async fn a_session_that_is_given_up_ends_what_is_left_of_it() {
+async fn a_cancelled_session_ends_its_pipelines() {
     let served = with_host(true).await;
     let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
-    Tests::reach(&served.handler.running, 1).await;
+    TestHandler::reach(&served.handler.running, 1).await;
     served.ended.abort();
     assert!(served.ended.await.unwrap_err().is_cancelled());
-    Tests::reach(&served.handler.running, 0).await;
+    TestHandler::reach(&served.handler.running, 0).await;
     assert!(run.output().await.unwrap_err().is_closed());
 }
 
 #[tokio::test]
-async fn one_handler_serves_several_sessions_of_a_socket() {
+async fn one_handler_serves_several_socket_sessions() {
     let directory = std::env::temp_dir().join(format!("psrp-serve-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("socket");
     let server = io::serve::UnixServer::bind(&path).unwrap();
     assert!(io::serve::UnixServer::bind(&path).unwrap_err().is_io());
-    let handler = Arc::new(Tests::default());
+    let handler = Arc::new(TestHandler::default());
     let task = tokio::spawn(server.max_sessions(2).serve(handler.clone(), Options::new));
     let connect = || async {
         let (read, write) = tokio::net::UnixStream::connect(&path).await.unwrap().into_split();
@@ -362,7 +362,7 @@ async fn one_handler_serves_several_sessions_of_a_socket() {
         let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
         assert_eq!(output.output, [Value::from("hello")]);
     }
-    // A third one waits until there is room.
+    // A third session waits until there is room.
     let third = async {
         let pool = connect().await;
         pool.close().await.unwrap();
@@ -373,7 +373,7 @@ async fn one_handler_serves_several_sessions_of_a_socket() {
     first.close().await.unwrap();
     third.await;
     second.close().await.unwrap();
-    Tests::reach(&handler.closed, 3).await;
+    TestHandler::reach(&handler.closed, 3).await;
     task.abort();
     let _: Result<Result<_, Error>, _> = task.await;
     assert!(!path.exists());

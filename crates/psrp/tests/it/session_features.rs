@@ -1,4 +1,4 @@
-//! What a session can do beyond one pipeline at a time.
+//! Session features beyond a single pipeline.
 
 use psrp::client::{self, Event, PipelineEvent};
 use psrp::fragment::Priority;
@@ -26,7 +26,7 @@ fn outputs(events: Vec<PipelineEvent>) -> Vec<Value> {
 }
 
 #[test]
-fn a_start_up_script_that_fails_breaks_the_pool() {
+fn a_failed_startup_script_breaks_the_pool() {
     let mut client = client::RunspacePool::new(client::Config::new());
     client.open().unwrap();
     let error = ErrorRecord::new("startup says no", ErrorCategory::OperationStopped);
@@ -37,14 +37,14 @@ fn a_start_up_script_that_fails_breaks_the_pool() {
     let expected = RunspacePoolStateInfo { state: RunspacePoolState::Broken, error: Some(Box::new(error)) };
     assert_eq!(client.poll_event(), Some(Event::State(expected)));
 
-    // The state of a pipeline that nobody knows is a violation in an open pool.
+    // In an open pool, the state of an unknown pipeline is a violation.
     let mut session = Session::opened();
     let bytes = fragment(Destination::Client, session.client.id(), None, &payload);
     assert!(session.client.handle_input(Priority::Default, None, &bytes).unwrap_err().is_protocol());
 }
 
 #[test]
-fn a_nested_pipeline_runs_inside_of_another() {
+fn nested_pipelines_run() {
     let mut session = Session::opened();
     let outer = session.run(PowerShell::script("Wait-Debugger"));
     let call = session.server.pipeline(outer).unwrap().host_call(&HostRequest::EnterNestedPrompt).unwrap();
@@ -83,7 +83,7 @@ fn a_nested_pipeline_runs_inside_of_another() {
 }
 
 #[test]
-fn pipelines_run_side_by_side() {
+fn concurrent_pipelines_run() {
     let mut session = Session::opened();
     let ids: Vec<_> = (0..10).map(|number| session.run(PowerShell::script(number.to_string()))).collect();
     for round in 0..20 {
@@ -109,7 +109,7 @@ fn pipelines_run_side_by_side() {
 }
 
 #[test]
-fn metadata_of_commands_come_as_output() {
+fn command_metadata_is_output() {
     let mut session = Session::opened();
     let id = session.run(GetCommandMetadata::new(["Get-*"]));
     assert!(session.client.pipeline(id).unwrap().send_input(1).unwrap_err().is_state(), "it has no input");
@@ -140,7 +140,7 @@ fn metadata_of_commands_come_as_output() {
 }
 
 #[test]
-fn both_applications_tell_each_other_data() {
+fn applications_exchange_private_data() {
     let init = InitRunspacePool {
         application_arguments: Some(PrimitiveDictionary::new([("from", "client")])),
         ..InitRunspacePool::default()
@@ -167,9 +167,9 @@ fn both_applications_tell_each_other_data() {
 }
 
 #[test]
-fn numbers_of_runspaces_change_as_both_agree() {
+fn runspace_counts_change_when_accepted() {
     let mut session = Session::new();
-    // Before opening nobody has to be asked.
+    // Before opening, no request is needed.
     assert_eq!(session.client.set_max_runspaces(5).unwrap(), None);
     assert_eq!(session.client.set_min_runspaces(2).unwrap(), None);
     assert!(session.client.set_min_runspaces(6).unwrap_err().is_state());
@@ -198,10 +198,10 @@ fn numbers_of_runspaces_change_as_both_agree() {
         (min, Availability::Accepted(true)),
     ];
     for (call_id, availability) in answers {
-        session.server.answer(call_id, availability).unwrap();
+        session.server.respond(call_id, availability).unwrap();
     }
     session.exchange();
-    let expected = answers.map(|(call_id, availability)| Event::Answer { call_id, availability });
+    let expected = answers.map(|(call_id, availability)| Event::RequestCompleted { call_id, availability });
     assert_eq!(session.client_events(), expected);
     for (min, max) in [
         (session.client.min_runspaces(), session.client.max_runspaces()),
@@ -212,7 +212,7 @@ fn numbers_of_runspaces_change_as_both_agree() {
 }
 
 #[test]
-fn peers_of_old_protocols_are_asked_for_nothing_new() {
+fn old_peers_get_only_supported_requests() {
     let old = SessionCapability { protocol_version: Version::new(2, 0), ..SessionCapability::default() };
     let mut session =
         Session::with(client::Config::new(), server::Config::new().capability(old.clone())).open();
@@ -230,7 +230,7 @@ fn peers_of_old_protocols_are_asked_for_nothing_new() {
 }
 
 #[test]
-fn a_pipeline_of_a_disconnected_pool_goes_on() {
+fn pipelines_of_a_disconnected_pool_continue() {
     let mut session = Session::opened();
     let mut create = CreatePipeline::new(PowerShell::script("$input"));
     create.no_input = false;
@@ -287,14 +287,14 @@ impl Session {
             .collect()
     }
 
-    /// Puts another client in the place of the one that there is.
+    /// Replaces the client by another one.
     fn change_client(&mut self, id: Uuid) {
         self.client = client::RunspacePool::new(client::Config::new().pool_id(id).fragment_size(200));
     }
 }
 
 #[test]
-fn requests_from_before_a_connection_get_no_answer() {
+fn requests_of_a_previous_connection_are_cancelled() {
     let mut session = Session::opened();
     let requests =
         [session.client.get_available_runspaces().unwrap(), session.client.reset_runspace_state().unwrap()];
@@ -302,17 +302,19 @@ fn requests_from_before_a_connection_get_no_answer() {
     session.client.disconnect().unwrap();
     session.server.disconnect().unwrap();
     session.client.connect().unwrap();
-    let forgotten = requests.map(|call_id| Event::Unanswered { call_id });
+    let forgotten = requests.map(|call_id| Event::RequestCancelled { call_id });
     assert_eq!(session.client_events(), forgotten);
     session.exchange();
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
-    assert!(session.server.answer(requests[0], Availability::Count(1)).is_err());
+    assert!(session.server.respond(requests[0], Availability::Count(1)).is_err());
     let again = session.client.get_available_runspaces().unwrap();
     session.exchange();
     session.client_events();
-    session.server.answer(again, Availability::Count(1)).unwrap();
+    session.server.respond(again, Availability::Count(1)).unwrap();
     session.exchange();
-    assert!(matches!(session.client_events()[..], [Event::Answer { call_id, .. }] if call_id == again));
+    assert!(
+        matches!(session.client_events()[..], [Event::RequestCompleted { call_id, .. }] if call_id == again)
+    );
 }
 
 #[test]
@@ -324,7 +326,7 @@ fn another_client_connects_to_a_pool() {
     session.exchange();
     session.server_events();
 
-    // The first client is gone in the middle of a message.
+    // The first client disappears in the middle of a message.
     let long = "x".repeat(1000);
     session.server.pipeline(id).unwrap().write_output(&*long).unwrap();
     let mut buffer = Vec::new();
@@ -333,7 +335,7 @@ fn another_client_connects_to_a_pool() {
     session.server.pipeline(id).unwrap().write_output("meanwhile").unwrap();
     let pool = session.server.id();
 
-    // A client that wants another pool leaves this one as it was.
+    // A client that connects to another pool leaves this one unchanged.
     session.change_client(Uuid::new_v4());
     session.client.connect().unwrap();
     let packet = session.client.poll_transmit(10_000, &mut buffer).unwrap();
@@ -353,7 +355,7 @@ fn another_client_connects_to_a_pool() {
     let events = session.server_events();
     assert!(events.iter().any(|event| matches!(event, server::Event::Connected(_))), "{events:?}");
 
-    // What the pipeline has written waits for a client that knows of it.
+    // The output of the pipeline waits for a client that connects to it.
     assert!(!session.server.pipeline(id).unwrap().is_connected());
     assert!(session.server.pipeline(id).unwrap().pending_bytes() > 0);
     session.client_events();
@@ -361,23 +363,23 @@ fn another_client_connects_to_a_pool() {
     session.server.pipeline(id).unwrap().connect().unwrap();
     session.server.pipeline(id).unwrap().complete().unwrap();
     session.exchange();
-    // The message whose start was lost is skipped.
+    // A message whose start was lost is skipped.
     let events = session.pipeline_events(id);
     let [PipelineEvent::Output(value), PipelineEvent::State(info)] = &events[..] else {
         panic!("{events:?}")
     };
     assert_eq!((value, info.state), (&"meanwhile".into(), PipelineState::Completed));
 
-    // Numbers of requests begin anew.
+    // Request identifiers start again.
     let call_id = session.client.get_available_runspaces().unwrap();
     session.exchange();
-    session.server.answer(call_id, Availability::Count(4)).unwrap();
+    session.server.respond(call_id, Availability::Count(4)).unwrap();
     session.exchange();
     assert_eq!(session.client_events().len(), 1);
 }
 
 #[test]
-fn a_pool_that_has_a_client_takes_no_other() {
+fn a_connected_pool_rejects_another_client() {
     let mut session = Session::opened();
     let id = session.server.id();
     session.change_client(id);
@@ -388,14 +390,14 @@ fn a_pool_that_has_a_client_takes_no_other() {
 }
 
 #[test]
-fn a_connection_lost_while_connecting_leaves_the_pool() {
+fn a_connection_lost_while_connecting_has_no_effect() {
     let mut session = Session::opened();
     let id = session.server.id();
     session.server.disconnect().unwrap();
     session.change_client(id);
     session.client.connect().unwrap();
     let mut buffer = Vec::new();
-    // Less than the whole of the capabilities.
+    // Only a part of the capabilities.
     let packet = session.client.poll_transmit(100, &mut buffer).unwrap();
     session.server.handle_packet(packet).unwrap();
     assert_eq!(session.server.state(), RunspacePoolState::Connecting);
@@ -425,7 +427,7 @@ fn a_disconnected_pool_can_be_closed() {
 }
 
 #[test]
-fn servers_announce_how_they_end() {
+fn servers_notify_the_client_of_the_end() {
     let mut session = Session::opened();
     let id = session.run(PowerShell::script("1"));
     session.client_events();
@@ -449,7 +451,7 @@ fn servers_announce_how_they_end() {
 }
 
 #[test]
-fn a_client_hears_why_the_server_has_broken() {
+fn the_client_is_notified_why_the_server_broke() {
     let mut session = Session::opened();
     let id = session.run(PowerShell::script("1"));
     session.server.pipeline(id).unwrap().write_output("lost").unwrap();

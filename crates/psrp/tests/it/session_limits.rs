@@ -1,5 +1,5 @@
-//! Every limit of a session, crossed: whose fault it is decides whether a call is refused, a pipeline fails, or the pool
-//! breaks. And that nothing takes longer than what there is to do.
+//! Every limit of a session is exceeded: depending on who causes it, a call is rejected, a pipeline fails, or the pool
+//! breaks. All operations take linear time.
 
 use psrp::client::{self, Event, PipelineEvent};
 use psrp::fragment::{Fragmenter, Priority};
@@ -22,7 +22,7 @@ fn with_input() -> CreatePipeline {
     create
 }
 
-/// Hands packets of the client to the server until one is refused.
+/// Passes packets of the client to the server until one is rejected.
 fn pump_to_server(session: &mut Session) -> Result<(), Error> {
     let (mut buffer, mut answer) = (Vec::new(), Vec::new());
     while let Some(packet) = session.client.poll_transmit(300, &mut buffer) {
@@ -42,7 +42,7 @@ fn pump_to_client(session: &mut Session) -> Result<(), Error> {
     Ok(())
 }
 
-/// A pool that broke by a limit, and says so.
+/// Checks that the pool was broken by a limit and reports it.
 fn assert_broken_client(session: &mut Session, error: &Error) {
     assert!(error.is_limit(), "{error}");
     assert_eq!(session.client.state(), RunspacePoolState::Broken);
@@ -62,7 +62,7 @@ fn assert_broken_server(session: &mut Session, error: &Error) {
 }
 
 #[test]
-fn a_client_refuses_what_exceeds_the_bytes_to_send() {
+fn a_client_rejects_output_beyond_the_limit() {
     let config = client::Config::new().max_pending_bytes(3000);
     let mut session = Session::with(config, server::Config::new()).open();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
@@ -105,7 +105,7 @@ fn a_client_refuses_what_exceeds_the_bytes_to_send() {
 }
 
 #[test]
-fn a_client_cannot_open_with_too_much() {
+fn a_client_cannot_open_with_oversized_arguments() {
     let init = InitRunspacePool {
         application_arguments: Some(PrimitiveDictionary::new([("a", "x".repeat(5000))])),
         ..InitRunspacePool::default()
@@ -116,7 +116,7 @@ fn a_client_cannot_open_with_too_much() {
 }
 
 #[test]
-fn a_server_refuses_what_exceeds_the_bytes_to_send() {
+fn a_server_rejects_output_beyond_the_limit() {
     let config = server::Config::new().max_pending_bytes(3000);
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(PowerShell::script("1"));
@@ -129,7 +129,7 @@ fn a_server_refuses_what_exceeds_the_bytes_to_send() {
     assert!(pipeline.write_output(&*text).unwrap_err().is_limit());
     assert!(pipeline.host_call(&HostRequest::WriteLine2 { text: text.into() }).unwrap_err().is_limit());
     assert_eq!(session.server.pending_bytes(), full);
-    // States are not held up.
+    // States are sent regardless of the limit.
     session.server.pipeline(id).unwrap().complete().unwrap();
     session.exchange();
     let events = session.pipeline_events(id);
@@ -139,7 +139,7 @@ fn a_server_refuses_what_exceeds_the_bytes_to_send() {
 
 #[cfg(feature = "crypto")]
 #[test]
-fn what_waits_for_the_key_counts() {
+fn deferred_messages_count() {
     use psrp::value::SecureString;
 
     use crate::session::with_key;
@@ -168,7 +168,7 @@ fn what_waits_for_the_key_counts() {
 }
 
 #[test]
-fn a_client_that_does_not_listen_breaks_the_pool() {
+fn a_client_that_does_not_read_breaks_the_pool() {
     let config = server::Config::new().max_pending_bytes(1000);
     let mut session = Session::with(client::Config::new(), config).open();
     let unknown = Packet::Data { target: Some(Uuid::new_v4()), priority: Priority::Default, data: b"x" };
@@ -188,7 +188,7 @@ fn a_client_that_does_not_listen_breaks_the_pool() {
     assert!(error.is_limit());
 }
 
-/// The first go on, the last have failed.
+/// The first pipelines are running, the last have failed.
 fn assert_some_failed(states: &[PipelineState]) {
     let running = states.iter().take_while(|state| **state == PipelineState::Running).count();
     assert!(running > 0 && running < states.len(), "{states:?}");
@@ -196,7 +196,7 @@ fn assert_some_failed(states: &[PipelineState]) {
 }
 
 #[test]
-fn messages_in_part_are_bounded_over_all_pipelines() {
+fn partial_messages_of_all_pipelines_are_limited() {
     let mut session =
         Session::with(client::Config::new(), server::Config::new().max_partial_bytes(1 << 20)).open();
     let ids = [(); 100].map(|()| session.run(with_input()));
@@ -205,7 +205,7 @@ fn messages_in_part_are_bounded_over_all_pipelines() {
     for id in &ids {
         session.server.handle_input(Priority::Default, Some(*id), &bytes[..20_000]).unwrap();
     }
-    // Those for which there was no more room have failed, and the others go on.
+    // Pipelines beyond the limit have failed, and the others continue.
     session.exchange();
     assert_some_failed(&ids.map(|id| session.client_state(id)));
     session.server_events();
@@ -228,7 +228,7 @@ fn messages_in_part_are_bounded_over_all_pipelines() {
 }
 
 #[test]
-fn messages_that_were_completed_leave_nothing() {
+fn complete_messages_leave_no_buffer() {
     let config = server::Config::new().max_partial_bytes(10_000);
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(with_input());
@@ -240,7 +240,7 @@ fn messages_that_were_completed_leave_nothing() {
 }
 
 #[test]
-fn pipelines_are_counted() {
+fn the_number_of_pipelines_is_limited() {
     let config = client::Config::new().max_pipelines(2);
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
@@ -262,7 +262,7 @@ fn pipelines_are_counted() {
 }
 
 #[test]
-fn calls_of_the_host_are_counted() {
+fn the_number_of_host_calls_is_limited() {
     let config = server::Config::new().max_host_calls(2);
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(PowerShell::script("1"));
@@ -271,7 +271,7 @@ fn calls_of_the_host_are_counted() {
     let pending = session.server.pending_bytes();
     let mut pipeline = session.server.pipeline(id).unwrap();
     assert!(pipeline.host_call(&HostRequest::ReadLine).unwrap_err().is_limit());
-    // Those without an answer do not count, and those of a pipeline that has ended do not wait.
+    // Calls without a response do not count, and calls of ended pipelines are not pending.
     pipeline.host_call(&HostRequest::WriteLine1).unwrap();
     assert!(session.server.pending_bytes() > pending);
     session.server.pipeline(id).unwrap().complete().unwrap();
@@ -285,7 +285,7 @@ fn calls_of_the_host_are_counted() {
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
-    // A pipeline that makes too many fails, and frees the place of its calls.
+    // A pipeline with too many calls fails, and its calls are removed.
     let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     for _ in 0..3 {
@@ -300,7 +300,7 @@ fn calls_of_the_host_are_counted() {
 }
 
 #[test]
-fn requests_are_counted() {
+fn the_number_of_requests_is_limited() {
     let config = client::Config::new().max_requests(2);
     let mut session = Session::with(config, server::Config::new()).open();
     let first = session.client.get_available_runspaces().unwrap();
@@ -310,7 +310,7 @@ fn requests_are_counted() {
     assert!(session.client.set_max_runspaces(7).unwrap_err().is_limit());
     assert_eq!(session.client.pending_bytes(), pending);
     session.exchange();
-    session.server.answer(first, psrp::message::Availability::Count(1)).unwrap();
+    session.server.respond(first, psrp::message::Availability::Count(1)).unwrap();
     session.exchange();
     session.client.get_available_runspaces().unwrap();
 
@@ -323,7 +323,7 @@ fn requests_are_counted() {
 }
 
 #[test]
-fn events_that_nobody_takes_are_bounded() {
+fn unread_events_are_limited() {
     let config = client::Config::new().max_event_bytes(10_000);
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
@@ -342,7 +342,7 @@ fn events_that_nobody_takes_are_bounded() {
     }
     let error = pump_to_server(&mut session).unwrap_err();
     assert_broken_server(&mut session, &error);
-    // Small ones count as well.
+    // Small messages count, too.
     let config = server::Config::new().max_event_bytes(10_000);
     let mut session = Session::with(client::Config::new(), config).open();
     let bytes = |call_id| {
@@ -354,7 +354,7 @@ fn events_that_nobody_takes_are_bounded() {
     assert_broken_server(&mut session, &error.unwrap());
 }
 
-/// The last event of a pipeline that has failed by a limit.
+/// Checks that the last event reports a pipeline that failed by a limit.
 fn assert_exceeded(events: &[PipelineEvent]) {
     let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
     assert_eq!(info.state, PipelineState::Failed);
@@ -362,7 +362,7 @@ fn assert_exceeded(events: &[PipelineEvent]) {
 }
 
 #[test]
-fn messages_are_bounded() {
+fn message_sizes_are_limited() {
     let config = client::Config::new().max_object_size(5000);
     let mut session = Session::with(config, server::Config::new()).open();
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
@@ -383,11 +383,11 @@ fn messages_are_bounded() {
         .partition(|(id, _)| *id == first);
     assert_exceeded(&of_first.into_iter().map(|(_, event)| event).collect::<Vec<_>>());
     assert!(matches!(&of_second[..], [(_, PipelineEvent::Output(_))]), "{of_second:?}");
-    // It is closed as every other one.
+    // It is closed like any other pipeline.
     session.client.pipeline(first).unwrap().close().unwrap();
     session.exchange();
     assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
-    // What is too large for the pool breaks it: there is nothing else that could fail.
+    // A message that is too large for the pool breaks it.
     let event = UserEvent { message_data: "x".repeat(6000).into(), ..UserEvent::default() };
     session.server.send_event(event).unwrap();
     let error = pump_to_client(&mut session).unwrap_err();
@@ -401,7 +401,7 @@ fn messages_are_bounded() {
     session.exchange();
     assert_exceeded(&session.pipeline_events(first));
     assert_eq!(session.client_state(second), PipelineState::Running);
-    // One that can't even be told what to do as well.
+    // Also the message that creates a pipeline.
     let third = session.client.invoke(PowerShell::script("x".repeat(6000))).unwrap();
     session.exchange();
     assert_exceeded(&session.pipeline_events(third));
@@ -414,9 +414,9 @@ fn messages_are_bounded() {
     assert_eq!(session.server.state(), RunspacePoolState::Broken);
 }
 
-/// The same for what is inside of a message.
+/// Limits on the content of a message.
 #[test]
-fn documents_of_messages_are_bounded() {
+fn documents_in_messages_are_limited() {
     let mut session = Session::opened();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.client_events();
@@ -442,7 +442,7 @@ fn documents_of_messages_are_bounded() {
 }
 
 #[test]
-fn larger_messages_are_taken_where_they_are_allowed() {
+fn larger_messages_can_be_allowed() {
     let config = client::Config::new().max_object_size(20 << 20);
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
@@ -457,7 +457,7 @@ fn larger_messages_are_taken_where_they_are_allowed() {
 }
 
 #[test]
-fn data_for_one_command_are_bounded() {
+fn data_per_command_is_limited() {
     let config = server::Config::new().max_data_per_command(20_000);
     let mut session = Session::with(client::Config::new(), config).open();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
@@ -476,7 +476,7 @@ fn data_for_one_command_are_bounded() {
     });
     assert_eq!(failed.collect::<Vec<_>>(), [(first, ErrorCategory::LimitsExceeded)]);
     assert!(session.server.pipeline(first).unwrap().write_output(1).unwrap_err().is_state());
-    // The others go on, and this one can be closed.
+    // Other pipelines continue, and this one can be closed.
     session.client.pipeline(second).unwrap().send_input(1).unwrap();
     session.client.pipeline(first).unwrap().close().unwrap();
     session.exchange();
@@ -501,7 +501,7 @@ fn data_for_one_command_are_bounded() {
 }
 
 #[test]
-fn configurations_show_limits_and_nothing_else() {
+fn debug_output_of_configurations_shows_only_limits() {
     let init = InitRunspacePool {
         application_arguments: Some(PrimitiveDictionary::new([("token", "hunter2")])),
         ..InitRunspacePool::default()
@@ -514,9 +514,9 @@ fn configurations_show_limits_and_nothing_else() {
     assert!(shown.contains("max_partial_bytes: 17") && !shown.contains("hunter2"), "{shown}");
 }
 
-/// With more than linear work this would not end.
+/// With more than linear work this would not finish.
 #[test]
-fn many_pipelines_and_messages_take_no_more_than_their_share() {
+fn many_pipelines_and_messages_take_linear_time() {
     const PIPELINES: usize = 1000;
     const MESSAGES: usize = 100;
 
@@ -564,10 +564,10 @@ fn many_pipelines_and_messages_take_no_more_than_their_share() {
     assert_eq!((session.client.pending_bytes(), session.server.pending_bytes()), (0, 0));
 }
 
-/// The same for what waits behind the key.
+/// Many deferred messages.
 #[cfg(feature = "crypto")]
 #[test]
-fn many_messages_may_wait_for_the_key() {
+fn many_messages_can_be_deferred() {
     const MESSAGES: i32 = 100_000;
 
     let mut session = Session::opened_with_key();
@@ -580,6 +580,6 @@ fn many_messages_may_wait_for_the_key() {
     session.server_events();
     session.exchange();
     let inputs = session.server_events();
-    // The key comes first.
+    // The key is sent first.
     assert_eq!(inputs.len(), MESSAGES as usize + 2);
 }

@@ -1,4 +1,4 @@
-//! Messages that are malformed: those of a pipeline fail that pipeline alone, those of the pool end the pool.
+//! Malformed messages: those of a pipeline fail only that pipeline, those of the pool break the pool.
 
 use psrp::client::{Event, PipelineEvent};
 use psrp::fragment::{Fragmenter, Priority};
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::session::Session;
 
-/// Data that are no message of the types below.
+/// Data that is invalid for the message types below.
 const MALFORMED: [&str; 7] =
     ["<S>", "<Foo/>", "<I32>x</I32>", "<Ref RefId='7'/>", "<Nil/><Nil/>", "<!DOCTYPE x>", "\u{1}"];
 
@@ -21,7 +21,7 @@ fn with_input() -> CreatePipeline {
     create
 }
 
-/// The fragment of a message with these data.
+/// Returns the fragment of a message with this data.
 fn message(
     to: Destination,
     message_type: MessageType,
@@ -33,14 +33,14 @@ fn message(
     fragment(&[&header.to_bytes(), data.as_bytes()].concat())
 }
 
-/// The fragment of these bytes, whatever they are.
+/// Returns a fragment with these bytes.
 fn fragment(bytes: &[u8]) -> Vec<u8> {
     let mut fragment = Vec::new();
     Fragmenter::new().encode(bytes, &mut fragment);
     fragment
 }
 
-/// What is wrong with a message whatever its type: its data, its header, its fragments.
+/// Faults independent of the message type: in the data, the header, or the fragments.
 fn faults(
     to: Destination,
     from: Destination,
@@ -63,8 +63,8 @@ fn assert_failed(error: Option<&ErrorRecord>) {
     assert_eq!(error.unwrap().category, ErrorCategory::ProtocolError);
 }
 
-/// Hands a message of the first of two pipelines to a client. That one fails, and nothing else.
-fn fails_at_the_client(what: &str, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
+/// Passes a message for the first of two pipelines to a client, and checks that only that pipeline fails.
+fn assert_client_pipeline_fails(what: &str, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
     let mut session = Session::opened();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.client_events();
@@ -74,7 +74,7 @@ fn fails_at_the_client(what: &str, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
     let Some(PipelineEvent::State(info)) = events.last() else { panic!("{what}: {events:?}") };
     assert_eq!(info.state, PipelineState::Failed, "{what}");
     assert_failed(info.error.as_deref());
-    // What else comes for it is dropped, and the other one goes on.
+    // Its further messages are dropped, and the other pipeline continues.
     for id in [first, second] {
         session.server.pipeline(id).unwrap().write_output(1).unwrap();
         session.server.pipeline(id).unwrap().complete().unwrap();
@@ -105,7 +105,7 @@ fn a_client_fails_only_the_pipeline_of_a_malformed_message() {
         MessageType::PipelineHostCall,
     ] {
         for fault in 0..count {
-            fails_at_the_client(&format!("{message_type:?} {fault}"), |pool, id| {
+            assert_client_pipeline_fails(&format!("{message_type:?} {fault}"), |pool, id| {
                 faults(message_type)(pool, id).swap_remove(fault)
             });
         }
@@ -116,18 +116,18 @@ fn a_client_fails_only_the_pipeline_of_a_malformed_message() {
         (MessageType::PipelineState, "<Obj><MS><I32 N='PipelineState'>99</I32></MS></Obj>"),
         (MessageType::PipelineHostCall, "<Obj><MS><I64 N='ci'>1</I64></MS></Obj>"),
     ] {
-        fails_at_the_client(data, |pool, id| message(to, message_type, pool, Some(id), data));
+        assert_client_pipeline_fails(data, |pool, id| message(to, message_type, pool, Some(id), data));
     }
-    // Two calls with one number.
+    // Two calls with the same identifier.
     let call =
         "<Obj><MS><I64 N='ci'>1</I64><Obj N='mi'><I32>11</I32></Obj><Obj N='mp'><LST/></Obj></MS></Obj>";
-    fails_at_the_client("two calls", |pool, id| {
+    assert_client_pipeline_fails("two calls", |pool, id| {
         message(to, MessageType::PipelineHostCall, pool, Some(id), call).repeat(2)
     });
 }
 
-/// Hands a message of the first of three pipelines, which was not started, or of the second, which was, to a server.
-fn fails_at_the_server(what: &str, is_started: bool, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
+/// Passes a message for the first of three pipelines, not started, or for the second, started, to a server.
+fn assert_server_pipeline_fails(what: &str, is_started: bool, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
     let mut session = Session::opened();
     let [started, other] = [session.run(with_input()), session.run(with_input())];
     let created = session.client.create_pipeline(with_input()).unwrap();
@@ -147,7 +147,7 @@ fn fails_at_the_server(what: &str, is_started: bool, bytes: impl Fn(Uuid, Uuid) 
     session.exchange();
     assert_eq!(session.server_state(id), PipelineState::Failed, "{what}");
     if is_started {
-        // The client was told.
+        // The client was notified.
         assert_eq!(session.client_state(id), PipelineState::Failed, "{what}");
     }
     session.server.handle_input(Priority::Default, Some(id), &bytes).unwrap();
@@ -171,7 +171,7 @@ fn a_server_fails_only_the_pipeline_of_a_malformed_message() {
         (MessageType::PipelineHostResponse, true),
     ] {
         for fault in 0..count {
-            fails_at_the_server(&format!("{message_type:?} {fault}"), is_started, |pool, id| {
+            assert_server_pipeline_fails(&format!("{message_type:?} {fault}"), is_started, |pool, id| {
                 faults(message_type)(pool, id).swap_remove(fault)
             });
         }
@@ -180,13 +180,15 @@ fn a_server_fails_only_the_pipeline_of_a_malformed_message() {
         (MessageType::CreatePipeline, false, "<Obj><MS/></Obj>"),
         (MessageType::PipelineHostResponse, true, "<Obj/>"),
     ] {
-        fails_at_the_server(data, is_started, |pool, id| message(to, message_type, pool, Some(id), data));
+        assert_server_pipeline_fails(data, is_started, |pool, id| {
+            message(to, message_type, pool, Some(id), data)
+        });
     }
 }
 
-/// Also where they name a pipeline, or come with its fragments.
+/// Also if they name a pipeline or arrive with its fragments.
 #[test]
-fn a_malformed_message_of_the_pool_ends_it() {
+fn a_malformed_message_of_the_pool_breaks_it() {
     for (target, names) in [(false, false), (false, true), (true, false), (true, true)] {
         for data in MALFORMED {
             let mut session = Session::opened();
@@ -203,9 +205,9 @@ fn a_malformed_message_of_the_pool_ends_it() {
     }
 }
 
-/// A client that only wants to connect can't fail the pipelines of the one before.
+/// A connecting client cannot fail the pipelines of the previous one.
 #[test]
-fn a_client_that_connects_fails_no_pipeline() {
+fn a_connecting_client_cannot_fail_pipelines() {
     let mut session = Session::opened();
     let id = session.run(with_input());
     session.server.disconnect().unwrap();

@@ -1,5 +1,5 @@
-//! The client's machine beside a plain model of the tables of states: what is allowed, which state follows, and that errors
-//! name action and state.
+//! Compares the client's state machine with a simple model of the state tables: allowed actions, resulting states, and
+//! errors that name action and state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,11 +94,11 @@ fn action() -> impl Strategy<Value = Action> {
     prop_oneof![10 => pool, 16 => pipeline, 14 => heard, 1 => rare]
 }
 
-/// What an action comes to.
+/// Expected result of an action.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Done,
-    /// Refused, by an error with these words, and nothing changes.
+    /// Rejected with an error that contains these texts; nothing changes.
     Refused(Vec<String>),
     /// The server has violated the protocol.
     Breaks,
@@ -112,7 +112,7 @@ fn refused(action: &str, state: impl std::fmt::Display) -> Outcome {
 struct Pipeline {
     state: PipelineState,
     before: Option<PipelineState>,
-    /// `None` for one of another client.
+    /// `None` for a pipeline of another client.
     has_input: Option<bool>,
     is_input_open: bool,
     is_closing: bool,
@@ -126,7 +126,7 @@ impl Pipeline {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Question {
+enum PendingRequest {
     Max(i32),
     Min(i32),
     Count,
@@ -138,10 +138,10 @@ struct Model {
     has_peer: bool,
     min: i32,
     max: i32,
-    questions: BTreeMap<i64, Question>,
+    questions: BTreeMap<i64, PendingRequest>,
     next_question: i64,
     pipelines: BTreeMap<u8, Pipeline>,
-    /// Pipelines whose end the application was told by the end of the pool.
+    /// Pipelines whose end was reported with the end of the pool.
     ended: BTreeSet<u8>,
 }
 
@@ -202,7 +202,7 @@ impl Model {
         Outcome::Done
     }
 
-    fn ask(&mut self, question: Question) -> Outcome {
+    fn ask(&mut self, question: PendingRequest) -> Outcome {
         self.questions.insert(self.next_question, question);
         self.next_question += 1;
         Outcome::Done
@@ -211,15 +211,18 @@ impl Model {
     fn set(&mut self, count: i32, is_max: bool) -> Outcome {
         use RunspacePoolState::{BeforeOpen, Opened};
 
-        let action =
-            if is_max { "set the largest number of runspaces" } else { "set the least number of runspaces" };
+        let action = if is_max {
+            "set the maximum number of runspaces"
+        } else {
+            "set the minimum number of runspaces"
+        };
         if let Some(outcome) = self.only_in(action, &[BeforeOpen, Opened]) {
             return outcome;
         }
         let is_possible = if is_max { count >= self.min.max(1) } else { count >= 1 && count <= self.max };
         let now = if is_max { &mut self.max } else { &mut self.min };
         if !is_possible {
-            return Outcome::Refused(vec!["can't set a number of runspaces".to_owned()]);
+            return Outcome::Refused(vec!["the number of runspaces is out of range".to_owned()]);
         }
         if count == *now {
             return Outcome::Done;
@@ -228,7 +231,7 @@ impl Model {
             *now = count;
             return Outcome::Done;
         }
-        self.ask(if is_max { Question::Max(count) } else { Question::Min(count) })
+        self.ask(if is_max { PendingRequest::Max(count) } else { PendingRequest::Min(count) })
     }
 
     fn create(&mut self, action: &str, id: u8, pipeline: Pipeline) -> Outcome {
@@ -236,16 +239,16 @@ impl Model {
             return outcome;
         }
         if self.pipelines.contains_key(&id) {
-            return Outcome::Refused(vec!["identifier of a pipeline twice".to_owned()]);
+            return Outcome::Refused(vec!["the pipeline identifier is nil or in use".to_owned()]);
         }
         self.pipelines.insert(id, pipeline);
         Outcome::Done
     }
 
-    /// The pipeline, if the action is allowed in the states of both.
+    /// Returns the pipeline if the states of both allow the action.
     fn allowed(&mut self, action: &str, id: u8, states: &[PipelineState]) -> Result<&mut Pipeline, Outcome> {
         if !self.pipelines.contains_key(&id) {
-            return Err(Outcome::Refused(vec!["there is no such pipeline".to_owned()]));
+            return Err(Outcome::Refused(vec!["no such pipeline".to_owned()]));
         }
         if let Some(outcome) = self.only_in(action, &[RunspacePoolState::Opened]) {
             return Err(outcome);
@@ -267,12 +270,12 @@ impl Model {
         self.allowed(action, id, states).map_or_else(|outcome| outcome, change)
     }
 
-    fn hear(&mut self, action: &Action) -> Outcome {
+    fn receive(&mut self, action: &Action) -> Outcome {
         use RunspacePoolState::*;
 
         match self.state {
             Closed => return Outcome::Done,
-            BeforeOpen | Broken => return refused("take input", self.state),
+            BeforeOpen | Broken => return refused("process input", self.state),
             _ => {}
         }
         match *action {
@@ -299,9 +302,9 @@ impl Model {
             },
             Action::HearAnswer(id, yes) => {
                 match self.questions.remove(&id) {
-                    Some(Question::Max(count)) if yes => self.max = count,
-                    Some(Question::Min(count)) if yes => self.min = count,
-                    Some(Question::Count) => return self.breaks(),
+                    Some(PendingRequest::Max(count)) if yes => self.max = count,
+                    Some(PendingRequest::Min(count)) if yes => self.min = count,
+                    Some(PendingRequest::Count) => return self.breaks(),
                     _ => {}
                 }
                 Outcome::Done
@@ -340,9 +343,9 @@ impl Model {
         match *action {
             Action::Open if self.state == Opened => Outcome::Done,
             Action::Open => self.only_in("open", &[BeforeOpen]).unwrap_or_else(|| {
-                // The server may have set limits that no pool can have.
+                // The server may have set an invalid number of runspaces.
                 if self.min < 1 || self.max < self.min {
-                    let limits = format!("can't have {} to {} runspaces", self.min, self.max);
+                    let limits = format!("{} to {} is not a valid number of runspaces", self.min, self.max);
                     return Outcome::Refused(vec![limits]);
                 }
                 self.state = Opening;
@@ -387,12 +390,12 @@ impl Model {
             },
             Action::SetMax(count) => self.set(count, true),
             Action::SetMin(count) => self.set(count, false),
-            Action::GetAvailable => {
-                self.only_in("ask for free runspaces", &[Opened]).unwrap_or_else(|| self.ask(Question::Count))
-            }
-            Action::Reset => {
-                self.only_in("reset the runspace", &[Opened]).unwrap_or_else(|| self.ask(Question::Reset))
-            }
+            Action::GetAvailable => self
+                .only_in("request the number of free runspaces", &[Opened])
+                .unwrap_or_else(|| self.ask(PendingRequest::Count)),
+            Action::Reset => self
+                .only_in("reset the runspace", &[Opened])
+                .unwrap_or_else(|| self.ask(PendingRequest::Reset)),
             Action::Create(id, has_input) => {
                 let pipeline = Pipeline {
                     state: P::NotStarted,
@@ -460,7 +463,7 @@ impl Model {
             }
             Action::HearCloseAck(None) if self.state == Closing => self.end(Closed),
             Action::HearCloseAck(None) => Outcome::Done,
-            ref heard => self.hear(heard),
+            ref heard => self.receive(heard),
         }
     }
 }
@@ -475,7 +478,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn hear(&mut self, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
+    fn receive(&mut self, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
         let target = target.map(uuid);
         let bytes = fragment(Destination::Client, self.pool.id(), target, payload);
         self.pool.handle_packet(Packet::Data { target, priority: Priority::Default, data: &bytes })
@@ -510,24 +513,24 @@ impl Subject {
             Action::ClosePipeline(id) => pool.pipeline(uuid(id))?.close(),
             Action::ReconnectPipeline(id) => pool.pipeline(uuid(id))?.reconnect(),
             Action::HearCapability => {
-                self.hear(None, &Payload::SessionCapability(SessionCapability::default()))
+                self.receive(None, &Payload::SessionCapability(SessionCapability::default()))
             }
             Action::HearPrivateData => {
-                self.hear(None, &Payload::ApplicationPrivateData(ApplicationPrivateData { data: None }))
+                self.receive(None, &Payload::ApplicationPrivateData(ApplicationPrivateData { data: None }))
             }
             Action::HearLimits(min_runspaces, max_runspaces) => {
                 let limits = RunspaceLimits { min_runspaces, max_runspaces };
-                self.hear(None, &Payload::RunspacePoolInitData(limits))
+                self.receive(None, &Payload::RunspacePoolInitData(limits))
             }
             Action::HearPoolState(state) => {
-                self.hear(None, &Payload::RunspacePoolState(RunspacePoolStateInfo::new(state)))
+                self.receive(None, &Payload::RunspacePoolState(RunspacePoolStateInfo::new(state)))
             }
             Action::HearAnswer(call_id, yes) => {
                 let availability = Availability::Accepted(yes);
                 let answer = RunspaceAvailability { availability, call_id };
-                self.hear(None, &Payload::RunspaceAvailability(answer))
+                self.receive(None, &Payload::RunspaceAvailability(answer))
             }
-            Action::HearOutput(id) => self.hear(Some(id), &Payload::PipelineOutput(1.into())),
+            Action::HearOutput(id) => self.receive(Some(id), &Payload::PipelineOutput(1.into())),
             Action::HearCall(id) => {
                 self.next_call += 1;
                 let call = HostCall::new(self.next_call, &HostRequest::ReadLine);
@@ -535,17 +538,17 @@ impl Subject {
                     Some(_) => Payload::PipelineHostCall(call),
                     None => Payload::RunspacePoolHostCall(call),
                 };
-                self.hear(id, &payload)
+                self.receive(id, &payload)
             }
             Action::HearPipelineState(id, state) => {
-                self.hear(Some(id), &Payload::PipelineState(PipelineStateInfo::new(state)))
+                self.receive(Some(id), &Payload::PipelineState(PipelineStateInfo::new(state)))
             }
             Action::HearCloseAck(id) => pool.handle_packet(Packet::CloseAck(id.map(uuid))),
-            Action::HearNonsense => self.hear(None, &Payload::EndOfPipelineInput),
+            Action::HearNonsense => self.receive(None, &Payload::EndOfPipelineInput),
         }
     }
 
-    /// Pipelines that the events tell the end of.
+    /// Pipelines whose end the events report.
     fn ended(&mut self) -> BTreeSet<u8> {
         std::iter::from_fn(|| self.pool.poll_event())
             .filter_map(|event| match event {
@@ -600,12 +603,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_client_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn the_client_follows_the_state_tables(actions in vec(action(), 0..60)) {
         run(&actions)?;
     }
 
     #[test]
-    fn an_open_client_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn an_open_client_follows_the_state_tables(actions in vec(action(), 0..60)) {
         let opened = Action::HearPoolState(RunspacePoolState::Opened);
         let mut all = vec![Action::Open, Action::HearCapability, opened, Action::Create(0, true), Action::Start(0)];
         all.extend(actions);

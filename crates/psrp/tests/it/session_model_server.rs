@@ -1,5 +1,5 @@
-//! The server's machine beside a plain model of the tables of states: what is allowed, which state follows, and that errors
-//! name action and state.
+//! Compares the server's state machine with a simple model of the state tables: allowed actions, resulting states, and
+//! errors that name action and state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,7 +90,7 @@ fn action() -> impl Strategy<Value = Action> {
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Done,
-    /// Refused, by an error with these words, and nothing changes.
+    /// Rejected with an error that contains these texts; nothing changes.
     Refused(Vec<String>),
     /// The client has violated the protocol.
     Violates,
@@ -101,7 +101,7 @@ fn refused(action: &str, state: impl std::fmt::Display) -> Outcome {
 }
 
 fn no_such(what: &str) -> Outcome {
-    Outcome::Refused(vec![format!("there is no such {what}")])
+    Outcome::Refused(vec![format!("no such {what}")])
 }
 
 #[derive(Clone, Debug)]
@@ -117,9 +117,9 @@ struct Model {
     has_peer: bool,
     questions: BTreeSet<i64>,
     pipelines: BTreeMap<u8, Pipeline>,
-    /// Input that the application is told of.
+    /// Input that the application is notified of.
     inputs: usize,
-    /// Pipelines that the application is told to be gone.
+    /// Pipelines that were removed according to the events.
     closed: BTreeSet<u8>,
 }
 
@@ -190,11 +190,11 @@ impl Model {
         })
     }
 
-    fn hear_of_pool(&mut self, action: &Action) -> Outcome {
+    fn receive_pool_message(&mut self, action: &Action) -> Outcome {
         use RunspacePoolState::*;
 
         match self.state {
-            Broken | Closed => return refused("take input", self.state),
+            Broken | Closed => return refused("process input", self.state),
             BeforeOpen => self.state = Opening,
             Disconnected => {
                 self.state = Connecting;
@@ -218,13 +218,13 @@ impl Model {
         Outcome::Done
     }
 
-    fn hear_of_pipeline(&mut self, action: &Action, id: u8) -> Outcome {
+    fn receive_pipeline_message(&mut self, action: &Action, id: u8) -> Outcome {
         use PipelineState::{Completed, NotStarted, Stopped};
         use RunspacePoolState::*;
 
         match self.state {
-            Broken | Closed => return refused("take input", self.state),
-            Disconnected | Connecting => return refused("take input of a pipeline", self.state),
+            Broken | Closed => return refused("process input", self.state),
+            Disconnected | Connecting => return refused("process pipeline input", self.state),
             BeforeOpen => self.state = Opening,
             _ => {}
         }
@@ -246,16 +246,16 @@ impl Model {
         Outcome::Done
     }
 
-    fn hear_packet(&mut self, action: &Action) -> Outcome {
+    fn receive_packet(&mut self, action: &Action) -> Outcome {
         use RunspacePoolState::*;
 
         match (action, self.state) {
-            (_, Broken | Closed) => refused("take packets", self.state),
+            (_, Broken | Closed) => refused("process packets", self.state),
             (Action::HearClose(None), _) => {
                 self.end(Closed);
                 Outcome::Done
             }
-            (_, Disconnected | Connecting) => refused("take packets of pipelines", self.state),
+            (_, Disconnected | Connecting) => refused("process pipeline packets", self.state),
             (Action::HearCommand(id), Opened) if !self.pipelines.contains_key(id) => {
                 let pipeline = Pipeline {
                     state: PipelineState::NotStarted,
@@ -314,9 +314,11 @@ impl Model {
             }
             Action::Call => self.while_running("call the host", |_| {}),
             Action::SendEvent => self.while_running("forward an event", |_| {}),
-            Action::Answer(_, _) if self.state != Opened => refused("answer a request", self.state),
+            Action::Answer(_, _) if self.state != Opened => refused("respond to a request", self.state),
             Action::Answer(id, _) if !self.questions.contains(&id) => no_such("request"),
-            Action::Answer(_, false) => Outcome::Refused(vec!["can't answer with another kind".to_owned()]),
+            Action::Answer(_, false) => {
+                Outcome::Refused(vec!["the response does not fit the request".to_owned()])
+            }
             Action::Answer(id, true) => {
                 self.questions.remove(&id);
                 Outcome::Done
@@ -324,7 +326,7 @@ impl Model {
             Action::Start(id) => {
                 self.pipeline("start", id, &[P::NotStarted, P::Stopped, P::Completed], |pipeline| {
                     if !std::mem::take(&mut pipeline.is_requested) {
-                        return refused("start", "without anything to do");
+                        return refused("start", "without a task");
                     }
                     pipeline.state = P::Running;
                     Outcome::Done
@@ -348,12 +350,12 @@ impl Model {
                 }
             }
             Action::HearCapability | Action::HearInit | Action::HearConnect | Action::HearQuestion(_) => {
-                self.hear_of_pool(action)
+                self.receive_pool_message(action)
             }
             Action::HearStart(id) | Action::HearInput(id) | Action::HearEndOfInput(id) => {
-                self.hear_of_pipeline(action, id)
+                self.receive_pipeline_message(action, id)
             }
-            ref packet => self.hear_packet(packet),
+            ref packet => self.receive_packet(packet),
         }
     }
 }
@@ -364,7 +366,7 @@ const fn uuid(id: u8) -> Uuid {
     Uuid::from_u128(id as u128 + 1)
 }
 
-fn hear(pool: &mut RunspacePool, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
+fn receive(pool: &mut RunspacePool, target: Option<u8>, payload: &Payload) -> Result<(), Error> {
     let target = target.map(uuid);
     let bytes = fragment(Destination::Server, POOL, target, payload);
     pool.handle_packet(Packet::Data { target, priority: Priority::Default, data: &bytes })
@@ -386,8 +388,8 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
         }
         Action::Call => pool.host_call(&HostRequest::WriteLine1).map(drop),
         Action::SendEvent => pool.send_event(UserEvent::default()),
-        Action::Answer(id, true) => pool.answer(id, Availability::Count(1)),
-        Action::Answer(id, false) => pool.answer(id, Availability::Accepted(true)),
+        Action::Answer(id, true) => pool.respond(id, Availability::Count(1)),
+        Action::Answer(id, false) => pool.respond(id, Availability::Accepted(true)),
         Action::Start(id) => pool.pipeline(uuid(id))?.start(),
         Action::Write(id) => pool.pipeline(uuid(id))?.write_output(1),
         Action::CallOf(id) => pool.pipeline(uuid(id))?.host_call(&HostRequest::WriteLine1).map(drop),
@@ -396,21 +398,23 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
         Action::Stop(id) => pool.pipeline(uuid(id))?.stop(),
         Action::Fail(id) => pool.pipeline(uuid(id))?.fail(record()),
         Action::ConnectPipeline(id) => pool.pipeline(uuid(id))?.connect(),
-        Action::HearCapability => hear(pool, None, &Payload::SessionCapability(SessionCapability::default())),
-        Action::HearInit => hear(pool, None, &Payload::InitRunspacePool(Box::default())),
+        Action::HearCapability => {
+            receive(pool, None, &Payload::SessionCapability(SessionCapability::default()))
+        }
+        Action::HearInit => receive(pool, None, &Payload::InitRunspacePool(Box::default())),
         Action::HearConnect => {
-            hear(pool, None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))
+            receive(pool, None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))
         }
         Action::HearQuestion(call_id) => {
-            hear(pool, None, &Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }))
+            receive(pool, None, &Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }))
         }
         Action::HearStart(id) => {
             let mut create = CreatePipeline::new(PowerShell::script("1"));
             create.no_input = false;
-            hear(pool, Some(id), &Payload::CreatePipeline(Box::new(create)))
+            receive(pool, Some(id), &Payload::CreatePipeline(Box::new(create)))
         }
-        Action::HearInput(id) => hear(pool, Some(id), &Payload::PipelineInput(1.into())),
-        Action::HearEndOfInput(id) => hear(pool, Some(id), &Payload::EndOfPipelineInput),
+        Action::HearInput(id) => receive(pool, Some(id), &Payload::PipelineInput(1.into())),
+        Action::HearEndOfInput(id) => receive(pool, Some(id), &Payload::EndOfPipelineInput),
         Action::HearCommand(id) => pool.handle_packet(Packet::Command(Some(uuid(id)))),
         Action::HearSignal(id) => pool.handle_packet(Packet::Signal(Some(uuid(id)))),
         Action::HearClose(id) => pool.handle_packet(Packet::Close(id.map(uuid))),
@@ -458,7 +462,7 @@ fn run(actions: &[Action]) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(inputs, model.inputs, "{:?}", action);
         prop_assert_eq!(&closed, &model.closed, "{:?}", action);
-        // What is sent does not change what is allowed.
+        // Sending does not change the allowed actions.
         while pool.poll_transmit(1000, &mut buffer).is_some() {}
     }
     Ok(())
@@ -468,12 +472,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_server_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn the_server_follows_the_state_tables(actions in vec(action(), 0..60)) {
         run(&actions)?;
     }
 
     #[test]
-    fn an_open_server_goes_by_the_tables(actions in vec(action(), 0..60)) {
+    fn an_open_server_follows_the_state_tables(actions in vec(action(), 0..60)) {
         let mut all = vec![
             Action::HearCapability,
             Action::HearInit,

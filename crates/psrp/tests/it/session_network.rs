@@ -1,5 +1,5 @@
-//! A session over a network that keeps the order of packets to one target and nothing else: whatever is late, the outcome is
-//! the same. With `crypto`, secure strings are among what is carried, and their key has a way of its own.
+//! A session over a network that keeps only the order of packets to the same target: the result does not depend on
+//! delays. With `crypto`, the data includes secure strings, and the key exchange is delayed independently.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,13 +22,13 @@ const PIPELINES: usize = 3;
 const INPUTS: i32 = 3;
 const IS_SECRET: bool = cfg!(feature = "crypto");
 
-enum Owned {
+enum OwnedPacket {
     Data(Option<Uuid>, Priority, Vec<u8>),
-    /// As a line of the transport.
+    /// As an encoded line.
     Other(Vec<u8>),
 }
 
-impl Owned {
+impl OwnedPacket {
     fn new(packet: Packet<'_>) -> Self {
         if let Packet::Data { target, priority, data } = packet {
             return Self::Data(target, priority, data.to_vec());
@@ -38,7 +38,7 @@ impl Owned {
         Self::Other(line)
     }
 
-    fn hand_to(&self, take: impl FnOnce(Packet<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    fn deliver_to(&self, take: impl FnOnce(Packet<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let mut buffer = Vec::new();
         match self {
             Self::Data(target, priority, data) => {
@@ -49,7 +49,7 @@ impl Owned {
     }
 }
 
-/// What the client has of each pipeline at the end.
+/// Results of a pipeline received by the client.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Received {
     echoes: Vec<Value>,
@@ -59,23 +59,23 @@ struct Received {
 }
 
 #[derive(Default)]
-struct Work {
+struct PipelineWork {
     has_input_ended: bool,
     is_answered: bool,
 }
 
-struct World {
+struct NetworkSimulation {
     client: client::RunspacePool,
     server: server::RunspacePool,
-    /// Packets on their way: whether to the server, and to which target.
-    network: BTreeMap<(bool, Option<Uuid>), VecDeque<Owned>>,
+    /// Packets in flight, by direction and target.
+    network: BTreeMap<(bool, Option<Uuid>), VecDeque<OwnedPacket>>,
     received: BTreeMap<Uuid, Received>,
-    work: BTreeMap<Uuid, Work>,
+    work: BTreeMap<Uuid, PipelineWork>,
     has_answer: bool,
     has_event: bool,
 }
 
-impl World {
+impl NetworkSimulation {
     fn new() -> Self {
         let config = client::Config::new().capability(with_key()).fragment_size(150);
         #[cfg(feature = "crypto")]
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Lets one thing happen, chosen by a number. Whether anything could.
+    /// Performs one possible step, chosen by a number. Returns false if there is none.
     fn step(&mut self, choice: usize) -> bool {
         let mut buffer = Vec::new();
         let ways = self.network.len();
@@ -107,12 +107,12 @@ impl World {
                 0 => {
                     let Some(packet) = self.client.poll_transmit(200, &mut buffer) else { continue };
                     let key = (true, packet.target());
-                    self.network.entry(key).or_default().push_back(Owned::new(packet));
+                    self.network.entry(key).or_default().push_back(OwnedPacket::new(packet));
                 }
                 1 => {
                     let Some(packet) = self.server.poll_transmit(200, &mut buffer) else { continue };
                     let key = (false, packet.target());
-                    self.network.entry(key).or_default().push_back(Owned::new(packet));
+                    self.network.entry(key).or_default().push_back(OwnedPacket::new(packet));
                 }
                 way => {
                     let key = *self.network.keys().nth(way - 2).unwrap();
@@ -122,8 +122,8 @@ impl World {
                         self.network.remove(&key);
                     }
                     let result = match key.0 {
-                        true => packet.hand_to(|packet| self.server.handle_packet(packet)),
-                        false => packet.hand_to(|packet| self.client.handle_packet(packet)),
+                        true => packet.deliver_to(|packet| self.server.handle_packet(packet)),
+                        false => packet.deliver_to(|packet| self.client.handle_packet(packet)),
                     };
                     result.unwrap();
                     self.client_acts();
@@ -159,24 +159,24 @@ impl World {
                     };
                     self.client.respond(pipeline, HostResponse::new(&call, &result)).unwrap();
                 }
-                Event::Answer { availability, .. } => {
+                Event::RequestCompleted { availability, .. } => {
                     assert_eq!(availability, Availability::Count(1));
                     self.has_answer = true;
                 }
                 Event::UserEvent(_) => self.has_event = true,
-                Event::Pipeline { id, event } => self.client_hears(id, event),
+                Event::Pipeline { id, event } => self.handle_client_event(id, event),
                 _ => {}
             }
         }
         let is_done =
             self.received.len() == PIPELINES && self.received.values().all(|received| received.is_closed);
-        // What the pool still has to hear does not hold up the end.
+        // Pending events of the pool do not delay the end.
         if is_done && self.has_answer && self.has_event && self.client.state() == RunspacePoolState::Opened {
             self.client.close().unwrap();
         }
     }
 
-    fn client_hears(&mut self, id: Uuid, event: PipelineEvent) {
+    fn handle_client_event(&mut self, id: Uuid, event: PipelineEvent) {
         let received = self.received.get_mut(&id).unwrap();
         match event {
             PipelineEvent::Output(Value::SecureString(text)) => {
@@ -199,7 +199,7 @@ impl World {
             match event {
                 server::Event::Opened(_) => self.server.send_event(UserEvent::default()).unwrap(),
                 server::Event::GetAvailableRunspaces { call_id } => {
-                    self.server.answer(call_id, Availability::Count(1)).unwrap();
+                    self.server.respond(call_id, Availability::Count(1)).unwrap();
                 }
                 server::Event::HostResponse { pipeline: Some(id), response } => {
                     let value = match response.result().unwrap() {
@@ -211,17 +211,17 @@ impl World {
                     self.work.get_mut(&id).unwrap().is_answered = true;
                     self.complete(id);
                 }
-                server::Event::Pipeline { id, event } => self.server_hears(id, event),
+                server::Event::Pipeline { id, event } => self.handle_server_event(id, event),
                 _ => {}
             }
         }
     }
 
-    fn server_hears(&mut self, id: Uuid, event: server::PipelineEvent) {
+    fn handle_server_event(&mut self, id: Uuid, event: server::PipelineEvent) {
         match event {
             server::PipelineEvent::Start(_) => {
                 let is_secret = IS_SECRET && self.work.len() % 2 == 1;
-                self.work.insert(id, Work::default());
+                self.work.insert(id, PipelineWork::default());
                 let mut pipeline = self.server.pipeline(id).unwrap();
                 pipeline.start().unwrap();
                 let request =
@@ -251,8 +251,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn order_between_targets_means_nothing(choices in vec(any::<u8>(), 1..400)) {
-        let mut world = World::new();
+    fn delays_between_targets_do_not_matter(choices in vec(any::<u8>(), 1..400)) {
+        let mut world = NetworkSimulation::new();
         let mut steps = choices.iter().cycle().map(|choice| usize::from(*choice));
         let mut count = 0;
         while world.client.state() != RunspacePoolState::Closed {
@@ -275,8 +275,8 @@ proptest! {
     }
 
     #[test]
-    fn a_connection_that_ends_anywhere_ends_both(choices in vec(any::<u8>(), 1..400), cut in 0..400_usize) {
-        let mut world = World::new();
+    fn a_lost_connection_ends_both_ends(choices in vec(any::<u8>(), 1..400), cut in 0..400_usize) {
+        let mut world = NetworkSimulation::new();
         for choice in choices.iter().cycle().take(cut) {
             world.step(usize::from(*choice));
         }

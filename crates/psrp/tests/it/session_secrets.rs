@@ -1,5 +1,5 @@
-//! Secure strings in a session: the key comes by itself, whoever needs it first; what waits for it; and what can't be
-//! sent fails alone.
+//! Secure strings in a session: the key is exchanged automatically; messages are deferred until then; and only the
+//! affected message fails if it cannot be sent.
 
 #![cfg(feature = "crypto")]
 
@@ -21,7 +21,7 @@ fn capability(minor: u32) -> SessionCapability {
     SessionCapability { protocol_version: Version::new(2, minor), ..SessionCapability::default() }
 }
 
-/// A session of a client and a server of these minor versions of protocol 2; there are keys up to 2.3.
+/// Opens a session of a client and a server with these minor versions of protocol 2. Up to 2.3 there is a key.
 fn opened(client: u32, server: u32) -> Session {
     let server = server::Config::new().capability(capability(server));
     Session::with(Config::new().capability(capability(client)), server).open()
@@ -32,12 +32,12 @@ fn text(value: &Value) -> Option<String> {
     text.reveal().map(|text| text.to_string())
 }
 
-/// A list with a secure string that is nested too deep to be written.
+/// A list with a secure string that is nested too deeply to be written.
 fn too_deep() -> Value {
     (0..60).fold(SecureString::new("secret").into(), |inner: Value, _| Object::list([inner]).into())
 }
 
-/// A value that can be written as long as the object is there, and the object.
+/// A value that can be written only while the object exists, and the object.
 fn perishable() -> (Value, Object) {
     let object = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
     let cycle = object.get("me").unwrap().clone();
@@ -57,7 +57,7 @@ fn failure(events: &[PipelineEvent]) -> &ErrorRecord {
 }
 
 #[test]
-fn what_was_taken_before_the_key_is_readable_after_it() {
+fn events_from_before_the_key_are_decrypted() {
     let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("Get-Secret"));
     session.server.pipeline(id).unwrap().write_output(SecureString::new("early")).unwrap();
@@ -67,7 +67,7 @@ fn what_was_taken_before_the_key_is_readable_after_it() {
     let [.., PipelineEvent::Output(first), PipelineEvent::Output(second)] = &events[..] else { panic!() };
     assert_eq!((text(first).unwrap(), second), ("early".to_owned(), &"after".into()));
 
-    // Encrypted output reaches a client without the key: it asks, and the event that was taken gets its text.
+    // Encrypted output reaches a client without the key: it requests the key, and the earlier event is decrypted.
     let pool = session.server.id();
     session.server.disconnect().unwrap();
     session.client = psrp::client::RunspacePool::new(Config::new().pool_id(pool));
@@ -101,7 +101,7 @@ fn what_was_taken_before_the_key_is_readable_after_it() {
 }
 
 #[test]
-fn strings_beyond_the_limit_are_decrypted_by_hand() {
+fn strings_beyond_the_limit_are_decrypted_on_request() {
     let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     session.server.pipeline(id).unwrap().write_output(SecureString::new("key")).unwrap();
@@ -137,7 +137,7 @@ fn strings_beyond_the_limit_are_decrypted_by_hand() {
 }
 
 #[test]
-fn a_key_that_is_asked_for_while_opening_is_sent_when_open() {
+fn a_key_requested_while_opening_is_sent_when_open() {
     let mut session = Session::new();
     session.client.open().unwrap();
     let id = session.client.id();
@@ -164,7 +164,7 @@ fn a_key_that_is_asked_for_while_opening_is_sent_when_open() {
 }
 
 #[test]
-fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
+fn a_lost_key_request_is_repeated() {
     let mut session = opened(3, 3);
     let id = session.run(with_input());
     let pool = session.server.id();
@@ -182,7 +182,7 @@ fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
     let [PipelineEvent::Output(value)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(text(value).unwrap(), "late");
 
-    // And the client's question, with input that waits for it.
+    // Also the client's key request, with deferred input.
     let mut session = opened(3, 3);
     let id = session.run(with_input());
     session.server_events();
@@ -200,13 +200,13 @@ fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
         panic!("{events:?}")
     };
     assert_eq!(text(value).unwrap(), "late");
-    // One that is answered twice.
+    // A request that is responded to twice.
     assert!(session.client.has_key());
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_it_waits() {
+fn unwritable_messages_are_rejected_before_they_are_deferred() {
     let mut session = opened(3, 3);
     let id = session.run(with_input());
     let mut pipeline = session.client.pipeline(id).unwrap();
@@ -225,7 +225,7 @@ fn what_cannot_be_written_is_refused_before_it_waits() {
 }
 
 #[test]
-fn input_that_cannot_be_written_later_fails_its_pipeline() {
+fn deferred_input_that_cannot_be_written_fails_its_pipeline() {
     let mut session = opened(3, 3);
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.server_events();
@@ -265,7 +265,7 @@ fn input_that_cannot_be_written_later_fails_its_pipeline() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_written_later_becomes_an_error() {
+fn a_deferred_response_that_cannot_be_written_becomes_an_error() {
     let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     for request in [HostRequest::ReadLineAsSecureString, HostRequest::ReadLineAsSecureString] {
@@ -308,7 +308,7 @@ fn an_answer_that_cannot_be_written_later_becomes_an_error() {
 }
 
 #[test]
-fn output_that_cannot_be_written_later_fails_its_pipeline() {
+fn deferred_output_that_cannot_be_written_fails_its_pipeline() {
     let mut session = opened(3, 3);
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.client_events();
@@ -344,7 +344,7 @@ fn output_that_cannot_be_written_later_fails_its_pipeline() {
 }
 
 #[test]
-fn a_call_that_cannot_be_written_later_is_answered_here() {
+fn a_deferred_call_that_cannot_be_written_fails_locally() {
     let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     let (value, object) = perishable();
@@ -364,7 +364,7 @@ fn a_call_that_cannot_be_written_later_is_answered_here() {
 }
 
 #[test]
-fn nothing_shows_a_secret() {
+fn secrets_are_not_shown_in_debug_output() {
     const SECRET: &str = "hunter2hunter2";
 
     let mut session = opened(3, 3);
@@ -384,12 +384,12 @@ fn nothing_shows_a_secret() {
     shown += &format!("{:?} {:?}", session.client_events(), session.server_events());
     shown += &format!("{:?} {:?}", Config::new(), server::Config::new());
     assert!(!shown.contains(SECRET));
-    // Neither as it travels.
+    // Also not in encoded form.
     let key = "PublicKey";
     assert!(!shown.contains(key) && shown.contains("SecureString(..)"), "{shown}");
 }
 
-/// Whether one of the packets that carries everything until there is nothing more has this text as UTF-16.
+/// Exchanges all packets. Returns whether one of them contains this text as UTF-16.
 fn exchange_shows(session: &mut Session, secret: &str) -> bool {
     let utf16: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let base64 = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, utf16);
@@ -416,7 +416,7 @@ fn exchange_shows(session: &mut Session, secret: &str) -> bool {
 }
 
 #[test]
-fn the_lower_version_decides_whether_there_is_a_key() {
+fn the_lower_version_decides_about_the_key() {
     const SECRET: &str = "p\u{e4}ss\u{1F600}";
 
     for (client, server) in [(3, 3), (3, 4), (4, 3), (4, 4)] {
@@ -427,7 +427,7 @@ fn the_lower_version_decides_whether_there_is_a_key() {
 
         let command = Command::new("Test").parameter("Secret", SecureString::new(SECRET));
         let id = session.client.invoke(PowerShell::new().command(command)).unwrap();
-        // Short fragments would cut the text.
+        // Short fragments would split the text.
         let is_shown = exchange_shows(&mut session, SECRET);
         let events = session.server_events();
         let parameter = events.iter().find_map(|event| match event {
@@ -471,7 +471,7 @@ fn the_lower_version_decides_whether_there_is_a_key() {
 }
 
 #[test]
-fn secrets_without_a_key_are_refused_where_the_connection_shows_them() {
+fn cleartext_secrets_are_rejected_on_insecure_connections() {
     for (minor, is_refused) in [(3, false), (4, true)] {
         let server = server::Config::new().capability(capability(minor));
         let mut session = Session::with(Config::new().clear_secrets(false), server).open();
@@ -488,7 +488,7 @@ fn secrets_without_a_key_are_refused_where_the_connection_shows_them() {
             );
         }
         session.exchange();
-        // Everything else goes on, and secrets of the server are read.
+        // Everything else works, and secrets of the server can be read.
         let id = session.run(with_input());
         session.server.pipeline(id).unwrap().write_output(SecureString::new("of the server")).unwrap();
         session.exchange();
@@ -499,8 +499,8 @@ fn secrets_without_a_key_are_refused_where_the_connection_shows_them() {
 }
 
 #[test]
-fn a_pool_stays_with_or_without_a_key() {
-    // A pool with a key has it for later clients too.
+fn a_pool_keeps_its_key_mode() {
+    // A pool with a key keeps it for later clients.
     let mut session = opened(3, 4);
     let id = session.run(PowerShell::script("Get-Secret"));
     session.server.pipeline(id).unwrap().write_output(SecureString::new("key")).unwrap();
@@ -513,7 +513,7 @@ fn a_pool_stays_with_or_without_a_key() {
     assert_eq!(session.client.peer(), Some(&capability(3)));
     assert!(!session.client.has_key());
 
-    // One without a key has no client that needs one.
+    // A pool without a key rejects clients that need one.
     let mut session = opened(4, 4);
     let pool = session.server.id();
     session.server.disconnect().unwrap();
@@ -526,7 +526,7 @@ fn a_pool_stays_with_or_without_a_key() {
 }
 
 #[test]
-fn a_key_and_malformed_text_are_refused_without_keys() {
+fn keys_and_malformed_secrets_are_rejected_without_key_mode() {
     let mut session = opened(4, 4);
     let id = session.run(with_input());
     let value = SecureString::from_encrypted([1, 2, 3]).into();

@@ -58,13 +58,13 @@ fn all_streams_arrive_in_order() {
 }
 
 #[test]
-fn secure_strings_start_the_exchange_of_the_key() {
+fn secure_strings_start_the_key_exchange() {
     let mut session = Session::opened_with_key();
     let command = Command::new("Test").parameter("Secret", SecureString::new("to the server"));
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
     create.no_input = false;
     let id = session.client.invoke(create).unwrap();
-    // This must not overtake the message that waits for the key.
+    // This message must not overtake the deferred one.
     session.client.pipeline(id).unwrap().send_input(1).unwrap();
     session.exchange();
     assert!(session.client.has_key() && session.server.has_key());
@@ -92,7 +92,7 @@ fn secure_strings_start_the_exchange_of_the_key() {
 }
 
 #[test]
-fn the_server_asks_for_the_key_that_it_needs() {
+fn the_server_requests_the_key() {
     let mut session = Session::opened_with_key();
     let id = session.run(PowerShell::script("Test"));
     let mut pipeline = session.server.pipeline(id).unwrap();
@@ -106,7 +106,7 @@ fn the_server_asks_for_the_key_that_it_needs() {
 }
 
 #[test]
-fn calls_of_the_host_are_answered_once() {
+fn host_calls_are_responded_to_once() {
     let mut session = Session::opened();
     let id = session.run(PowerShell::script("Test"));
     let mut pipeline = session.server.pipeline(id).unwrap();
@@ -137,7 +137,7 @@ fn calls_of_the_host_are_answered_once() {
 }
 
 #[test]
-fn one_of_two_pipelines_is_stopped() {
+fn stopping_a_pipeline_leaves_others_running() {
     let mut session = Session::opened();
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     session.client.pipeline(first).unwrap().stop().unwrap();
@@ -156,7 +156,7 @@ fn one_of_two_pipelines_is_stopped() {
 }
 
 #[test]
-fn a_stop_does_not_overtake_the_start() {
+fn a_stop_follows_the_creation() {
     let mut session = Session::opened();
     let id = session.client.invoke(PowerShell::script("x".repeat(1000))).unwrap();
     session.client.pipeline(id).unwrap().stop().unwrap();
@@ -185,9 +185,9 @@ fn a_stop_drops_input_and_needs_no_state() {
     assert!(matches!(packet, Packet::Data { .. }));
     session.client.pipeline(id).unwrap().stop().unwrap();
     assert_eq!(session.client.pending_bytes(), 0);
-    // The server may not acknowledge input that nobody reads.
+    // The server may not acknowledge input that is not read.
     assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Signal(Some(id))));
-    // The server acknowledges it without a state.
+    // The server acknowledges the signal without a state.
     session.client.handle_packet(Packet::SignalAck(Some(id))).unwrap();
     assert_eq!(session.client_state(id), PipelineState::Stopping);
     session.client.pipeline(id).unwrap().end_without_state().unwrap();
@@ -209,7 +209,7 @@ fn a_close_waits_for_the_acknowledgement() {
 }
 
 #[test]
-fn input_is_not_in_the_packet_that_creates_its_pipeline() {
+fn input_is_sent_in_a_separate_packet_from_the_creation() {
     let mut session = Session::opened();
     let mut create = CreatePipeline::new(PowerShell::script("$input"));
     create.no_input = false;
@@ -230,19 +230,19 @@ fn input_is_not_in_the_packet_that_creates_its_pipeline() {
 }
 
 #[test]
-fn requests_of_the_pool_are_answered() {
+fn pool_requests_are_responded_to() {
     let mut session = Session::opened();
     let set = session.client.set_max_runspaces(4).unwrap().unwrap();
     let refused = session.client.set_max_runspaces(9).unwrap().unwrap();
     let get = session.client.get_available_runspaces().unwrap();
     let reset = session.client.reset_runspace_state().unwrap();
     session.exchange();
-    assert!(session.server.answer(get, Availability::Accepted(true)).unwrap_err().is_state());
-    session.server.answer(set, Availability::Accepted(true)).unwrap();
-    session.server.answer(refused, Availability::Accepted(false)).unwrap();
-    session.server.answer(get, Availability::Count(4)).unwrap();
-    session.server.answer(reset, Availability::Accepted(true)).unwrap();
-    assert!(session.server.answer(reset, Availability::Accepted(true)).unwrap_err().is_state());
+    assert!(session.server.respond(get, Availability::Accepted(true)).unwrap_err().is_state());
+    session.server.respond(set, Availability::Accepted(true)).unwrap();
+    session.server.respond(refused, Availability::Accepted(false)).unwrap();
+    session.server.respond(get, Availability::Count(4)).unwrap();
+    session.server.respond(reset, Availability::Accepted(true)).unwrap();
+    assert!(session.server.respond(reset, Availability::Accepted(true)).unwrap_err().is_state());
     let event = UserEvent { event_identifier: 7, ..UserEvent::default() };
     session.server.send_event(event.clone()).unwrap();
     session.exchange();
@@ -253,7 +253,7 @@ fn requests_of_the_pool_are_answered() {
 }
 
 #[test]
-fn commands_are_listed_by_a_pipeline() {
+fn a_pipeline_lists_commands() {
     let mut session = Session::opened();
     let get = GetCommandMetadata::new(["Get-*"]);
     let id = session.client.invoke(get.clone()).unwrap();

@@ -1,10 +1,10 @@
-//! A recorded session and the vectors of messages, through all layers below the objects.
+//! A recorded session and the message vectors through all layers below CLIXML.
 
 use std::collections::{HashMap, HashSet};
 
 use psrp::fragment::{Assembler, Fragment, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ fn destination(number: &Value) -> Destination {
 }
 
 #[test]
-fn headers_of_the_vectors() {
+fn vector_headers_are_decoded() {
     let cases = load("messages.json");
     let mut types = HashSet::new();
     for case in cases.as_array().unwrap() {
@@ -70,7 +70,7 @@ impl Side {
 }
 
 #[test]
-fn a_recorded_session() {
+fn a_recorded_session_is_decoded() {
     let session = load("conversation.json");
     let (mut to_server, mut to_client) = (Side::new(Role::Server), Side::new(Role::Client));
     let mut messages = 0;
@@ -79,10 +79,10 @@ fn a_recorded_session() {
         let from_client = step["direction"] == "client->server";
         let side = if from_client { &mut to_server } else { &mut to_client };
         let line = format!("{}\n", step["line"].as_str().unwrap());
-        // In pieces, as a pipe delivers them.
+        // In chunks, as delivered by a pipe.
         let (first, mut rest) = line.as_bytes().split_at(line.len() / 3);
         assert_eq!(side.reader.next(&mut &first[..]).unwrap(), None);
-        let Some(Received::Packet(packet)) = side.reader.next(&mut rest).unwrap() else {
+        let Some(ReaderEvent::Packet(packet)) = side.reader.next(&mut rest).unwrap() else {
             panic!("{n}: no packet")
         };
         let mut written = Vec::new();

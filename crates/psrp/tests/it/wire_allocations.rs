@@ -1,8 +1,6 @@
-//! What the layers below the objects allocate, counted.
+//! Allocations of the layers below CLIXML.
 
-use psrp::fragment::{
-    Assembler, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler, Priority, SendQueue,
-};
+use psrp::fragment::{Assembler, Fragment, FragmentHeader, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use uuid::Uuid;
@@ -12,7 +10,7 @@ use test_support::counting::{allocations, usage};
 const TARGET: Option<Uuid> = Some(Uuid::from_u128(7));
 
 #[test]
-fn nothing_is_allocated_into_buffers_that_are_there() {
+fn reused_buffers_allocate_nothing() {
     let data = [7; 4096];
     let header = MessageHeader {
         destination: Destination::Server,
@@ -21,23 +19,16 @@ fn nothing_is_allocated_into_buffers_that_are_there() {
         pipeline_id: TARGET,
     };
     let mut fragmenter = Fragmenter::new().fragment_size(1024);
-    let mut queue = SendQueue::new(fragmenter.clone());
     let mut assembler = Assembler::new();
-    let mut interleaved = InterleavedAssembler::new();
     let mut reader = PacketReader::new(Role::Server);
-    let (mut message, mut wire, mut payload, mut line) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut message, mut wire, mut line) = (Vec::new(), Vec::new(), Vec::new());
     let mut round = || {
-        for buffer in [&mut message, &mut wire, &mut payload, &mut line] {
+        for buffer in [&mut message, &mut wire, &mut line] {
             buffer.clear();
         }
         Message { header, data: &data }.encode(&mut message);
         fragmenter.encode(&message, &mut wire);
-        queue.push(TARGET, Priority::Default, &message);
-        while let Some(to) = queue.next_payload(32 * 1024, &mut payload) {
-            Packet::Data { target: to.target, priority: to.priority, data: &payload }
-                .encode(&mut line)
-                .unwrap();
-        }
+        Packet::Data { target: TARGET, priority: Priority::Default, data: &wire }.encode(&mut line).unwrap();
         Packet::Signal(TARGET).encode(&mut line).unwrap();
         let mut packets = 0;
         for mut chunk in line.chunks(1000) {
@@ -45,25 +36,21 @@ fn nothing_is_allocated_into_buffers_that_are_there() {
                 packets += 1;
             }
         }
-        let mut lengths = [0; 2];
+        let mut length = 0;
         for mut chunk in wire.chunks(333) {
-            let mut same = chunk;
             while let Some(message) = assembler.next(&mut chunk).unwrap() {
-                lengths[0] += Message::decode(message).unwrap().data.len();
-            }
-            while let Some(message) = interleaved.next(&mut same).unwrap() {
-                lengths[1] += message.len();
+                length += Message::decode(message).unwrap().data.len();
             }
         }
-        (packets, lengths)
+        (packets, length)
     };
-    assert_eq!(round(), (2, [4096, 4136]));
+    assert_eq!(round(), (2, 4096));
     round();
-    assert_eq!(allocations(round), (0, (2, [4096, 4136])));
+    assert_eq!(allocations(round), (0, (2, 4096)));
 }
 
 #[test]
-fn what_is_there_as_a_whole_is_borrowed() {
+fn complete_input_is_borrowed() {
     let mut wire = Vec::new();
     Fragmenter::new().encode(&[7; 10_000], &mut wire);
     let (count, len) = allocations(|| {
@@ -79,39 +66,34 @@ fn what_is_there_as_a_whole_is_borrowed() {
     assert_eq!((count, found), (0, true));
 }
 
-/// Sizes that are announced cost nothing; what was sent costs a multiple of it at most.
+/// Announced sizes allocate nothing; received bytes at most a multiple of their size.
 #[test]
-fn announced_sizes_are_not_believed() {
+fn announced_sizes_allocate_nothing() {
     let header = FragmentHeader { object_id: 1, fragment_id: 0, start: true, end: false, blob_len: 10 << 20 };
     let header = FragmentHeader { blob_len: header.blob_len - 21, ..header }.to_bytes();
     let (used, _) = usage(|| {
         let mut assembler = Assembler::new();
-        let mut interleaved = InterleavedAssembler::new();
         for bytes in [&header[..], b"a few bytes"] {
             assert_eq!(assembler.next(&mut &bytes[..]).unwrap(), None);
-            assert_eq!(interleaved.next(&mut &bytes[..]).unwrap(), None);
         }
     });
     assert!(used.bytes < 4096, "{used:?}");
 }
 
-/// Objects that never end and have no bytes fill no memory: their headers count.
+/// Empty start fragments without end use no memory: each replaces the one before.
 #[test]
-fn pending_objects_are_bounded() {
+fn partial_messages_use_bounded_memory() {
     let mut wire = Vec::new();
     for object_id in 1..=1_000_000 {
         let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: b""[..].into() };
         fragment.encode(&mut wire).unwrap();
     }
-    let (used, error) = usage(|| InterleavedAssembler::new().next(&mut &wire[..]).unwrap_err());
-    assert!(error.is_limit());
-    assert!(used.bytes < 16 * 1024, "{used:?}");
     let (used, done) = usage(|| Assembler::new().next(&mut &wire[..]).unwrap().is_none());
     assert!(done && used.bytes < 1024, "{used:?}");
 }
 
 #[test]
-fn a_line_without_end_is_bounded() {
+fn an_unterminated_line_is_limited() {
     let (used, error) = usage(|| {
         let mut reader = PacketReader::new(Role::Client);
         loop {

@@ -1,7 +1,7 @@
-//! The client with a service of WS-Management in Python, which pypsrp's own client agrees with.
+//! The client with a WS-Management service in Python, which pypsrp's client is also compatible with.
 //!
-//! `PSRP_PYTHON` names a Python interpreter that has what `peers/requirements.txt` lists. Without it the tests say so and
-//! pass.
+//! `PSRP_PYTHON` names a Python interpreter with the packages of `peers/requirements.txt`. Without it the tests are
+//! skipped with a message and pass.
 
 #![cfg(feature = "wsman")]
 
@@ -34,14 +34,14 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name)
 }
 
-/// The service, which ends with this.
+/// A running service, stopped on drop.
 struct Service {
     child: Child,
     port: u16,
 }
 
 impl Service {
-    /// `None` with a line that is seen in spite of the captured output.
+    /// Starts the service; `None` if it is skipped.
     fn start(arguments: &[&str]) -> Option<Self> {
         let mut child = python()?
             .arg(script("wsman.py"))
@@ -88,7 +88,7 @@ fn with_input(text: &str) -> CreatePipeline {
 }
 
 #[test]
-fn the_service_is_one_to_pypsrp_too() {
+fn the_service_is_compatible_with_pypsrp() {
     for method in ["basic", "negotiate"] {
         let Some(service) = Service::start(&["--auth", method]) else { return };
         let output = python()
@@ -134,7 +134,7 @@ async fn all_streams_arrive() {
 }
 
 #[tokio::test]
-async fn input_goes_in_and_large_objects_cross_many_envelopes() {
+async fn input_and_large_objects_span_many_envelopes() {
     let Some(service) = Service::start(&[]) else { return };
     let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
     let pipeline = pool.start(with_input("$input")).await.unwrap();
@@ -158,11 +158,11 @@ async fn input_goes_in_and_large_objects_cross_many_envelopes() {
     pool.close().await.unwrap();
 }
 
-/// Types the same line again and again, and counts what is shown.
+/// Host that types the same line for every prompt, and counts shown lines.
 #[derive(Default)]
-struct Typist(AtomicUsize);
+struct FixedInputHost(AtomicUsize);
 
-impl Host for Typist {
+impl Host for FixedInputHost {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         Box::pin(async move {
             Ok(match request {
@@ -177,9 +177,9 @@ impl Host for Typist {
 }
 
 #[tokio::test]
-async fn calls_of_the_host_are_answered() {
+async fn host_calls_are_responded_to() {
     let Some(service) = Service::start(&[]) else { return };
-    let host = Arc::new(Typist::default());
+    let host = Arc::new(FixedInputHost::default());
     let options = Options::new().host(Arc::clone(&host) as Arc<dyn Host>);
     let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
     assert_eq!(run(&pool, "Write-Host a; Read-Host; Read-Host").await, ["typed", "typed"].map(Value::from));
@@ -188,7 +188,7 @@ async fn calls_of_the_host_are_answered() {
 }
 
 #[tokio::test]
-async fn pipelines_stop_beside_others() {
+async fn stopping_a_pipeline_does_not_affect_others() {
     let Some(service) = Service::start(&[]) else { return };
     let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
     let sleeper = pool.start(PowerShell::script("Write-Output a; Start-Sleep 60")).await.unwrap();
@@ -197,13 +197,13 @@ async fn pipelines_stop_beside_others() {
     let stopped = sleeper.output().await.unwrap();
     assert_eq!(stopped.state, PipelineState::Stopped);
     assert_eq!(other.output().await.unwrap().output.len(), 3);
-    // One that nobody wants any more is stopped too.
+    // A dropped pipeline is stopped, too.
     drop(pool.start(PowerShell::script("Start-Sleep 60")).await.unwrap());
     pool.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn silence_is_longer_than_one_request() {
+async fn idle_sessions_survive_receive_timeouts() {
     let Some(service) = Service::start(&[]) else { return };
     let wsman = service.basic().operation_timeout(Duration::from_millis(200));
     let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
@@ -212,7 +212,7 @@ async fn silence_is_longer_than_one_request() {
 }
 
 #[tokio::test]
-async fn small_envelopes_are_enough() {
+async fn small_envelopes_work() {
     let Some(service) = Service::start(&["--envelope", "50000"]) else { return };
     let wsman = service.basic().max_envelope_size(12_000);
     let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
@@ -222,7 +222,7 @@ async fn small_envelopes_are_enough() {
 }
 
 #[tokio::test]
-async fn a_pool_goes_on_while_its_client_is_away() {
+async fn a_pool_continues_while_its_client_is_disconnected() {
     let Some(service) = Service::start(&[]) else { return };
     let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
     let pipeline = pool.start(PowerShell::script("Start-Sleep 1; Write-Output after")).await.unwrap();
@@ -232,7 +232,7 @@ async fn a_pool_goes_on_while_its_client_is_away() {
     tokio::time::sleep(Duration::from_millis(1200)).await;
     pool.reconnect().await.unwrap();
     assert_eq!(pipeline.output().await.unwrap().output, [Value::from("after")]);
-    // Again, and with a pipeline that begins afterwards.
+    // Again, with a pipeline that starts afterwards.
     pool.disconnect().await.unwrap();
     pool.reconnect().await.unwrap();
     assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
@@ -240,7 +240,7 @@ async fn a_pool_goes_on_while_its_client_is_away() {
 }
 
 #[tokio::test]
-async fn another_client_takes_a_pool_over() {
+async fn another_client_can_connect_to_a_pool() {
     let Some(service) = Service::start(&[]) else { return };
     let first = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
     // Long enough for the first client to be gone before there is output.
@@ -248,7 +248,7 @@ async fn another_client_takes_a_pool_over() {
     let started = first.start(script).await.unwrap();
     let (pool_id, pipeline_id) = (first.id(), started.id());
     let options = || Options::new().config(Config::new().pool_id(pool_id));
-    // As long as the first client is there, the service refuses.
+    // The service rejects a second client.
     let error = RunspacePool::connect(&service.basic(), options()).await.unwrap_err();
     assert!(error.to_string().contains("has a client already"), "{error}");
     first.disconnect().await.unwrap();
@@ -264,20 +264,20 @@ async fn another_client_takes_a_pool_over() {
     }
     assert_eq!(output, ["after".into(), 1.into(), 2.into(), 3.into()].map(|value: Value| value));
     assert_eq!(numbers(&second, "1..3").await, [1, 2, 3]);
-    // A pipeline that is not there fails alone.
+    // Connecting to a missing pipeline fails only that pipeline.
     let missing = second.connect_pipeline(Uuid::from_u128(7)).unwrap().output().await.unwrap();
     assert_eq!(missing.state, PipelineState::Failed);
     second.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn refusals_say_why() {
+async fn rejections_have_a_reason() {
     let Some(service) = Service::start(&[]) else { return };
     let wrong = service.wsman(WsmanCredentials::basic(USER, "wrong")).danger_allow_basic_without_tls();
     let error = wrong.shells().await.unwrap_err();
     assert!(error.is_denied() && !error.to_string().contains("wrong"), "{error}");
     let error = RunspacePool::open(&wrong, Options::new()).await.unwrap_err();
-    assert!(error.to_string().contains("does not take the credentials"), "{error}");
+    assert!(error.to_string().contains("rejected the credentials"), "{error}");
 
     let missing = service.basic().configuration("Missing");
     let error = RunspacePool::open(&missing, Options::new()).await.unwrap_err();
@@ -305,7 +305,7 @@ async fn ntlm_authenticates_and_encrypts() {
         let wsman = service.wsman(credentials).operation_timeout(Duration::from_millis(500));
         let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
         assert_eq!(numbers(&pool, "1..1000").await, (1..=1000).collect::<Vec<_>>());
-        // Several connections at once, and many messages on each.
+        // Several connections at once, with many messages on each.
         let pipelines = [1, 2, 3].map(|_| pool.invoke(PowerShell::script("Start-Sleep 1; New-Text 200000")));
         for output in futures_util::future::join_all(pipelines).await {
             assert_eq!(output.unwrap().output, [Value::from("x".repeat(200_000))]);
@@ -321,7 +321,7 @@ async fn ntlm_authenticates_and_encrypts() {
 
 #[cfg(feature = "negotiate")]
 #[tokio::test]
-async fn ntlm_authenticates_inside_of_tls() {
+async fn ntlm_authenticates_over_tls() {
     let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (certificate, key) = (directory.join("wsman-certificate.pem"), directory.join("wsman-key.pem"));

@@ -1,4 +1,4 @@
-//! The client with services of WS-Management that are inside of the test: one that works, and many that do not.
+//! The client with in-process WS-Management services: one that works, and many that misbehave.
 
 #![cfg(feature = "wsman")]
 
@@ -47,7 +47,7 @@ async fn gone(pool: &RunspacePool) {
     }
 }
 
-/// What a request ends with if all are answered with this.
+/// Returns the error of a request if all responses are this one.
 async fn error_of(reply: Reply) -> Error {
     let address = serve(move |_| reply.clone()).await;
     wsman(address).max_response_size(100_000).shells().await.unwrap_err()
@@ -60,7 +60,7 @@ async fn pools_open_run_stop_and_close() {
     let pool = open(serve(move |request| served.answer(request)).await).await;
     let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
     assert_eq!(output.output, [Value::from("hello")]);
-    // Pipelines go their own ways: the end of one and the beginning of the next are requests on two connections.
+    // Ending a pipeline and starting the next one are requests on two connections.
     gone(&pool).await;
     let sleeper = pool.start(PowerShell::script("wait")).await.unwrap();
     sleeper.stop().await.unwrap();
@@ -69,12 +69,12 @@ async fn pools_open_run_stop_and_close() {
     pool.close().await.unwrap();
 
     let actions: Vec<_> = shell.actions().into_iter().filter(|action| action != "Receive").collect();
-    // Each pipeline is made and ended, and one is interrupted.
+    // Each pipeline is created and deleted, and one is interrupted.
     assert_eq!(actions, ["Create", "Command", "Signal", "Command", "Signal", "Signal", "Delete"]);
 }
 
 #[tokio::test]
-async fn a_refused_command_fails_its_pipeline_alone() {
+async fn a_rejected_command_fails_only_its_pipeline() {
     let shell = Shell::default();
     let commands = AtomicUsize::new(0);
     let handler = move |request: &Request| match &*request.action {
@@ -83,7 +83,7 @@ async fn a_refused_command_fails_its_pipeline_alone() {
         }
         _ => shell.answer(request),
     };
-    // An escape character may not stand in XML as it is, but no reader here minds.
+    // An escape character is not allowed in XML, but all readers here accept it.
     let pool = open(serve(handler).await).await;
     let refused = pool.invoke(PowerShell::script("one")).await.unwrap();
     assert_eq!((refused.state, refused.output.len()), (PipelineState::Failed, 0));
@@ -95,7 +95,7 @@ async fn a_refused_command_fails_its_pipeline_alone() {
 }
 
 #[tokio::test]
-async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
+async fn rejected_input_matters_only_while_the_pipeline_runs() {
     for script in ["hello", "wait"] {
         let shell = Shell::default();
         let handler = move |request: &Request| match &*request.action {
@@ -121,7 +121,7 @@ async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
 }
 
 #[tokio::test]
-async fn a_stop_that_is_refused_fails_the_pipeline() {
+async fn a_rejected_stop_fails_the_pipeline() {
     let shell = Shell::default();
     let handler = move |request: &Request| match request.envelope.contains("crtl_c") {
         true => Reply::Fault("w:InternalError", 1359, "An internal error."),
@@ -138,7 +138,7 @@ async fn a_stop_that_is_refused_fails_the_pipeline() {
 }
 
 #[tokio::test]
-async fn a_shell_that_is_gone_ends_the_pool() {
+async fn a_deleted_shell_ends_the_pool() {
     let shell = Shell::default();
     let handler = move |request: &Request| match &*request.action {
         "Receive" if shell.actions().iter().filter(|action| *action == "Receive").count() > 2 => {
@@ -152,7 +152,7 @@ async fn a_shell_that_is_gone_ends_the_pool() {
 }
 
 #[tokio::test]
-async fn other_answers_than_envelopes_are_told() {
+async fn responses_without_an_envelope_are_errors() {
     let error = error_of(Reply::http("200 OK", "text/html", "<html><body>It works!</body></html>")).await;
     assert!(error.is_protocol(), "{error}");
     let error = error_of(Reply::http("503 Service Unavailable", "text/html", "<html/>")).await;
@@ -168,14 +168,14 @@ async fn other_answers_than_envelopes_are_told() {
 }
 
 #[tokio::test]
-async fn answers_to_other_requests_are_refused() {
+async fn responses_to_other_requests_are_rejected() {
     let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
     let error = error_of(Reply::http("200 OK", "application/soap+xml", &other)).await;
-    assert!(error.is_protocol() && error.to_string().contains("another request"), "{error}");
+    assert!(error.is_protocol() && error.to_string().contains("different request"), "{error}");
 }
 
 #[tokio::test]
-async fn documents_that_attack_the_reader_are_refused() {
+async fn malicious_documents_are_rejected() {
     let laughs = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;'>]><a>&c;</a>";
     assert!(error_of(Reply::http("200 OK", "application/soap+xml", laughs)).await.is_syntax());
     let deep = "<a>".repeat(20_000);
@@ -185,14 +185,14 @@ async fn documents_that_attack_the_reader_are_refused() {
 }
 
 #[tokio::test]
-async fn answers_without_an_end_are_cut_off() {
+async fn endless_responses_are_limited() {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let error = error_of(Reply::Endless(head, format!("3e8\r\n{}\r\n", " ".repeat(1000)).into_bytes())).await;
     assert!(error.is_limit(), "{error}");
     let head = b"HTTP/1.1 200 OK\r\nX: ".to_vec();
     let error = error_of(Reply::Endless(head, b"x".repeat(1000))).await;
     assert!(error.is_io(), "{error}");
-    // Less than was promised.
+    // Less than the announced length.
     let error = error_of(Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>".to_vec())).await;
     assert!(error.is_io(), "{error}");
     let error = error_of(Reply::http("200 OK", "application/soap+xml", &" ".repeat(100_001))).await;
@@ -200,18 +200,18 @@ async fn answers_without_an_end_are_cut_off() {
 }
 
 #[tokio::test]
-async fn silence_has_an_end() {
+async fn unresponsive_services_time_out() {
     let address = serve(|_| Reply::Silence).await;
     let error = wsman(address).grace(SHORT).shells().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
-    // It ends a pool too, unless the service says that there is nothing.
+    // It ends a pool, too, unless the service reports a timeout without output.
     let shell = Shell::default();
     let handler = move |request: &Request| match &*request.action {
         "Command" => Reply::Silence,
         _ => shell.answer(request),
     };
     let address = serve(handler).await;
-    // Long enough for the answers that do come.
+    // Long enough for the responses that do arrive.
     let grace = Duration::from_secs(5);
     let pool = RunspacePool::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
     tokio::time::sleep(2 * SHORT).await;
@@ -220,7 +220,7 @@ async fn silence_has_an_end() {
 }
 
 #[tokio::test]
-async fn credentials_stay_with_the_service() {
+async fn credentials_are_not_sent_after_a_redirect() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let elsewhere = serve(move |request| {
@@ -237,7 +237,7 @@ async fn credentials_stay_with_the_service() {
 }
 
 #[tokio::test]
-async fn faults_have_their_text_and_number() {
+async fn faults_have_text_and_code() {
     let error = error_of(Reply::Fault("w:AccessDenied", 5, "Access is denied.\n")).await;
     assert!(error.is_denied(), "{error}");
     assert_eq!(error.to_string(), "access is denied: Enumerate: Access is denied. (AccessDenied, 0x5)");
@@ -249,7 +249,7 @@ async fn faults_have_their_text_and_number() {
 }
 
 #[tokio::test]
-async fn lists_without_an_end_are_given_up() {
+async fn endless_enumerations_are_limited() {
     let requests = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&requests);
     let address = serve(move |request| {
@@ -269,7 +269,7 @@ async fn lists_without_an_end_are_given_up() {
     assert_eq!(requests.load(Ordering::Relaxed), 65);
 }
 
-/// A certificate for the loopback address, with the authority that signed it.
+/// Returns a certificate for the loopback address, and the authority that signed it.
 fn identity() -> (String, ServerConfig) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -291,7 +291,7 @@ fn with_secret() -> PowerShell {
 }
 
 #[tokio::test]
-async fn secrets_are_sent_in_the_clear_only_if_that_is_allowed() {
+async fn cleartext_secrets_need_permission() {
     let shell = Shell::default();
     let address = serve(move |request| shell.answer(request)).await;
     let pool = open(address).await;
@@ -313,7 +313,7 @@ async fn secrets_are_sent_in_the_clear_only_if_that_is_allowed() {
 }
 
 #[tokio::test]
-async fn certificates_are_checked() {
+async fn certificates_are_verified() {
     let (authority, config) = identity();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,8 +1,8 @@
-"""psrpcore's client against a server of ours on standard input and output.
+"""Runs psrpcore's client with our server on standard input and output.
 
     psrpcore_client.py SERVER
 
-SERVER is the program `psrp_server` of the examples. A line `ok NAME` for each case; the first failure ends the program.
+SERVER is the example program `psrp_server`. Prints a line `ok NAME` for each case and exits at the first failure.
 """
 
 import base64
@@ -21,13 +21,13 @@ from pypsrp.serializer import Serializer, TaggedValue
 
 NIL = uuid.UUID(int=0)
 FRAGMENT = 32768
-# A server that does not answer must not hang the tests.
+# A server that does not respond must not block the tests.
 LIMIT = 120
 State = ps.PSInvocationState
 
 
 class Client:
-    """A session. It waits for the acknowledgement of data before it sends more to the same target."""
+    """A session. It waits for an acknowledgement before it sends more data to the same target."""
 
     def __init__(self, server, **options):
         self.process = subprocess.Popen(
@@ -38,7 +38,7 @@ class Client:
         self.pool = psrpcore.ClientRunspacePool(**options)
         self.acknowledged = []
         self.events = []
-        # The documents of the output, as they came.
+        # Undecoded output documents.
         self.documents = []
         inner = self.pool._process_message
 
@@ -64,7 +64,7 @@ class Client:
         self.process.stdin.flush()
 
     def receive(self):
-        """Takes one packet of the server; false at the end."""
+        """Processes one packet of the server. Returns false at the end."""
         line = self.process.stdout.readline()
         if not line:
             return False
@@ -97,7 +97,7 @@ class Client:
             self.acknowledgement("DataAck", target)
 
     def take(self, kind, pipeline=None):
-        """Takes the events of a kind, and of a pipeline, that have come."""
+        """Removes and returns the events of a type and a pipeline."""
         def fits(event):
             return type(event).__name__ == kind and (pipeline is None or event.pipeline_id == pipeline.pipeline_id)
 
@@ -134,7 +134,7 @@ class Client:
         return pipeline
 
     def end(self, pipeline, state=State.Completed):
-        """Waits until a pipeline has ended, closes it, and gives its output."""
+        """Waits until a pipeline has ended, closes it, and returns its output."""
         self.until(lambda: pipeline.state not in (State.NotStarted, State.Running, State.Stopping))
         assert pipeline.state == state, pipeline.state
         self.line(f"<Close PSGuid='{pipeline.pipeline_id}' />")
@@ -153,7 +153,7 @@ class Client:
         self.send()
 
     def feed_documents(self, pipeline, documents):
-        """Sends objects as another serializer has written them."""
+        """Sends objects encoded by another serializer."""
         for document in documents:
             kind = ps.PSRPMessageType.PipelineInput
             blob = payloads.create_message(True, kind, document, self.pool.runspace_pool_id, pipeline.pipeline_id)
@@ -176,7 +176,7 @@ def opened(server, **options):
 
 
 def same(found, expected):
-    """Whether two values are the same, members of objects included."""
+    """Returns whether two values are equal, including object members."""
     assert type(found) is type(expected) or found is expected or isinstance(expected, (int, str, bool)), (
         type(found), type(expected)
     )
@@ -193,7 +193,7 @@ def same(found, expected):
 
 
 def all_types():
-    # Without $null, for which psrpcore sends a message that only servers send.
+    # Without $null, for which psrpcore sends a server-only message.
     queue = ps.PSQueue()
     queue.put("first")
     queue.put(2)
@@ -209,7 +209,7 @@ def all_types():
 
 
 def values(server):
-    """Objects of every type come back as they were."""
+    """Objects of every type are echoed unchanged."""
     with opened(server) as client:
         pipeline = client.start("$input", no_input=False)
         expected = all_types()
@@ -221,7 +221,7 @@ def values(server):
 
 
 def values_of_pypsrp(server):
-    """The same, as an older serializer writes and reads them."""
+    """Like above, with an older serializer."""
     tagged = [
         TaggedValue("I32", -5), TaggedValue("I64", 2**40), TaggedValue("By", 200), TaggedValue("Db", "0.5"),
         TaggedValue("S", "a_x000A_\n<&>ö"), TaggedValue("G", uuid.UUID(int=7)), TaggedValue("BA", b"bytes"),
@@ -235,7 +235,7 @@ def values_of_pypsrp(server):
         pipeline = client.start("$input", no_input=False)
         client.feed_documents(pipeline, documents)
         client.end(pipeline)
-        # $null is a message without a document, as from PowerShell.
+        # $null is a message without a document, as in PowerShell.
         found = [Serializer().deserialize(one.decode()) if one else None for one in client.documents]
         assert len(found) == len(expected), found
         for one, other in zip(found, expected):
@@ -243,7 +243,7 @@ def values_of_pypsrp(server):
 
 
 def streams(server):
-    """All streams, in their order."""
+    """All streams arrive in order."""
     script = """Write-Output out
         Write-Error wrong
         Write-Warning careful
@@ -266,7 +266,7 @@ def streams(server):
 
 
 def failure(server):
-    """A pipeline that fails says why, and the next one runs."""
+    """A failed pipeline has a reason, and the next one runs."""
     with opened(server) as client:
         for script, reason in [("Write-Output 1; throw no way", "no way"), ("Oops", "The term 'Oops' is not recognized")]:
             pipeline = client.start(script)
@@ -308,7 +308,7 @@ def metadata(server):
 
 
 def host_calls(server):
-    """Calls of the host, with and without an answer, and one that fails."""
+    """Host calls with and without a response, and a failing one."""
     with opened(server) as client:
         pipeline = client.start("Write-Host to the user; Read-Host; Write-Output after")
         calls = []
@@ -338,7 +338,7 @@ def host_calls(server):
 
 
 def secure_strings(server):
-    """Secrets in both directions; the client starts the exchange of the key."""
+    """Secrets in both directions; the client starts the key exchange."""
     with opened(server) as client:
         client.pool.exchange_key()
         client.send()
@@ -355,7 +355,7 @@ def secure_strings(server):
 
 
 def stop(server):
-    """A pipeline is stopped in the middle."""
+    """A running pipeline is stopped."""
     with opened(server) as client:
         pipeline = client.start("1..3; Start-Sleep 600; Write-Output never")
         client.until(lambda: sum(type(event).__name__ == "PipelineOutputEvent" for event in client.events) == 3)
@@ -371,7 +371,7 @@ def stop(server):
 
 
 def abandon(server):
-    """A pipeline that is closed without being stopped is given up."""
+    """A pipeline that is closed without a stop is cancelled."""
     with opened(server) as client:
         pipeline = client.start("Start-Sleep 600")
         client.line(f"<Close PSGuid='{pipeline.pipeline_id}' />")
@@ -380,7 +380,7 @@ def abandon(server):
 
 
 def two_pipelines(server):
-    """Two pipelines at once, each with its own input."""
+    """Two concurrent pipelines with separate input."""
     with opened(server, max_runspaces=2) as client:
         first = client.start("$input; Write-Output one", no_input=False)
         second = client.start("$input; Write-Output two", no_input=False)
@@ -397,7 +397,7 @@ def two_pipelines(server):
 
 
 def nested(server):
-    """A nested pipeline runs beside the only one that may."""
+    """A nested pipeline runs in a pool with a single runspace."""
     with opened(server) as client:
         outer = client.start("$input", no_input=False)
         inner = client.start("Write-Output inner", is_nested=True)
@@ -407,7 +407,7 @@ def nested(server):
 
 
 def departure(server):
-    """A client that is gone in the middle of a pipeline takes the server with it."""
+    """The server exits if the client disappears while a pipeline runs."""
     with Client(server) as client:
         client.open()
         client.start("1..3; Start-Sleep 600")
@@ -457,7 +457,7 @@ def ends_with(server, lines, is_open, code, reason=None):
     with Client(server) as client:
         if is_open:
             client.open()
-        # It may have ended before it has read all of a line.
+        # It may have exited before reading the whole line.
         with contextlib.suppress(BrokenPipeError):
             for line in lines:
                 client.line(line)
@@ -471,7 +471,7 @@ def ends_with(server, lines, is_open, code, reason=None):
 
 
 def garbage(server):
-    """What is no packet ends the server, as do packets that clients do not send; an empty line is no failure."""
+    """Malformed and server-only packets end the server with an error; an empty line ends it successfully."""
     wrong = 4000 % 256
     for is_open in (False, True):
         ends_with(server, ["garbage"], is_open, wrong)

@@ -1,4 +1,4 @@
-"""psrpcore on the other side of the tests."""
+"""psrpcore as a peer of the interoperability tests."""
 
 import base64
 import decimal
@@ -61,7 +61,7 @@ def to_object(tree, known):
     if kind == "Version":
         return ps.PSVersion(tree["value"])
     if kind in ("TS", "DT"):
-        # Its own reader of the text makes the object with all digits.
+        # psrpcore's parser of the text keeps all digits.
         text = tree.get("value")
         if kind == "TS":
             sign, ticks = ("-" if tree["ticks"] < 0 else ""), abs(tree["ticks"])
@@ -137,7 +137,7 @@ def to_tree(value, seen):
     if id(value) in seen:
         return {"type": "Ref", "to": seen[id(value)]}
     name = seen[id(value)] = str(len(seen))
-    # It tells by a prefix what it has no class for.
+    # psrpcore marks types without a class with a prefix.
     names = [name.removeprefix("Deserialized.") for name in value.PSObject.type_names]
     tree = {"id": name, "typeNames": names}
     for kind, own in LISTS.items():
@@ -163,7 +163,7 @@ def read(xml):
 
 
 def same(tree):
-    """An enumerable has the type names that the peer gives to its own; a moment has no digits that say nothing."""
+    """Enumerables get psrpcore's type names, and trailing zeros of times are removed."""
     if tree["type"] == "IE":
         tree.setdefault("typeNames", list(ps.PSIEnumerable.PSObject.type_names))
     for key in ("items", "props", "extended", "entries"):

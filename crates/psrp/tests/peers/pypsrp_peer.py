@@ -1,7 +1,7 @@
-"""pypsrp on the other side of the tests: the serializer of an older client, which keeps less.
+"""pypsrp as a peer of the interoperability tests: an older serializer that preserves less.
 
-What it loses is left out of the trees (stacks, queues of several types, shared objects, names that need an escape, kinds
-that it has as text) or out of the comparison: it reads integers of all widths as one type, and all texts.
+Values it cannot represent are left out of the trees (stacks, queues of several types, shared objects, names that need
+an escape, types that it has as text) or of the comparison: it reads integers of all widths as one type, and all texts.
 """
 
 import base64
@@ -23,12 +23,12 @@ TEXTS = ["S", "URI", "XD", "SBK", "Version"]
 
 class Kept(Trees):
     def members(self, depth):
-        # Names go into attributes as they are, sorted.
+        # pypsrp writes names unescaped and sorted.
         names = sorted(self.random.sample(["Id", "Name", "Other", "with blank"], self.random.randint(1, 3)))
         return [[name, self.value(depth - 1)] for name in names]
 
     def primitive(self, kind):
-        # Empty bytes make its reader fail.
+        # pypsrp's reader fails on empty bytes.
         tree = super().primitive(kind)
         return tree if tree.get("base64") != "" else {"type": "Nil"}
 

@@ -1,6 +1,6 @@
 """Records sessions between PowerShell's client and PowerShell's server.
 
-record_powershell.py PWSH FOLDER    writes a file per session; PWSH is the build for tests
+record_powershell.py PWSH FOLDER    writes a file per session; PWSH is the test build
 record_powershell.py tee FILE CMD...  runs a server and records the lines of both directions
 """
 
@@ -12,12 +12,12 @@ import sys
 import threading
 
 SECRET = "$s = [Security.SecureString]::new(); foreach ($c in [char[]]'pass') { $s.AppendChar($c) }; "
-# The name of a file, options of the server, and the arguments of the client; SERVER is the command.
+# File name, server options, and client arguments; SERVER is replaced by the server command.
 SESSIONS = [
     ("input", "", ["-client", "SERVER", "in:1, 'two', $null", "$input | ForEach-Object { \"<$_>\" }"]),
     ("stop", "", ["-client", "SERVER", "stop:400 'begun'; while ($true) { }", "'usable'"]),
     ("early-stop", "", ["-client", "SERVER", "stop:0 while ($true) { }"]),
-    # The server numbers the calls of each script from 1, so that each has a session.
+    # The server counts calls per script from 1, so each script needs its own session.
     ("host", "", ["-client", "SERVER", "host",
         "Write-Host hi; $Host.UI.ReadLine(); $Host.UI.PromptForChoice('c', 'm', @('&a', '&b'), 0)"]),
     ("host-secrets", "", ["-client", "SERVER", "host",
@@ -42,7 +42,7 @@ SESSIONS = [
 
 
 def anonymous(line):
-    """Replaces the names of machine and user, with as many letters."""
+    """Replaces the names of machine and user by names of the same length."""
     start, data, end = re.fullmatch(rb"(<Data [^>]*>|)([^<]*)(.*)", line, re.S).groups()
     if not start:
         return line

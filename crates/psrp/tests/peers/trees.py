@@ -1,10 +1,10 @@
-"""Random values as syntax trees, the form of the vectors: see tests/data/README.md.
+"""Random values as syntax trees in the format of the vectors: see tests/data/README.md.
 
-A tree says what a value is; each peer makes its own objects from it, and trees from its objects. Its program is
+Each peer converts trees to its own objects and back. Its program is
 
-    PEER.py write COUNT SEED    prints COUNT lines {"value": TREE, "xml": TEXT}, the text as the peer writes it
-    PEER.py check COUNT SEED    makes the same trees, reads a line of XML for each from standard input as the peer does,
-                                and prints the line "ok", or what is different
+    PEER.py write COUNT SEED    prints COUNT lines {"value": TREE, "xml": TEXT} with the peer's encoding
+    PEER.py check COUNT SEED    creates the same trees, decodes a line of XML for each from standard input with the peer,
+                                and prints "ok" or the difference
 """
 
 import json
@@ -26,7 +26,7 @@ INTEGERS = {
 
 
 class Trees:
-    """Makes trees of the kinds that a peer can hold without one of its known defects."""
+    """Creates trees of the types that a peer supports, avoiding its known defects."""
 
     def __init__(self, seed, primitives, containers, objects=True, shared=True):
         self.random = random.Random(seed)
@@ -58,7 +58,7 @@ class Trees:
         if kind == "Ref":
             return {"type": "Ref", "to": self.random.choice(self.labels)}
         if kind == "Obj":
-            # A list of type names has a first name of its own: one peer tells lists apart by it.
+            # Each list of type names has a unique first name, because one peer identifies lists by it.
             self.types += 1
             tree = {"type": "Obj", "typeNames": [f"Test.Type{self.types}", "System.Object"]}
             for members in ("props", "extended"):
@@ -106,7 +106,7 @@ class Trees:
             parts = [str(pick.randint(0, 2**31 - 1)) for _ in range(pick.randint(2, 4))]
             return {"type": kind, "value": ".".join(parts)}
         if kind == "TS":
-            # No multiples of ten seconds: one peer loses a digit of them.
+            # No multiples of ten seconds: one peer loses a digit.
             seconds = pick.randint(0, 10**6) * 10 + pick.randint(1, 9)
             return {"type": kind, "ticks": pick.choice([1, -1]) * (seconds * 10**7 + pick.choice([0, 1234567]))}
         if kind == "DT":
@@ -118,7 +118,7 @@ class Trees:
         return {"type": kind, "value": self.text()}
 
 
-# Type names that a container has unless others are given.
+# Default type names of containers.
 DEFAULTS = {
     "LST": ["System.Collections.ArrayList", "System.Object"],
     "QUE": ["System.Collections.Queue", "System.Object"],
@@ -128,7 +128,7 @@ DEFAULTS = {
 
 
 def resolved(tree, known=None):
-    """The tree without names of nodes: a reference becomes what it stands for."""
+    """Returns the tree with references resolved and without node names."""
     known = {} if known is None else known
     if tree["type"] == "Ref":
         return known[tree["to"]]
@@ -148,9 +148,9 @@ def resolved(tree, known=None):
 
 
 def run(trees, write, read, same=lambda tree: tree):
-    """The program of a peer: `write` makes XML from a tree, `read` a tree from XML.
+    """Main program of a peer: `write` converts a tree to XML, `read` XML to a tree.
 
-    `same` gives what the peer keeps of a tree.
+    `same` returns what the peer preserves of a tree.
     """
     mode, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     trees = trees(seed)
@@ -164,5 +164,5 @@ def run(trees, write, read, same=lambda tree: tree):
         try:
             found, expected = resolved(read(line)), same(resolved(tree))
             print("ok" if found == expected else json.dumps({"found": found, "expected": expected}), flush=True)
-        except Exception as error:  # whatever the peer raises is told, and the next line is read
+        except Exception as error:  # report any error of the peer and continue with the next line
             print(json.dumps({"raised": repr(error), "xml": line}), flush=True)

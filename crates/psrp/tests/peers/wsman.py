@@ -1,10 +1,10 @@
-"""A service of Windows Remote Management for the tests: SOAP over HTTP, with psrpcore behind it.
+"""Windows Remote Management service for tests: SOAP over HTTP, with a psrpcore server behind it.
 
-It is no PowerShell: it understands the few statements of `Pipeline.statement`. It prints the line `PORT number` and
+It runs no PowerShell but the few statements of `Pipeline.statement`. It prints the line `PORT number` and
 serves until its standard input ends. Options: `--auth basic|negotiate`, `--tls CERTIFICATE KEY`, `--user NAME PASSWORD`,
-`--envelope BYTES` (the largest answer), `--log` (actions on standard error).
+`--envelope BYTES` (maximum size of a response), `--log` (actions on standard error).
 
-The shapes of the answers are those of MS-WSMV; `wsman_check.py` has the client of pypsrp agree with them.
+Responses follow MS-WSMV; `wsman_check.py` verifies them with pypsrp's client.
 """
 
 import argparse
@@ -44,7 +44,7 @@ SEALED = "application/HTTP-SPNEGO-session-encrypted"
 
 
 def split(data):
-    """Fragments, each with its header of 21 bytes."""
+    """Splits data into fragments with headers of 21 bytes."""
     fragments = []
     while data:
         size = 21 + int.from_bytes(data[17:21], "big")
@@ -172,14 +172,14 @@ class Shell:
         self.pool = psrpcore.ServerRunspacePool(application_private_data={"fake": True})
 
     def flush(self):
-        """Moves what the machine has to say to where Receive finds it."""
+        """Queues the output of the state machine for Receive."""
         while (payload := self.pool.data_to_send(32768)) is not None:
             if payload.pipeline_id is None or payload.pipeline_id in self.output:
                 self.output[payload.pipeline_id].append(payload.data)
         self.changed.notify_all()
 
     def take(self, target, data, priority=psrpcore.StreamType.default):
-        """Fragments of the client."""
+        """Processes fragments of the client."""
         with self.changed:
             self.pool.receive_data(psrpcore.PSRPPayload(data, priority, target))
             while (event := self.pool.next_event()) is not None:
@@ -203,7 +203,7 @@ class Shell:
             self.pool.runspace_availability_response(event.ci, self.pool.max_runspaces)
 
     def receive(self, target, seconds, room):
-        """What there is for a target, and whether it has ended."""
+        """Returns the queued output of a target, and whether it has ended."""
         end = time.monotonic() + seconds
         with self.changed:
             while True:
@@ -213,7 +213,7 @@ class Shell:
                     raise Fault(DISCONNECTED, "w:InternalError", "The stream is disconnected.")
                 waiting = self.output[target]
                 if waiting:
-                    # Whole fragments, as many as fit.
+                    # As many complete fragments as fit.
                     data = waiting.pop(0)
                     while waiting and len(data) + len(waiting[0]) <= room:
                         data += waiting.pop(0)
@@ -245,13 +245,13 @@ class Service:
     def __init__(self, options):
         self.options, self.shells, self.lock, self.bindings = options, {}, threading.Lock(), None
         if options.tls:
-            # As a service that insists on the binding of authentication and certificate (RFC 5929).
+            # Requires channel binding of authentication and certificate (RFC 5929).
             with open(options.tls[0]) as certificate:
                 digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.read())).digest()
             self.bindings = b"tls-server-end-point:" + digest
 
     def answer(self, request):
-        """The status and the bytes of the answer to an envelope."""
+        """Returns the status and body of the response to an envelope."""
         envelope = ElementTree.fromstring(request)
         header, body = envelope.find("s:Header", NAMES), envelope.find("s:Body", NAMES)
         action, message_id = (header.find(name, NAMES).text for name in ("a:Action", "a:MessageID"))
@@ -373,11 +373,11 @@ class Service:
             shell.pool.connect()
             shell.flush()
             shell.output[None].clear()
-            # PowerShell begins with its capabilities, which psrpcore leaves out here.
+            # PowerShell sends its capabilities first, psrpcore omits them here.
             shell.pool.prepare_message(shell.pool.our_capability)
         shell.take(None, data)
         with shell.changed:
-            # The capabilities and the size are the answer, the rest is received.
+            # Capabilities and size are in the response, the rest is sent by Receive.
             fragments = split(b"".join(shell.output[None]))
             found = base64.b64encode(b"".join(fragments[:2])).decode()
             shell.output[None][:] = fragments[2:]

@@ -1,4 +1,4 @@
-"""The client of pypsrp against `wsman.py`: what that client takes for an answer of a server is one.
+"""Runs pypsrp's client with `wsman.py`, to verify that its responses are like a real server's.
 
 The arguments are the port, and `negotiate` for NTLM with encrypted messages.
 """

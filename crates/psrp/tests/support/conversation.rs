@@ -10,7 +10,7 @@ use psrp::outofproc::Packet;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-/// One packet, and the states after it.
+/// A packet, and the states after it.
 pub struct Step<'a> {
     pub number: u64,
     pub from_client: bool,
@@ -27,7 +27,7 @@ pub fn steps(conversation: &Json) -> impl Iterator<Item = Step<'_>> {
     })
 }
 
-/// The states of the pipelines as the file has them.
+/// Formats the states of pipelines as in the file.
 pub fn states<S: ToString>(pipelines: impl Iterator<Item = (Uuid, S)>) -> BTreeMap<String, String> {
     pipelines.map(|(id, state)| (id.to_string(), state.to_string())).collect()
 }
@@ -37,9 +37,9 @@ pub fn expected_states(json: &Json) -> BTreeMap<String, String> {
     states.map(|(id, state)| (id.clone(), state.as_str().unwrap().to_owned())).collect()
 }
 
-/// Compares packets of one side with those of the file: all bytes, but for messages with nested objects or texts of
-/// objects. The recorded implementation writes `RefId` before `N` and the text last, PowerShell does not; of these the
-/// meaning has to be the same.
+/// Compares packets with those of the file: all bytes, except for messages with nested objects or object texts. The
+/// recorded implementation writes `RefId` before `N` and the text last, PowerShell does not; the values of these
+/// messages must be equal.
 #[derive(Default)]
 pub struct Comparison {
     ours: Assembler,
@@ -56,7 +56,7 @@ impl Comparison {
             return;
         };
         assert_eq!(packet.target(), expected.target(), "step {number}");
-        // The recorded server labels calls of the host as answers, PowerShell's labels nothing.
+        // The recorded server marks host calls as prompt responses, PowerShell's server marks nothing.
         if line_is_answer(theirs) {
             assert_eq!(priority(&packet), priority(&expected), "step {number}");
         }
@@ -72,7 +72,7 @@ impl Comparison {
             match theirs.header.message_type {
                 // The padding is random.
                 MessageType::EncryptedSessionKey => continue,
-                // The recorded server counts in 32 bits.
+                // The recorded server uses 32-bit identifiers.
                 MessageType::RunspaceAvailability => {
                     let text = str::from_utf8(ours.data).unwrap().replace("I64 N=\"S", "I32 N=\"S");
                     let text = text.replace("3</I64><I64", "3</I32><I64");
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-/// Whether the first message in these fragments is for the server.
+/// Returns whether the first message in these fragments is for the server.
 fn line_is_answer(fragments: &[u8]) -> bool {
     fragments[21] == 2
 }
@@ -105,7 +105,7 @@ fn priority(packet: &Packet<'_>) -> Option<psrp::fragment::Priority> {
     }
 }
 
-/// Numbers and flags of the fragments.
+/// Returns identifiers and flags of the fragments.
 fn fragments(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut headers = Vec::new();
     while !bytes.is_empty() {

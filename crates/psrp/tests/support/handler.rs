@@ -1,11 +1,11 @@
-//! A handler for tests, and sessions with it in memory.
+//! A handler for tests, and in-memory sessions with it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{Ended, Handler, Input, Options, Outcome, Pipeline, Session, serve};
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
 use psrp::io::{self, Lines, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
 use psrp::outofproc::Role;
@@ -16,20 +16,20 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// Does what the text of a script says, and counts.
+/// Executes the text of a script, and counts events.
 #[derive(Debug, Default)]
-pub(crate) struct Tests {
-    /// Pipelines that have started.
+pub(crate) struct TestHandler {
+    /// Pipelines started.
     pub(crate) started: AtomicUsize,
-    /// Pipelines that run.
+    /// Pipelines running.
     pub(crate) running: AtomicUsize,
-    /// The most pipelines that have run at a time.
+    /// Maximum number of pipelines running at a time.
     pub(crate) most: AtomicUsize,
-    /// Objects that were written or read.
+    /// Objects written or read.
     pub(crate) objects: AtomicUsize,
-    /// Sessions that have ended.
+    /// Sessions ended.
     pub(crate) closed: AtomicUsize,
-    /// Lets `wait` go on.
+    /// Permits for `wait`.
     pub(crate) gate: Gate,
     pub(crate) refuses: bool,
 }
@@ -43,17 +43,17 @@ impl Default for Gate {
     }
 }
 
-/// Counts the time that a future lives.
-struct Running<'a>(&'a AtomicUsize);
+/// Counts a future as running until it is dropped.
+struct RunningGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Running<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Tests {
-    /// The value of a counter.
+impl TestHandler {
+    /// Returns the value of a counter.
     pub(crate) fn count(counter: &AtomicUsize) -> usize {
         counter.load(Ordering::SeqCst)
     }
@@ -65,7 +65,7 @@ impl Tests {
         }
     }
 
-    /// Waits until a counter does not change for a while. With a clock that is paused, that is until nothing happens.
+    /// Waits until a counter stops changing. With a paused clock, until all tasks are idle.
     pub(crate) async fn settle(counter: &AtomicUsize) -> usize {
         let mut before = usize::MAX;
         loop {
@@ -79,12 +79,12 @@ impl Tests {
     }
 }
 
-impl Handler for Tests {
+impl Handler for TestHandler {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
         self.started.fetch_add(1, Ordering::SeqCst);
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
-        let _running = Running(&self.running);
+        let _running = RunningGuard(&self.running);
         let script = create.power_shell.statements().flatten().next().map(|command| command.text.to_string());
         let script = script.unwrap_or_default();
         let (verb, argument) = script.split_once(' ').unwrap_or((&script, ""));
@@ -111,7 +111,7 @@ impl Handler for Tests {
                     pipeline.output(value).await?;
                 }
             }
-            // Reads nothing until it is let.
+            // Reads nothing until permitted.
             "slow" => {
                 drop(self.gate.0.acquire().await.unwrap());
                 while input.next().await.is_some() {
@@ -133,7 +133,7 @@ impl Handler for Tests {
                 let answer = pipeline.host(HostRequest::ReadLine).await?;
                 pipeline.output(HostResult::to_value(&answer)).await?;
             }
-            // Two calls at once, of which the second is not waited for.
+            // Two calls at once; the second response is not awaited.
             "impatient" => {
                 let late = pipeline.host(HostRequest::ReadLine);
                 assert!(tokio::time::timeout(Duration::from_millis(10), late).await.is_err());
@@ -173,7 +173,7 @@ impl Handler for Tests {
         }
     }
 
-    async fn closed(&self, _: &Result<Ended, Error>) {
+    async fn closed(&self, _: &Result<SessionEnd, Error>) {
         self.closed.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -189,43 +189,43 @@ impl Handler for Tests {
 /// One end of a pipe.
 pub(crate) type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
 
-/// Both ends of a pipe that holds so many bytes.
+/// Creates a pipe with this capacity in bytes.
 pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
     let (near, far) = tokio::io::duplex(size);
     let (near, far) = (tokio::io::split(near), tokio::io::split(far));
     (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
 }
 
-/// A session in memory: the client, the handler, and how the server ends.
-pub(crate) struct Served {
+/// An in-memory session: the client, the handler, and the result of the server.
+pub(crate) struct TestSession {
     pub(crate) pool: RunspacePool,
-    pub(crate) handler: Arc<Tests>,
-    pub(crate) ended: JoinHandle<Result<Ended, Error>>,
+    pub(crate) handler: Arc<TestHandler>,
+    pub(crate) ended: JoinHandle<Result<SessionEnd, Error>>,
 }
 
-impl Served {
+impl TestSession {
     pub(crate) async fn new() -> Self {
         Self::with(client::Config::new(), io::Options::new(), Options::new()).await
     }
 
-    /// With as many runspaces.
+    /// Opens a pool with this number of runspaces.
     pub(crate) async fn runspaces(max: i32) -> Self {
         Self::with(client::Config::new(), io::Options::new().runspaces(1..=max), Options::new()).await
     }
 
     pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {
         let (near, far) = pipe(4096);
-        let handler = Arc::new(Tests::default());
+        let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), server));
         let pool = RunspacePool::over(near, client.config(config)).await.unwrap();
         Self { pool, handler, ended }
     }
 
-    /// Ends it as it should.
+    /// Closes the session, and checks that both ends succeed.
     pub(crate) async fn close(self) {
         self.pool.close().await.unwrap();
-        assert_eq!(self.ended.await.unwrap().unwrap(), Ended::Closed);
-        assert_eq!(Tests::count(&self.handler.running), 0);
-        assert_eq!(Tests::count(&self.handler.closed), 1);
+        assert_eq!(self.ended.await.unwrap().unwrap(), SessionEnd::Closed);
+        assert_eq!(TestHandler::count(&self.handler.running), 0);
+        assert_eq!(TestHandler::count(&self.handler.closed), 1);
     }
 }

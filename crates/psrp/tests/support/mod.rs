@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared test data and generators.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 

@@ -1,4 +1,4 @@
-//! A service of WS-Management inside of the test: HTTP by hand, and what it answers by a function.
+//! In-process WS-Management service: minimal HTTP, with a function that responds to requests.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -16,33 +16,33 @@ use uuid::Uuid;
 
 const SHELL: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell";
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// The header of HTTP.
+    /// HTTP header.
     pub(crate) head: String,
-    /// The last part of the action, such as `Create`.
+    /// Last part of the action, such as `Create`.
     pub(crate) action: String,
     pub(crate) message_id: String,
     pub(crate) envelope: String,
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// An envelope with this body.
     Body(String),
     /// A fault with this subcode, number and message.
     Fault(&'static str, u32, &'static str),
-    /// These bytes, header of HTTP included; the connection ends then.
+    /// These bytes, including the HTTP header; the connection ends then.
     Raw(Vec<u8>),
-    /// The same, and the last of them again and again.
+    /// The first bytes, then the second ones repeatedly.
     Endless(Vec<u8>, Vec<u8>),
     Silence,
 }
 
 impl Reply {
-    /// An answer of HTTP with a length.
+    /// An HTTP response with a length.
     pub(crate) fn http(status: &str, kind: &str, body: &str) -> Self {
         let head =
             format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -52,7 +52,7 @@ impl Reply {
 
 pub(crate) type Handler = Arc<dyn Fn(&Request) -> Reply + Send + Sync>;
 
-/// Answers requests until the runtime ends.
+/// Responds to requests until the runtime ends.
 pub(crate) async fn serve(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -66,7 +66,7 @@ pub(crate) async fn serve(handler: impl Fn(&Request) -> Reply + Send + Sync + 's
     address
 }
 
-/// Answers the requests of one connection.
+/// Responds to the requests of one connection.
 pub(crate) async fn connection(mut stream: impl AsyncRead + AsyncWrite + Unpin, handler: Handler) {
     let mut input = Vec::new();
     while let Some(request) = read(&mut stream, &mut input).await {
@@ -123,7 +123,7 @@ async fn read(stream: &mut (impl AsyncRead + Unpin), input: &mut Vec<u8>) -> Opt
     }
 }
 
-/// What is between two texts.
+/// Returns the text between two texts.
 pub(crate) fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     Some(text.split_once(start)?.1.split_once(end)?.0)
 }
@@ -146,11 +146,11 @@ fn fault(subcode: &str, code: u32, message: &str) -> String {
     )
 }
 
-/// Nothing came in time.
+/// Fault: no output within the timeout.
 pub(crate) const TIMED_OUT: Reply =
     Reply::Fault("w:TimedOut", 0x8033_8029, "The operation did not complete.");
 
-/// A shell whose pipelines echo the text of their first command, but for `wait`, which runs until it is stopped.
+/// A shell whose pipelines echo the text of their first command, except `wait`, which runs until it is stopped.
 #[derive(Clone, Default)]
 pub(crate) struct Shell(Arc<Mutex<Inner>>);
 
@@ -163,12 +163,12 @@ struct Inner {
 }
 
 impl Shell {
-    /// The actions of all requests, in order.
+    /// Returns the actions of all requests, in order.
     pub(crate) fn actions(&self) -> Vec<String> {
         self.0.lock().unwrap().actions.clone()
     }
 
-    /// Answers as a service does.
+    /// Responds like a service.
     pub(crate) fn answer(&self, request: &Request) -> Reply {
         let mut inner = self.0.lock().unwrap();
         inner.actions.push(request.action.clone());

@@ -1,4 +1,4 @@
-//! A client and a server in memory, and messages of either side made by hand.
+//! A client and a server in memory, and handmade messages.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -23,7 +23,7 @@ pub fn with_key() -> SessionCapability {
 }
 
 impl Session {
-    /// Before anything was said. Fragments are small, so that most messages have several.
+    /// A session that is not opened. Fragments are small, so that most messages have several.
     pub fn new() -> Self {
         Self::with(client::Config::new(), server::Config::new())
     }
@@ -39,12 +39,12 @@ impl Session {
         Self::new().open()
     }
 
-    /// Opened, with protocol 2.3.
+    /// An open session with protocol 2.3.
     pub fn opened_with_key() -> Self {
         Self::with(client::Config::new().capability(with_key()), server::Config::new()).open()
     }
 
-    /// Opened, and the events of that are taken.
+    /// Opens the session and removes the events of that.
     pub fn open(mut self) -> Self {
         self.client.open().unwrap();
         self.exchange();
@@ -56,7 +56,7 @@ impl Session {
         self
     }
 
-    /// Carries packets, of at most 300 bytes, until there are no more.
+    /// Exchanges packets of at most 300 bytes until there are no more.
     pub fn exchange(&mut self) {
         let mut buffer = Vec::new();
         loop {
@@ -78,7 +78,7 @@ impl Session {
         std::iter::from_fn(|| self.server.poll_event()).collect()
     }
 
-    /// A pipeline that runs on both sides.
+    /// Creates a pipeline that runs on both sides.
     pub fn run(&mut self, request: impl Into<PipelineRequest>) -> Uuid {
         let id = self.client.invoke(request).unwrap();
         self.exchange();
@@ -87,7 +87,7 @@ impl Session {
         id
     }
 
-    /// Events of one pipeline; the others are lost.
+    /// Returns the events of one pipeline; others are dropped.
     pub fn pipeline_events(&mut self, of: Uuid) -> Vec<PipelineEvent> {
         let events = self.client_events().into_iter();
         events
@@ -107,7 +107,7 @@ impl Session {
     }
 }
 
-/// The fragment of a message, which is the only one of its object.
+/// Returns the fragment of a message that fits into one.
 pub fn fragment(to: Destination, pool_id: Uuid, pipeline_id: Option<Uuid>, payload: &Payload) -> Vec<u8> {
     let mut writer = Writer::new();
     let header =

@@ -1,4 +1,4 @@
-//! Arbitrary values, with objects that are shared and objects that enclose themselves.
+//! Arbitrary values, with shared objects and cycles.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -9,12 +9,12 @@ use psrp::value::{
 };
 use psrp::{Object, PsString, Value};
 
-/// Any value that can be written and read without loss. What is nested stays far from all limits.
+/// Any value that can be written and read without loss. Nesting stays far below all limits.
 pub fn any_value() -> impl Strategy<Value = Value> {
     plan().prop_map(|plan| Builder::default().value(&plan))
 }
 
-/// Any value but objects, sets of members and null.
+/// Any value except objects, member sets and null.
 pub fn any_primitive() -> impl Strategy<Value = Value> {
     prop_oneof![
         any::<bool>().prop_map(Value::Bool),
@@ -27,7 +27,7 @@ pub fn any_primitive() -> impl Strategy<Value = Value> {
         any::<u32>().prop_map(Value::UInt32),
         any::<i64>().prop_map(Value::Int64),
         any::<u64>().prop_map(Value::UInt64),
-        // Other payloads of what is no number have no text.
+        // Other NaN payloads have no text form.
         any::<u32>().prop_map(f32::from_bits).prop_map(|n| if n.is_nan() { f32::NAN } else { n }.into()),
         any::<u64>().prop_map(f64::from_bits).prop_map(|n| if n.is_nan() { f64::NAN } else { n }.into()),
         any_decimal().prop_map(Value::Decimal),
@@ -45,7 +45,7 @@ pub fn any_primitive() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Any text, lone surrogates and what looks like escapes included.
+/// Any text, including lone surrogates and text that looks like escapes.
 pub fn any_text() -> impl Strategy<Value = PsString> {
     let part = prop_oneof![
         3 => "[a-zA-Z0-9 ]{0,12}".prop_map(|text| text.encode_utf16().collect::<Vec<_>>()),
@@ -103,21 +103,21 @@ fn any_progress() -> impl Strategy<Value = Progress> {
     })
 }
 
-/// What to build. Objects get their identity only then.
+/// A description of a value. Objects are created only when it is built.
 #[derive(Clone, Debug)]
 enum Plan {
     Nil,
     Primitive(Value),
     Object(Box<ObjectPlan>),
-    /// One of the objects so far, those around this place included; null if there is none.
+    /// An existing object, including enclosing ones, selected by index; null if there is none.
     Again(usize),
 }
 
 #[derive(Clone, Debug)]
 struct ObjectPlan {
-    /// Whether objects inside may refer to this one.
+    /// True if nested objects may refer to this one.
     cyclic: bool,
-    /// Small numbers, so that lists meet again.
+    /// Small numbers, so that lists repeat.
     type_names: Option<Vec<u8>>,
     to_string: Option<PsString>,
     base: BasePlan,
@@ -228,7 +228,7 @@ impl Builder {
         object
     }
 
-    /// In the order in which a document has the parts.
+    /// In the order of the parts in a document.
     fn builder(&mut self, plan: &ObjectPlan) -> ObjectBuilder {
         let mut builder = Object::builder();
         if let Some(names) = &plan.type_names {
@@ -241,7 +241,7 @@ impl Builder {
             BasePlan::None => {}
             BasePlan::Primitive(value) => builder = builder.wrap(value.clone()),
             BasePlan::Object(plan) => {
-                // Only a new object: a wrapped null is no different from nothing, and a cycle would never end.
+                // Only a new object: a wrapped null is equal to nothing, and a cycle would never end.
                 if let Plan::Object(object) = plan {
                     builder = builder.wrap(self.object(object));
                 }
@@ -251,15 +251,16 @@ impl Builder {
                 builder = builder.list(*kind, items);
             }
             BasePlan::Dictionary(entries) => {
-                let mut kept = Vec::new();
+                let mut preserved = Vec::new();
                 for (key, value) in entries {
                     let key = self.value(key);
-                    // What is built is kept: something else may refer to an object inside, and that to those around.
+                    // Built objects are stored: another value may refer to a nested object, and that to its enclosing
+                    // ones.
                     if !key.is_nil() {
-                        kept.push((key, self.value(value)));
+                        preserved.push((key, self.value(value)));
                     }
                 }
-                builder = builder.dictionary(kept);
+                builder = builder.dictionary(preserved);
             }
         }
         for (name, plan) in &plan.adapted {

@@ -1,4 +1,4 @@
-//! The vectors of `tests/data`: cases, and their trees as values.
+//! CLIXML vectors of `tests/data`: cases, and their trees as values.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -12,25 +12,25 @@ use psrp::{Error, Object, PsString, Value};
 use serde_json::Value as Tree;
 use zeroize::Zeroizing;
 
-/// A value and how it is written.
+/// A value and its encoding.
 pub struct ValueCase {
     pub id: String,
     pub value: Value,
     pub reference: String,
 }
 
-/// A document and what is to come of it.
+/// A document and its expected result.
 pub struct DecodeCase {
     pub id: String,
     pub xml: String,
     /// `accept`, `reject` or `accept_bounded`.
     pub expect: String,
-    /// The items of the document, if they are to be compared.
+    /// Expected items of the document, if they are compared.
     pub values: Option<Vec<Value>>,
 }
 
 impl ValueCase {
-    /// The case of a tree.
+    /// Converts a tree to a case.
     pub fn new(case: &Tree) -> Self {
         Self {
             id: text(case, "id").to_owned(),
@@ -47,7 +47,7 @@ impl ValueCase {
 }
 
 impl DecodeCase {
-    /// The case of a tree.
+    /// Converts a tree to a case.
     pub fn new(case: &Tree) -> Self {
         Self {
             id: text(case, "id").to_owned(),
@@ -58,12 +58,12 @@ impl DecodeCase {
     }
 }
 
-/// The cases of `clixml-values.json`.
+/// Returns the cases of `clixml-values.json`.
 pub fn value_cases() -> Vec<ValueCase> {
     cases(include_str!("../data/clixml-values.json")).iter().map(ValueCase::new).collect()
 }
 
-/// The cases of `clixml-decode.json`.
+/// Returns the cases of `clixml-decode.json`.
 pub fn decode_cases() -> Vec<DecodeCase> {
     cases(include_str!("../data/clixml-decode.json")).iter().map(DecodeCase::new).collect()
 }
@@ -72,10 +72,10 @@ fn cases(file: &str) -> Vec<Tree> {
     serde_json::from_str(file).expect("the file is a list of cases")
 }
 
-/// The items of the document of a case: one value, or those of `Multi`.
+/// Returns the items of a case's document: one value, or those of `Multi`.
 fn document(case: &Tree) -> Vec<Value> {
-    // By the rule of the format, and for all implementations that were asked, an underscore between two escapes belongs
-    // to the first; the tree of this case takes it for both.
+    // By the rule of the format, and in all tested implementations, an underscore between two escapes belongs to the
+    // first; the tree of this case counts it for both.
     if case["id"] == "esc_double" {
         return vec![Value::from("_x005FA")];
     }
@@ -86,14 +86,14 @@ fn document(case: &Tree) -> Vec<Value> {
     }
 }
 
-/// The value of a tree.
+/// Converts a tree to a value.
 pub fn value(tree: &Tree) -> Value {
     Reader::default().value(tree)
 }
 
 #[derive(Default)]
 struct Reader {
-    /// Objects that can be referred to: those being put together as cycles.
+    /// Objects that can be referred to; unfinished ones as cycles.
     known: HashMap<String, Value>,
 }
 
@@ -207,7 +207,7 @@ impl Reader {
     }
 }
 
-/// Those of the tree, or the ones of the .NET type that a container stands for.
+/// Returns the type names of the tree, or those of the .NET type of a container.
 fn type_names<'a>(tree: &'a Tree, kind: &str) -> Option<Vec<&'a str>> {
     if let Some(names) = tree["typeNames"].as_array() {
         return Some(names.iter().map(text_of).collect());
@@ -260,7 +260,7 @@ fn number<T: TryFrom<i64>>(tree: &Tree, name: &str) -> T {
     number.unwrap_or_else(|| panic!("no number {name} in {tree}"))
 }
 
-/// Knows the encrypted forms of the secrets in the vectors, for builds without cryptography.
+/// Decrypts the secrets of the vectors by lookup, for builds without cryptography.
 pub struct KnownSecrets;
 
 const SECRETS: [(&str, &str); 4] = [

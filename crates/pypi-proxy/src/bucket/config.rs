@@ -1,8 +1,8 @@
-//! How a bucket is used.
+//! Configuration of a bucket.
 
 use std::time::Duration;
 
-/// How a bucket is used.
+/// Configuration of a bucket: object prefix, timeouts, leases and concurrency limits.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(super) prefix: String,
@@ -13,7 +13,7 @@ pub struct Config {
     pub(super) page_wait: Duration,
     pub(super) max_reads: usize,
     pub(super) max_writes: usize,
-    pub(super) max_questions: usize,
+    pub(super) max_meta_operations: usize,
     pub(super) max_uploads: usize,
 }
 
@@ -26,20 +26,20 @@ impl Config {
     pub const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(10);
     /// Default of [`Config::lease_wait`]: 30 seconds.
     pub const DEFAULT_LEASE_WAIT: Duration = Duration::from_secs(30);
-    /// Default of [`Config::page_wait`]: half a second.
+    /// Default of [`Config::page_wait`]: 500 milliseconds.
     pub const DEFAULT_PAGE_WAIT: Duration = Duration::from_millis(500);
     /// Default of [`Config::max_reads`]: 50.
     pub const DEFAULT_MAX_READS: usize = 50;
     /// Default of [`Config::max_writes`]: 30.
     pub const DEFAULT_MAX_WRITES: usize = 30;
-    /// Default of [`Config::max_questions`]: 20.
-    pub const DEFAULT_MAX_QUESTIONS: usize = 20;
+    /// Default of [`Config::max_meta_operations`]: 20.
+    pub const DEFAULT_MAX_META_OPERATIONS: usize = 20;
     /// Default of [`Config::max_uploads`]: 1000.
     pub const DEFAULT_MAX_UPLOADS: usize = 1000;
-    /// What S3 takes as the least part of an upload: 5 MiB.
+    /// Minimum size of a part of an S3 multipart upload: 5 MiB.
     pub const MIN_PART_SIZE: u64 = 5 << 20;
 
-    /// The names of all objects begin with this and a slash; with nothing if it is empty.
+    /// Creates a configuration. The names of all objects start with `prefix` and a slash, unless it is empty.
     pub fn new(prefix: impl Into<String>) -> Self {
         Self {
             prefix: prefix.into(),
@@ -50,72 +50,74 @@ impl Config {
             page_wait: Self::DEFAULT_PAGE_WAIT,
             max_reads: Self::DEFAULT_MAX_READS,
             max_writes: Self::DEFAULT_MAX_WRITES,
-            max_questions: Self::DEFAULT_MAX_QUESTIONS,
+            max_meta_operations: Self::DEFAULT_MAX_META_OPERATIONS,
             max_uploads: Self::DEFAULT_MAX_UPLOADS,
         }
     }
 
-    /// How long the bucket may take to answer, and to send nothing of a file. What is sent to it may take a second longer
-    /// for each 256 KiB. Default: [`Self::DEFAULT_TIMEOUT`].
+    /// Sets the timeout for a response, and for silence within a file. An upload may take one second longer for each
+    /// 256 KiB. Default: [`Self::DEFAULT_TIMEOUT`].
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
         self
     }
 
-    /// The bytes of a part of an upload. It is in memory while it is sent. Default: [`Self::DEFAULT_PART_SIZE`].
+    /// Sets the bytes of a part of an upload, at least 1. Each part is in memory while it is sent. Default:
+    /// [`Self::DEFAULT_PART_SIZE`].
     #[must_use]
     pub fn part_size(mut self, bytes: u64) -> Self {
         self.part_size = bytes.max(1);
         self
     }
 
-    /// How long a lease that is not renewed keeps others from fetching the same file. Default:
-    /// [`Self::DEFAULT_LEASE_DURATION`].
+    /// Sets the time after which a lease that is not renewed expires. Default: [`Self::DEFAULT_LEASE_DURATION`].
     #[must_use]
     pub fn lease_duration(mut self, time: Duration) -> Self {
         self.lease_duration = time;
         self
     }
 
-    /// How long another proxy that fetches a file is waited for. Default: [`Self::DEFAULT_LEASE_WAIT`].
+    /// Sets the maximum time to wait for the download of another proxy. Default: [`Self::DEFAULT_LEASE_WAIT`].
     #[must_use]
     pub fn lease_wait(mut self, time: Duration) -> Self {
         self.lease_wait = time;
         self
     }
 
-    /// How long a page in the bucket is waited for before its index is asked. Default: [`Self::DEFAULT_PAGE_WAIT`].
+    /// Sets the maximum time to wait for a page before its index is contacted. Default: [`Self::DEFAULT_PAGE_WAIT`].
     #[must_use]
     pub fn page_wait(mut self, time: Duration) -> Self {
         self.page_wait = time;
         self
     }
 
-    /// How many files are read at a time, and how many parts of files for clients; more wait, parts for as long as for an
-    /// answer. Default: [`Self::DEFAULT_MAX_READS`].
+    /// Sets the maximum number of concurrent reads of files, and separately of ranges for clients; at least 1. Further
+    /// reads wait, those of ranges at most for the timeout. Default: [`Self::DEFAULT_MAX_READS`].
     #[must_use]
     pub fn max_reads(mut self, count: usize) -> Self {
         self.max_reads = count.max(1);
         self
     }
 
-    /// How many files, or parts of them, are written at a time; more wait. Default: [`Self::DEFAULT_MAX_WRITES`].
+    /// Sets the maximum number of concurrent writes of files and parts, at least 1. Further writes wait. Default:
+    /// [`Self::DEFAULT_MAX_WRITES`].
     #[must_use]
     pub fn max_writes(mut self, count: usize) -> Self {
         self.max_writes = count.max(1);
         self
     }
 
-    /// How many other operations there are at a time; more wait. Default: [`Self::DEFAULT_MAX_QUESTIONS`].
+    /// Sets the maximum number of other concurrent operations, at least 1. Further operations wait. Default:
+    /// [`Self::DEFAULT_MAX_META_OPERATIONS`].
     #[must_use]
-    pub fn max_questions(mut self, count: usize) -> Self {
-        self.max_questions = count.max(1);
+    pub fn max_meta_operations(mut self, count: usize) -> Self {
+        self.max_meta_operations = count.max(1);
         self
     }
 
-    /// How many files may wait to be written, those that are being fetched among them. Each is an open file. The bucket
-    /// does not get what is more. Default: [`Self::DEFAULT_MAX_UPLOADS`].
+    /// Sets the maximum number of running and queued uploads, including files still being downloaded. Each is an open
+    /// file. Further files are not uploaded. Default: [`Self::DEFAULT_MAX_UPLOADS`].
     #[must_use]
     pub fn max_uploads(mut self, count: usize) -> Self {
         self.max_uploads = count;

@@ -1,8 +1,8 @@
-//! Which of several proxies fetches a file.
+//! Leases: only one of several proxies downloads a file.
 //!
-//! A lease is a small object that is created if it is not there, and is there while its holder lives: the holder writes
-//! it anew from time to time, and removes it in the end. Whoever finds it unchanged for its whole duration, by the own
-//! clock, takes it over. No two clocks are ever compared.
+//! A lease is a small object that is created on the condition that it does not exist. Its owner rewrites it
+//! periodically and deletes it at the end. A proxy that observes the lease unchanged for its whole duration, by the
+//! local clock, takes it over. Clocks of different machines are never compared.
 
 use std::time::Duration;
 
@@ -11,123 +11,132 @@ use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::failure::Failure;
-use super::meter::Leased;
-use super::observer::{Observer, Step};
-use super::remote::Small;
-use super::share::Bucket;
+use super::error::OperationError;
+use super::handle::Bucket;
+use super::metrics::LeaseOutcome;
+use super::observer::{LeaseObserver, NextStep};
+use super::remote::SmallObject;
 
-/// How long after it was taken over a lease is looked at once more. Not all stores look at a condition and write in one
-/// step: of two that did so at the same time, the last has it.
-const SETTLED: Duration = Duration::from_millis(200);
-/// More bytes than a lease ever has.
+/// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
+/// atomically: of two concurrent takeovers, the last write wins.
+const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
+/// Upper bound of the size of a lease in bytes.
 const MAX_LEN: u64 = 4096;
 
-/// A lease as it is in the bucket.
+/// Contents of a lease object.
 #[derive(Serialize, Deserialize)]
 struct Document {
     owner: String,
-    /// How long it counts if it does not change.
+    /// Duration without renewal after which the lease expires.
     seconds: f64,
-    /// How often it was renewed, so that each version is another.
+    /// Number of renewals, which makes each version unique.
     beat: u64,
 }
 
-/// What has come of asking for a lease.
-pub(super) enum Claim {
-    Mine(Lease),
-    /// Another had it, and has it no more.
-    Over,
-    /// There is none to be had: whoever needs the file fetches it.
-    None,
+/// Result of claiming a lease.
+pub(super) enum ClaimResult {
+    Acquired(Lease),
+    /// Another proxy owned the lease and has released it.
+    Released,
+    /// Leases are unavailable: download the file without one.
+    Unavailable,
 }
 
-/// The right to fetch a file, for as long as it is renewed.
+/// An owned lease, which must be renewed.
 pub(super) struct Lease {
     bucket: Bucket,
     path: Path,
     owner: String,
     version: UpdateVersion,
     beat: u64,
-    /// When the last version was written, at the earliest.
-    written: Instant,
-    /// When that was last tried.
-    tried: Instant,
-    /// Whether another has it.
+    /// Start of the last successful write.
+    last_write: Instant,
+    /// Start of the last attempt to write.
+    last_attempt: Instant,
+    /// Whether another proxy has taken over the lease.
     is_lost: bool,
 }
 
 impl Bucket {
-    /// Gets the lease of this name, or waits until there is none.
-    pub(super) async fn claim(&self, name: &str, observer: &mut Observer) -> Claim {
+    /// Acquires the lease of this name, or waits until its owner releases it.
+    pub(super) async fn claim(&self, name: &str, observer: &mut LeaseObserver) -> ClaimResult {
         let path = self.lease_path(name);
         let owner = self.next_owner();
-        let mine = |leased, version, beat, written| {
-            self.remote().meter.leased(leased);
+        let acquired = |outcome, version, beat, last_write| {
+            self.remote().meter.record_lease(outcome);
             let (bucket, path, owner) = (self.clone(), path.clone(), owner.clone());
-            Claim::Mine(Lease { bucket, path, owner, version, beat, written, tried: written, is_lost: false })
+            ClaimResult::Acquired(Lease {
+                bucket,
+                path,
+                owner,
+                version,
+                beat,
+                last_write,
+                last_attempt: last_write,
+                is_lost: false,
+            })
         };
-        let (mut leased, mut written) = (Leased::Acquired, Instant::now());
+        let (mut outcome, mut last_write) = (LeaseOutcome::Acquired, Instant::now());
         match self.remote().create(&path, self.document(&owner, 0)).await {
-            Ok(version) => return mine(leased, version, 0, written),
-            Err(Failure::Refused) => {}
-            Err(_) => return self.without(Leased::Unavailable),
+            Ok(version) => return acquired(outcome, version, 0, last_write),
+            Err(OperationError::PreconditionFailed) => {}
+            Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
         }
         loop {
-            let Small { bytes, version } = match self.remote().small(&path, MAX_LEN).await {
+            let SmallObject { bytes, version } = match self.remote().small(&path, MAX_LEN).await {
                 Ok(small) => small,
-                Err(Failure::Missing) => return Claim::Over,
-                Err(_) => return self.without(Leased::Unavailable),
+                Err(OperationError::NotFound) => return ClaimResult::Released,
+                Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
             };
-            // One that can't be read is nobody's, after the time of an own one.
-            let document = json::from_slice::<Document>(&bytes).ok();
-            let (holder, beat) =
+            // An unreadable lease has no owner, and expires after the configured duration.
+            let document = tightwire_json::from_slice::<Document>(&bytes).ok();
+            let (lease_owner, beat) =
                 document.as_ref().map_or(("", 0), |document| (&document.owner, document.beat));
-            if holder == owner {
-                // It was taken over, or created by a request whose answer was lost on its way.
-                return mine(leased, version, beat, written);
+            if lease_owner == owner {
+                // Taken over, or created by a request whose response was lost.
+                return acquired(outcome, version, beat, last_write);
             }
             let duration = document
                 .and_then(|document| Duration::try_from_secs_f64(document.seconds).ok())
                 .unwrap_or(self.config().lease_duration);
-            match observer.see(&bytes, duration, Instant::now()) {
-                Step::Wait(pause) => tokio::time::sleep(pause).await,
-                Step::GiveUp => return self.without(Leased::GivenUp),
-                Step::TakeOver => {
+            match observer.observe(&bytes, duration, Instant::now()) {
+                NextStep::Wait(interval) => tokio::time::sleep(interval).await,
+                NextStep::GiveUp => return self.unavailable(LeaseOutcome::GivenUp),
+                NextStep::TakeOver => {
                     let now = Instant::now();
                     match self.remote().update(&path, self.document(&owner, 0), version).await {
                         Ok(_) => {
-                            (leased, written) = (Leased::TakenOver, now);
-                            tokio::time::sleep(SETTLED).await;
+                            (outcome, last_write) = (LeaseOutcome::TakenOver, now);
+                            tokio::time::sleep(TAKEOVER_DELAY).await;
                         }
-                        Err(Failure::Missing) => return Claim::Over,
-                        // Another was faster, and is the holder now.
-                        Err(Failure::Refused) => {}
-                        Err(_) => return self.without(Leased::Unavailable),
+                        Err(OperationError::NotFound) => return ClaimResult::Released,
+                        // Another proxy has taken it over first.
+                        Err(OperationError::PreconditionFailed) => {}
+                        Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
                     }
                 }
             }
         }
     }
 
-    fn without(&self, why: Leased) -> Claim {
-        self.remote().meter.leased(why);
-        Claim::None
+    fn unavailable(&self, why: LeaseOutcome) -> ClaimResult {
+        self.remote().meter.record_lease(why);
+        ClaimResult::Unavailable
     }
 
     fn document(&self, owner: &str, beat: u64) -> Vec<u8> {
         let (owner, seconds) = (owner.to_owned(), self.config().lease_duration.as_secs_f64());
-        // It has nothing that could not be written.
-        json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
+        // Serialization of this type cannot fail.
+        tightwire_json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
     }
 }
 
 impl Lease {
-    /// Holds it while the work is done, and gives it back then.
-    pub(super) async fn during<T>(mut self, work: impl Future<Output = T>) -> T {
+    /// Renews the lease while `work` runs, then releases it.
+    pub(super) async fn renew_during<T>(mut self, work: impl Future<Output = T>) -> T {
         let renewing = async {
             while !self.is_lost {
-                tokio::time::sleep_until(self.tried + self.bucket.config().lease_duration / 3).await;
+                tokio::time::sleep_until(self.last_attempt + self.bucket.config().lease_duration / 3).await;
                 self.renew().await;
             }
             std::future::pending().await
@@ -142,45 +151,45 @@ impl Lease {
     }
 
     async fn renew(&mut self) {
-        self.tried = Instant::now();
+        self.last_attempt = Instant::now();
         let document = self.bucket.document(&self.owner, self.beat + 1);
         match self.bucket.remote().update(&self.path, document, self.version.clone()).await {
             Ok(version) => {
                 self.version = version;
                 self.beat += 1;
-                self.written = self.tried;
+                self.last_write = self.last_attempt;
             }
-            Err(Failure::Failed(_)) => {}
-            // It may be the own one, whose answer was lost on its way.
+            Err(OperationError::Failed(_)) => {}
+            // The response of an own renewal may have been lost.
             Err(_) => match self.bucket.remote().small(&self.path, MAX_LEN).await {
                 Ok(small) if is_of(&small, &self.owner) => {
-                    (self.version, self.written) = (small.version, self.tried);
+                    (self.version, self.last_write) = (small.version, self.last_attempt);
                     self.beat += 1;
                 }
-                Err(Failure::Failed(_)) => {}
+                Err(OperationError::Failed(_)) => {}
                 _ => {
                     self.is_lost = true;
-                    self.bucket.remote().meter.leased(Leased::Lost);
+                    self.bucket.remote().meter.record_lease(LeaseOutcome::Lost);
                 }
             },
         }
     }
 
-    /// Removes it, unless another may have it.
+    /// Deletes the lease, unless another proxy may own it.
     pub(super) async fn release(mut self) {
-        if !self.is_lost && self.written.elapsed() > self.bucket.config().lease_duration / 2 {
+        if !self.is_lost && self.last_write.elapsed() > self.bucket.config().lease_duration / 2 {
             self.renew().await;
         }
         if !self.is_lost {
-            // One that stays there is not renewed any more.
+            // If this fails, the lease expires.
             let _ = self.bucket.remote().delete(&self.path).await;
         }
     }
 }
 
-/// Whether a lease is one of this owner.
-fn is_of(lease: &Small, owner: &str) -> bool {
-    json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
+/// Returns whether a lease belongs to this owner.
+fn is_of(lease: &SmallObject, owner: &str) -> bool {
+    tightwire_json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
 }
 
 #[cfg(test)]
@@ -195,57 +204,57 @@ mod tests {
 
     const DURATION: Duration = Duration::from_secs(10);
 
-    /// Two proxies, and a lease that the first has.
+    /// Two proxies, and a lease of the first one.
     async fn two() -> (Arc<dyn ObjectStore>, Bucket, Bucket, Lease) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let open = || Bucket::new(objects.clone(), Config::new("").lease_duration(DURATION));
         let (first, second) = (open(), open());
-        let Claim::Mine(lease) = claim(&first).await else { panic!("nobody else has it") };
+        let ClaimResult::Acquired(lease) = claim(&first).await else { panic!("no other owner") };
         (objects, first, second, lease)
     }
 
-    async fn claim(bucket: &Bucket) -> Claim {
-        bucket.claim("file", &mut Observer::new(Instant::now(), DURATION * 100, Duration::ZERO)).await
+    async fn claim(bucket: &Bucket) -> ClaimResult {
+        bucket.claim("file", &mut LeaseObserver::new(Instant::now(), DURATION * 100, Duration::ZERO)).await
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_lasts_for_as_long_as_the_work() {
+    async fn lease_lasts_as_long_as_the_work() {
         let (objects, first, second, lease) = two().await;
-        let begun = Instant::now();
-        let (_, claim) = tokio::join!(lease.during(tokio::time::sleep(DURATION * 5)), claim(&second));
-        assert!(matches!(claim, Claim::Over) && begun.elapsed() >= DURATION * 5);
+        let start = Instant::now();
+        let (_, claim) = tokio::join!(lease.renew_during(tokio::time::sleep(DURATION * 5)), claim(&second));
+        assert!(matches!(claim, ClaimResult::Released) && start.elapsed() >= DURATION * 5);
         assert!(objects.head(&first.lease_path("file")).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_holder_that_dies_is_succeeded() {
+    async fn lease_of_a_dead_owner_is_taken_over() {
         let (_objects, first, second, lease) = two().await;
         drop(lease);
-        let begun = Instant::now();
-        let Claim::Mine(lease) = claim(&second).await else { panic!("its holder is dead") };
-        assert!(begun.elapsed() >= DURATION && begun.elapsed() < DURATION * 2);
-        assert_eq!(second.meter().leases(Leased::TakenOver), 1);
+        let start = Instant::now();
+        let ClaimResult::Acquired(lease) = claim(&second).await else { panic!("the owner is dead") };
+        assert!(start.elapsed() >= DURATION && start.elapsed() < DURATION * 2);
+        assert_eq!(second.meter().leases(LeaseOutcome::TakenOver), 1);
         lease.release().await;
-        assert!(matches!(claim(&first).await, Claim::Mine(_)));
+        assert!(matches!(claim(&first).await, ClaimResult::Acquired(_)));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_another_has_taken_over_is_left_to_it() {
+    async fn lost_lease_is_not_deleted() {
         let (objects, first, _, lease) = two().await;
         let (path, other) = (first.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
         objects.put(&path, other.into()).await.unwrap();
-        lease.during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases(Leased::Lost), 1);
+        lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
+        assert_eq!(first.meter().leases(LeaseOutcome::Lost), 1);
         assert_eq!(objects.get(&path).await.unwrap().bytes().await.unwrap(), other);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_was_renewed_without_an_answer_is_still_the_own() {
+    async fn renewal_with_lost_response_keeps_the_lease() {
         let (objects, first, _, lease) = two().await;
         let path = first.lease_path("file");
         objects.put(&path, first.document(&lease.owner, 1).into()).await.unwrap();
-        lease.during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases(Leased::Lost), 0);
+        lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
+        assert_eq!(first.meter().leases(LeaseOutcome::Lost), 0);
         assert!(objects.head(&path).await.is_err());
     }
 }

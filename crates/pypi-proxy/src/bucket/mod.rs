@@ -1,25 +1,25 @@
-//! A bucket that several proxies share: what one of them has fetched is there for all.
+//! Object storage shared by several proxies: what one proxy has downloaded is available to all.
 //!
-//! The bucket is any `ObjectStore` of the crate `object_store`; with the feature `s3` it may be one of S3. It is a help,
-//! never a need: whatever it does, files and pages come from the indexes.
+//! The bucket is any `ObjectStore` of the crate `object_store`; the feature `s3` adds S3. The proxy does not depend on
+//! it: if it fails, files and pages come from the indexes.
 
 mod config;
-mod failure;
+mod error;
+mod handle;
 mod lease;
-mod meter;
+mod metrics;
 mod observer;
 mod page;
 mod remote;
 #[cfg(feature = "s3")]
 mod s3;
-mod share;
-mod tier;
+mod source;
 mod upload;
 mod verify;
 
 pub use config::Config;
-pub(crate) use meter::{Ended, Leased, Operation, Uploaded};
+pub use handle::Bucket;
+pub(crate) use metrics::{LeaseOutcome, Operation, Outcome, UploadOutcome};
 #[cfg(feature = "s3")]
 pub use s3::S3;
-pub use share::Bucket;
-pub(crate) use tier::Tiered;
+pub(crate) use source::TieredSource;

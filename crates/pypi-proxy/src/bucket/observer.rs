@@ -1,71 +1,74 @@
-//! Looking at a lease that another holds.
+//! Observation of a lease that another proxy owns.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
-/// How long to wait before a lease is looked at again, first and at most.
-const PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// One that wants a lease which another holds.
+/// Initial and maximum interval between reads of a lease.
+const MIN_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_INTERVAL: Duration = Duration::from_secs(1);
+
+/// State machine, without I/O, that decides when a lease of another proxy has expired.
 #[derive(Debug)]
-pub(super) struct Observer {
-    until: Instant,
-    /// How much longer than its duration a lease has to be unchanged. With another time for each, hardly ever two take it
-    /// over at once: not all stores look at a condition and write in one step.
+pub(super) struct LeaseObserver {
+    deadline: Instant,
+    /// Additional time that a lease must be unchanged. A different value for each proxy makes simultaneous takeovers
+    /// unlikely, because some stores do not check a condition and write atomically.
     grace: Duration,
-    pause: Duration,
-    seen: Option<Seen>,
+    interval: Duration,
+    last: Option<Observation>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct Observation {
     lease: Bytes,
     since: Instant,
 }
 
-/// What to do about a lease of another.
+/// Next action of a proxy that observes a lease.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NextStep {
     Wait(Duration),
-    /// Its holder is dead.
+    /// The owner stopped renewing the lease.
     TakeOver,
-    /// It has lasted for too long.
+    /// The wait limit is reached.
     GiveUp,
 }
 
-impl Observer {
-    /// One that has this much patience.
-    pub(super) fn new(now: Instant, patience: Duration, grace: Duration) -> Self {
-        Self { until: now + patience, grace, pause: PAUSE, seen: None }
+impl LeaseObserver {
+    /// Creates an observer with a limit of the total wait.
+    pub(super) fn new(now: Instant, wait_limit: Duration, grace: Duration) -> Self {
+        Self { deadline: now + wait_limit, grace, interval: MIN_INTERVAL, last: None }
     }
 
-    pub(super) fn is_over(&self, now: Instant) -> bool {
-        now >= self.until
+    pub(super) fn is_expired(&self, now: Instant) -> bool {
+        now >= self.deadline
     }
 
-    /// The lease is there, and this is what it says. No two versions of it say the same.
-    pub(super) fn see(&mut self, lease: &Bytes, duration: Duration, now: Instant) -> Step {
-        if self.is_over(now) {
-            return Step::GiveUp;
+    /// Processes the current contents of the lease. Each version has different contents.
+    pub(super) fn observe(&mut self, lease: &Bytes, duration: Duration, now: Instant) -> NextStep {
+        if self.is_expired(now) {
+            return NextStep::GiveUp;
         }
-        let since = match &self.seen {
-            Some(seen) if seen.lease == lease => seen.since,
+        let since = match &self.last {
+            Some(last) if last.lease == lease => last.since,
             _ => {
-                self.pause = PAUSE;
-                self.seen = Some(Seen { lease: lease.clone(), since: now });
+                self.interval = MIN_INTERVAL;
+                self.last = Some(Observation { lease: lease.clone(), since: now });
                 now
             }
         };
-        let end =
-            since.checked_add(duration.saturating_add(self.grace)).unwrap_or(self.until).min(self.until);
+        let end = since
+            .checked_add(duration.saturating_add(self.grace))
+            .unwrap_or(self.deadline)
+            .min(self.deadline);
         if now >= end {
-            return Step::TakeOver;
+            return NextStep::TakeOver;
         }
-        let pause = self.pause.min(end - now);
-        self.pause = (self.pause * 2).min(MAX_PAUSE);
-        Step::Wait(pause)
+        let interval = self.interval.min(end - now);
+        self.interval = (self.interval * 2).min(MAX_INTERVAL);
+        NextStep::Wait(interval)
     }
 }
 
@@ -79,61 +82,64 @@ mod tests {
         Bytes::from(beat.to_string())
     }
 
-    /// Looks as often as it is told to, at a lease that changes at the times given, until there is something else to do.
-    fn watch(observer: &mut Observer, begun: Instant, changes: &[Duration]) -> (Step, Duration) {
-        let mut now = begun;
+    /// Runs an observer on a lease with renewals at the given times. Returns its final step and the elapsed time.
+    fn watch(observer: &mut LeaseObserver, start: Instant, changes: &[Duration]) -> (NextStep, Duration) {
+        let mut now = start;
         loop {
-            let beat = changes.iter().filter(|change| begun + **change <= now).count() as u64;
-            match observer.see(&lease(beat), DURATION, now) {
-                Step::Wait(pause) => {
-                    assert!(pause > Duration::ZERO && pause <= MAX_PAUSE, "{pause:?}");
-                    now += pause;
+            let beat = changes.iter().filter(|change| start + **change <= now).count() as u64;
+            match observer.observe(&lease(beat), DURATION, now) {
+                NextStep::Wait(interval) => {
+                    assert!(interval > Duration::ZERO && interval <= MAX_INTERVAL, "{interval:?}");
+                    now += interval;
                 }
-                step => return (step, now - begun),
+                step => return (step, now - start),
             }
         }
     }
 
     #[test]
-    fn a_lease_that_does_not_change_is_dead_after_its_duration() {
+    fn unchanged_lease_expires_after_its_duration() {
         let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
-        assert_eq!(watch(&mut observer, now, &[]), (Step::TakeOver, DURATION));
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        assert_eq!(watch(&mut observer, now, &[]), (NextStep::TakeOver, DURATION));
     }
 
     #[test]
-    fn one_that_is_renewed_lives_until_patience_ends() {
+    fn observer_of_a_renewed_lease_gives_up_at_the_wait_limit() {
         let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
         let beats: Vec<_> = (1..30).map(|beat| Duration::from_secs(beat * 3)).collect();
-        assert_eq!(watch(&mut observer, now, &beats), (Step::GiveUp, Duration::from_secs(60)));
+        assert_eq!(watch(&mut observer, now, &beats), (NextStep::GiveUp, Duration::from_secs(60)));
     }
 
     #[test]
-    fn the_time_counts_from_the_last_change_that_was_seen() {
+    fn expiry_counts_from_the_last_observed_change() {
         let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
         let (step, time) = watch(&mut observer, now, &[Duration::from_secs(7)]);
-        assert_eq!(step, Step::TakeOver);
+        assert_eq!(step, NextStep::TakeOver);
         assert!(time >= Duration::from_secs(17) && time <= Duration::from_secs(18), "{time:?}");
     }
 
     #[test]
-    fn whoever_took_it_over_and_came_back_is_not_taken_for_the_first() {
+    fn new_lease_of_a_previous_owner_counts_as_a_change() {
         let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
         let by = |owner: &str| Bytes::from(owner.to_owned());
-        assert!(matches!(observer.see(&by("a-1"), DURATION, now), Step::Wait(_)));
-        assert!(matches!(observer.see(&by("b-1"), DURATION, now + DURATION / 2), Step::Wait(_)));
-        assert!(matches!(observer.see(&by("a-2"), DURATION, now + DURATION), Step::Wait(_)));
-        assert_eq!(observer.see(&by("a-2"), DURATION, now + DURATION * 2), Step::TakeOver);
+        assert!(matches!(observer.observe(&by("a-1"), DURATION, now), NextStep::Wait(_)));
+        assert!(matches!(observer.observe(&by("b-1"), DURATION, now + DURATION / 2), NextStep::Wait(_)));
+        assert!(matches!(observer.observe(&by("a-2"), DURATION, now + DURATION), NextStep::Wait(_)));
+        assert_eq!(observer.observe(&by("a-2"), DURATION, now + DURATION * 2), NextStep::TakeOver);
     }
 
     #[test]
-    fn a_duration_without_end_is_cut_by_patience() {
+    fn wait_limit_bounds_an_endless_duration() {
         let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(5), Duration::ZERO);
-        assert!(matches!(observer.see(&lease(0), Duration::MAX, now), Step::Wait(_)));
-        assert_eq!(observer.see(&lease(0), Duration::MAX, now + Duration::from_secs(5)), Step::GiveUp);
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(5), Duration::ZERO);
+        assert!(matches!(observer.observe(&lease(0), Duration::MAX, now), NextStep::Wait(_)));
+        assert_eq!(
+            observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5)),
+            NextStep::GiveUp
+        );
     }
 }

@@ -1,18 +1,18 @@
-//! Pages in the bucket.
+//! Index pages in the bucket.
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use object_store::UpdateVersion;
 use object_store::path::Path;
 
-use super::failure::Failure;
-use super::share::Bucket;
+use super::error::OperationError;
+use super::handle::Bucket;
 use crate::{Error, ProjectName};
 
-/// How often a page is written anew that others have changed meanwhile.
-const TRIES: usize = 3;
+/// Maximum attempts to write a page that other proxies change concurrently.
+const MAX_ATTEMPTS: usize = 3;
 
-/// A page as it is kept, and the version of its object.
+/// Contents and version of a page object.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedPage {
     pub(crate) document: Bytes,
@@ -20,12 +20,13 @@ pub(crate) struct SharedPage {
 }
 
 impl Bucket {
-    /// No name of a project has a mark in front.
+    /// Project names cannot start with `@`.
     fn page_path(&self, index: u64, project: Option<&ProjectName>) -> Path {
         self.path(["pages", &format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)])
     }
 
-    /// The page of a project at an index, or the list of all, of at most so many bytes. It is not waited for for long.
+    /// Reads the page of a project, or the project list for `None`, of at most `max` bytes. Waits at most
+    /// [`Config::page_wait`](super::Config::page_wait).
     pub(crate) async fn page(
         &self,
         index: u64,
@@ -33,14 +34,15 @@ impl Bucket {
         max: u64,
     ) -> Option<SharedPage> {
         let (bucket, path) = (self.clone(), self.page_path(index, project));
-        // It goes on after that: whether the bucket answers at all is to be known.
+        // The read continues after the timeout, so that the circuit breaker learns its outcome.
         let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
         let small = tokio::time::timeout(self.config().page_wait, read).await.ok()?.ok()?.ok()?;
         Some(SharedPage { document: small.bytes, version: small.version })
     }
 
-    /// Replaces a page of this version, on its own time. One that is at least as new is left alone.
-    pub(crate) fn share_page(
+    /// Starts a task that replaces a page of the given version. A page for which `is_as_new` returns true is not
+    /// replaced.
+    pub(crate) fn store_page(
         &self,
         index: u64,
         project: Option<&ProjectName>,
@@ -61,50 +63,50 @@ impl Bucket {
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool,
     ) {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let written = match version.take() {
                 Some(version) => self.remote().update(path, document.clone(), version).await,
                 None => self.remote().create(path, document.clone()).await,
             };
             match written {
-                Ok(_) | Err(Failure::Failed(_)) => return,
-                Err(Failure::Unable) => {
+                Ok(_) | Err(OperationError::Failed(_)) => return,
+                Err(OperationError::Unsupported) => {
                     let _ = self.remote().put(path, async { Ok(document) }, None).await;
                     return;
                 }
-                Err(Failure::Missing | Failure::Refused) => {}
+                Err(OperationError::NotFound | OperationError::PreconditionFailed) => {}
             }
             match self.remote().small(path, max).await {
                 Ok(small) if is_as_new(&small.bytes) => return,
                 Ok(small) => version = Some(small.version),
-                Err(Failure::Missing) => {}
+                Err(OperationError::NotFound) => {}
                 Err(_) => return,
             }
         }
     }
 
-    /// Removes a page, or the list of all.
+    /// Deletes the page of a project, or the project list for `None`.
     ///
     /// # Errors
     ///
-    /// Fails if the bucket does ([`Error::is_bucket`]).
-    pub(crate) async fn forget_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         match self.remote().delete(&self.page_path(index, project)).await {
-            Err(Failure::Failed(error)) => Err(error),
+            Err(OperationError::Failed(error)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Removes all pages of an index.
+    /// Deletes all pages of an index.
     ///
     /// # Errors
     ///
-    /// Fails if the bucket does ([`Error::is_bucket`]).
-    pub(crate) async fn forget_pages(&self, index: u64) -> Result<(), Error> {
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
         let dir = self.path(["pages", &format!("{index:016x}")]);
         let mut pages = self.remote().list(&dir);
         while let Some(page) = pages.try_next().await? {
-            if let Err(Failure::Failed(error)) = self.remote().delete(&page.location).await {
+            if let Err(OperationError::Failed(error)) = self.remote().delete(&page.location).await {
                 return Err(error);
             }
         }
@@ -122,7 +124,7 @@ mod tests {
     use crate::bucket::Config;
 
     #[tokio::test]
-    async fn an_older_page_never_replaces_a_newer_one() {
+    async fn older_page_never_replaces_a_newer_one() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
         let path = bucket.page_path(1, None);
         let write = async |page: &'static str, version| {
@@ -133,7 +135,7 @@ mod tests {
         let first = write("1", None).await;
         let third = write("3", Some(first.version.clone())).await;
         assert_eq!(third.document, "3");
-        // Whoever has seen another one, or none.
+        // Writers that have seen another version or no page.
         assert_eq!(write("2", Some(first.version.clone())).await.document, "3");
         assert_eq!(write("2", None).await.document, "3");
         assert_eq!(write("4", Some(first.version)).await.document, "4");
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_those_who_write_at_once_the_newest_stays() {
+    async fn newest_page_of_concurrent_writes_wins() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
         let path = bucket.page_path(1, None);
         let pages = ["1", "2", "3"].map(|page| {

@@ -1,4 +1,4 @@
-//! Operations on the bucket: each with a limit in time, counted, and left out while the bucket fails.
+//! Operations on the bucket, with timeouts, counters, concurrency limits and a circuit breaker.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
@@ -17,42 +17,42 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::Config;
-use super::failure::{Failure, describe, failed, sort};
-use super::meter::{Ended, Meter, Operation};
+use super::error::{OperationError, classify, describe, failed};
+use super::metrics::{BucketMetrics, Operation, Outcome};
 use crate::Error;
-use crate::breaker::{Breaker, Leave};
+use crate::breaker::{Breaker, Permit};
 
-/// What is sent may take a second longer for this many bytes.
-const RATE: u64 = 256 << 10;
+/// Bytes per second that an upload must reach at least, in addition to the timeout.
+const MIN_UPLOAD_RATE: u64 = 256 << 10;
 
-/// The bucket, as the parts of the proxy see it.
+/// Client of the bucket.
 pub(super) struct Remote {
     store: Arc<dyn ObjectStore>,
     timeout: Duration,
     state: Mutex<State>,
     reads: Arc<Semaphore>,
-    parts: Arc<Semaphore>,
+    range_reads: Arc<Semaphore>,
     writes: Semaphore,
-    questions: Semaphore,
-    pub(super) meter: Meter,
+    meta_operations: Semaphore,
+    pub(super) meter: BucketMetrics,
 }
 
 #[derive(Default)]
 struct State {
     breaker: Breaker,
-    /// Why the last operation has failed that reads, and the last that writes; nothing after one that has not.
-    reasons: [Option<String>; 2],
+    /// Errors of the last read and the last write; `None` after a success.
+    last_errors: [Option<String>; 2],
 }
 
-/// A small object.
-pub(super) struct Small {
+/// A small object, read as a whole.
+pub(super) struct SmallObject {
     pub(super) bytes: Bytes,
     pub(super) version: UpdateVersion,
 }
 
-/// A large object.
-pub(super) struct Large {
-    /// Of the whole object.
+/// A large object, read as a stream.
+pub(super) struct LargeObject {
+    /// Length of the whole object.
     pub(super) len: u64,
     pub(super) sha256: Option<String>,
     pub(super) stream: BoxStream<'static, Result<Bytes, Error>>,
@@ -65,53 +65,53 @@ impl Remote {
             timeout: config.timeout,
             state: Mutex::default(),
             reads: Arc::new(Semaphore::new(config.max_reads)),
-            parts: Arc::new(Semaphore::new(config.max_reads)),
+            range_reads: Arc::new(Semaphore::new(config.max_reads)),
             writes: Semaphore::new(config.max_writes),
-            questions: Semaphore::new(config.max_questions),
-            meter: Meter::default(),
+            meta_operations: Semaphore::new(config.max_meta_operations),
+            meter: BucketMetrics::default(),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock.
+        // No code panics while holding the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the bucket is left alone.
-    pub(super) fn is_open(&self) -> bool {
+    /// Returns whether the circuit breaker is open.
+    pub(super) fn is_circuit_open(&self) -> bool {
         self.state().breaker.is_open()
     }
 
-    /// Why the last operation of a kind has failed, without what is secret; `None` if none has.
-    pub(super) fn reason(&self) -> Option<String> {
-        self.state().reasons.iter().flatten().next().cloned()
+    /// Returns the error of the last read or write, without secrets; `None` if both succeeded.
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.state().last_errors.iter().flatten().next().cloned()
     }
 
-    /// Does something with the bucket that sends so many bytes, and notes how it went.
+    /// Runs an operation that sends `bytes` bytes, and records its outcome.
     async fn run<T>(
         &self,
         operation: Operation,
         bytes: u64,
         work: impl Future<Output = object_store::Result<T>>,
-    ) -> Result<T, Failure> {
-        let Some(leave) = self.state().breaker.ask(Instant::now()) else {
-            self.meter.ended(operation, Ended::Skipped);
-            return Err(Failure::Failed(failed("it is left alone for a while")));
+    ) -> Result<T, OperationError> {
+        let Some(permit) = self.state().breaker.try_acquire(Instant::now()) else {
+            self.meter.record_operation(operation, Outcome::Skipped);
+            return Err(OperationError::Failed(failed("paused after repeated failures")));
         };
-        let limit = self.timeout + Duration::from_secs(bytes / RATE);
+        let limit = self.timeout + Duration::from_secs(bytes / MIN_UPLOAD_RATE);
         let result = tokio::time::timeout(limit, work).await;
         let (ended, result) = match result {
-            Ok(Ok(value)) => (Ended::Done, Ok(value)),
+            Ok(Ok(value)) => (Outcome::Done, Ok(value)),
             Ok(Err(error)) => {
-                let (ended, failure) = sort(operation, &error);
+                let (ended, failure) = classify(operation, &error);
                 (ended, Err(failure))
             }
-            Err(_) => (Ended::Timeout, Err(Failure::Failed(failed("it does not answer in time")))),
+            Err(_) => (Outcome::Timeout, Err(OperationError::Failed(failed("timeout")))),
         };
-        self.meter.ended(operation, ended);
+        self.meter.record_operation(operation, ended);
         match &result {
-            Err(Failure::Failed(error)) => self.failed(leave, operation, error),
-            _ => self.answered(operation),
+            Err(OperationError::Failed(error)) => self.record_failure(permit, operation, error),
+            _ => self.record_success(operation),
         }
         if result.is_ok() {
             self.meter.sent.fetch_add(bytes, Ordering::Relaxed);
@@ -119,30 +119,30 @@ impl Remote {
         result
     }
 
-    fn answered(&self, operation: Operation) {
+    fn record_success(&self, operation: Operation) {
         let mut state = self.state();
-        state.reasons[usize::from(operation.is_write())] = None;
-        if state.breaker.answered() {
-            tracing::info!("the bucket answers again");
+        state.last_errors[usize::from(operation.is_write())] = None;
+        if state.breaker.record_success() {
+            tracing::info!("the bucket responds again");
         }
     }
 
-    fn failed(&self, leave: Leave, operation: Operation, error: &Error) {
+    fn record_failure(&self, permit: Permit, operation: Operation, error: &Error) {
         let mut state = self.state();
-        state.reasons[usize::from(operation.is_write())] = Some(error.to_string());
-        if state.breaker.failed(leave, Instant::now()) {
-            tracing::warn!(%error, "the bucket is left alone for a while: files and pages come from the indexes");
+        state.last_errors[usize::from(operation.is_write())] = Some(error.to_string());
+        if state.breaker.record_failure(permit, Instant::now()) {
+            tracing::warn!(%error, "the bucket fails; its use is paused, and files and pages come from the indexes");
         }
     }
 
-    /// Leave to do one thing more at a time. They are never closed.
-    async fn question(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        self.questions.acquire().await.ok()
+    /// Acquires a permit for a metadata operation. The semaphore is never closed.
+    async fn meta_permit(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        self.meta_operations.acquire().await.ok()
     }
 
-    /// Reads a small object, at most so many bytes of it.
-    pub(super) async fn small(&self, path: &Path, max: u64) -> Result<Small, Failure> {
-        let _one = self.question().await;
+    /// Reads a small object of at most `max` bytes.
+    pub(super) async fn small(&self, path: &Path, max: u64) -> Result<SmallObject, OperationError> {
+        let _one = self.meta_permit().await;
         let work = async {
             let result = self.store.get(path).await?;
             let version =
@@ -150,29 +150,30 @@ impl Remote {
             if result.meta.size > max {
                 return Ok(None);
             }
-            Ok(Some(Small { bytes: result.bytes().await?, version }))
+            Ok(Some(SmallObject { bytes: result.bytes().await?, version }))
         };
         match self.run(Operation::Get, 0, work).await? {
             Some(small) => {
                 self.meter.received.fetch_add(small.bytes.len() as u64, Ordering::Relaxed);
                 Ok(small)
             }
-            None => Err(Failure::Failed(failed("an object is too large"))),
+            None => Err(OperationError::Failed(failed("object too large"))),
         }
     }
 
-    /// Reads an object, from a place on or part of it.
+    /// Reads an object or a range of it as a stream.
     pub(super) async fn large(
         self: &Arc<Self>,
         path: &Path,
         range: Option<GetRange>,
-    ) -> Result<Large, Failure> {
+    ) -> Result<LargeObject, OperationError> {
         let permit = match range {
-            // Clients read parts, and may take their time: no other waits for that for long.
+            // Slow clients read ranges and may occupy permits for long: further range reads wait at most for the
+            // timeout.
             Some(GetRange::Bounded(_)) => {
-                match tokio::time::timeout(self.timeout, self.parts.clone().acquire_owned()).await {
+                match tokio::time::timeout(self.timeout, self.range_reads.clone().acquire_owned()).await {
                     Ok(permit) => permit.ok(),
-                    Err(_) => return Err(Failure::Failed(failed("too many parts are read at a time"))),
+                    Err(_) => return Err(OperationError::Failed(failed("too many concurrent range reads"))),
                 }
             }
             _ => self.reads.clone().acquire_owned().await.ok(),
@@ -180,10 +181,10 @@ impl Remote {
         let options = GetOptions { range, ..GetOptions::default() };
         let result = self.run(Operation::Get, 0, self.store.get_opts(path, options)).await?;
         let (len, sha256) = (result.meta.size, attribute(&result.attributes));
-        Ok(Large { len, sha256, stream: self.clone().stream(result, permit) })
+        Ok(LargeObject { len, sha256, stream: self.clone().stream(result, permit) })
     }
 
-    /// The bytes of an object. Between two of them there is as much time as for an answer.
+    /// Returns the bytes of an object, with the timeout between two chunks.
     fn stream(
         self: Arc<Self>,
         result: GetResult,
@@ -198,42 +199,42 @@ impl Remote {
                     return Some((Ok(chunk), (bytes, remote, permit)));
                 }
                 Ok(Err(error)) => failed(describe(&error)),
-                Err(_) => failed("nothing comes of a file"),
+                Err(_) => failed("timeout while reading a file"),
             };
-            remote.failed(Leave::Given, Operation::Get, &failure);
+            remote.record_failure(Permit::Normal, Operation::Get, &failure);
             Some((Err(failure), (futures_util::stream::empty().boxed(), remote, permit)))
         })
         .boxed()
     }
 
-    /// Writes an object, whether or not it is there. It is read only when it is its turn, so that no more of them are in
-    /// memory than are sent.
+    /// Writes an object unconditionally. The bytes are read after a permit is acquired, which bounds the memory of
+    /// queued writes.
     pub(super) async fn put(
         &self,
         path: &Path,
         read: impl Future<Output = Result<Vec<u8>, Error>>,
         sha256: Option<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), OperationError> {
         let _one = self.writes.acquire().await;
-        let bytes = read.await.map_err(Failure::Failed)?;
+        let bytes = read.await.map_err(OperationError::Failed)?;
         let attributes = sha256.map(attributes).unwrap_or_default();
         let options = PutOptions { attributes, ..PutOptions::default() };
         let len = bytes.len() as u64;
         self.run(Operation::Put, len, self.store.put_opts(path, bytes.into(), options)).await.map(drop)
     }
 
-    /// Writes an object that is not there yet.
-    pub(super) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<UpdateVersion, Failure> {
+    /// Writes an object on the condition that it does not exist.
+    pub(super) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<UpdateVersion, OperationError> {
         self.put_if(Operation::Create, path, bytes, PutMode::Create).await
     }
 
-    /// Writes an object that is still what it was.
+    /// Writes an object on the condition that it has this version.
     pub(super) async fn update(
         &self,
         path: &Path,
         bytes: Vec<u8>,
         version: UpdateVersion,
-    ) -> Result<UpdateVersion, Failure> {
+    ) -> Result<UpdateVersion, OperationError> {
         self.put_if(Operation::Update, path, bytes, PutMode::Update(version)).await
     }
 
@@ -243,71 +244,71 @@ impl Remote {
         path: &Path,
         bytes: Vec<u8>,
         mode: PutMode,
-    ) -> Result<UpdateVersion, Failure> {
-        let _one = self.question().await;
+    ) -> Result<UpdateVersion, OperationError> {
+        let _one = self.meta_permit().await;
         let len = bytes.len() as u64;
         let work = self.store.put_opts(path, bytes.into(), mode.into());
         let put = self.run(operation, len, work).await?;
         Ok(put.into())
     }
 
-    /// Removes an object; that it is not there is as good.
-    pub(super) async fn delete(&self, path: &Path) -> Result<(), Failure> {
-        let _one = self.question().await;
+    /// Deletes an object. A missing object is no error.
+    pub(super) async fn delete(&self, path: &Path) -> Result<(), OperationError> {
+        let _one = self.meta_permit().await;
         match self.run(Operation::Delete, 0, self.store.delete(path)).await {
-            Err(Failure::Missing) => Ok(()),
+            Err(OperationError::NotFound) => Ok(()),
             result => result,
         }
     }
 
-    /// The objects below a path.
+    /// Lists the objects below a path.
     pub(super) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
         let timeout = self.timeout;
         let list = self.store.list(Some(dir));
         futures_util::stream::unfold(list, move |mut list| async move {
             let next = match tokio::time::timeout(timeout, list.try_next()).await {
                 Ok(next) => next.map_err(|error| failed(describe(&error))).transpose()?,
-                Err(_) => Err(failed("nothing comes of a list")),
+                Err(_) => Err(failed("timeout while listing objects")),
             };
             Some((next, list))
         })
         .boxed()
     }
 
-    /// Begins an object that is written in parts.
+    /// Begins a multipart upload.
     pub(super) async fn begin(
         &self,
         path: &Path,
         sha256: String,
-    ) -> Result<Box<dyn MultipartUpload>, Failure> {
-        let _one = self.question().await;
+    ) -> Result<Box<dyn MultipartUpload>, OperationError> {
+        let _one = self.meta_permit().await;
         let options =
             PutMultipartOptions { attributes: attributes(sha256), ..PutMultipartOptions::default() };
         self.run(Operation::Begin, 0, self.store.put_multipart_opts(path, options)).await
     }
 
-    /// Writes the next part, in the same way.
+    /// Writes the next part. The bytes are read after a permit is acquired.
     pub(super) async fn part(
         &self,
         upload: &mut dyn MultipartUpload,
         read: impl Future<Output = Result<Vec<u8>, Error>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), OperationError> {
         let _one = self.writes.acquire().await;
-        let bytes = read.await.map_err(Failure::Failed)?;
+        let bytes = read.await.map_err(OperationError::Failed)?;
         let len = bytes.len() as u64;
         self.run(Operation::Part, len, upload.put_part(PutPayload::from(bytes))).await
     }
 
-    /// Puts the parts together. The object is there after this, and not before.
-    pub(super) async fn complete(&self, upload: &mut dyn MultipartUpload) -> Result<(), Failure> {
-        let _one = self.question().await;
+    /// Completes a multipart upload, which makes the object visible.
+    pub(super) async fn complete(&self, upload: &mut dyn MultipartUpload) -> Result<(), OperationError> {
+        let _one = self.meta_permit().await;
         self.run(Operation::Complete, 0, upload.complete()).await.map(drop)
     }
 
-    /// Has the bucket forget the parts.
+    /// Aborts a multipart upload.
     pub(super) async fn abort(&self, upload: &mut dyn MultipartUpload) {
-        let _one = self.question().await;
-        // What is left of them is a matter of the rules of the bucket.
+        let _one = self.meta_permit().await;
+        // Lifecycle rules of the bucket remove the parts if this fails.
         let _ = self.run(Operation::Abort, 0, upload.abort()).await;
     }
 }
@@ -329,15 +330,15 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn who_takes_time_to_read_keeps_others_only_so_long() {
+    async fn slow_range_reads_do_not_block_others_for_long() {
         let config = Config::new("").max_reads(1);
         let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
         let path = Path::from("file");
         remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();
         let part = || remote.large(&path, Some(GetRange::Bounded(0..5)));
         let first = part().await.unwrap();
-        assert!(matches!(part().await, Err(Failure::Failed(_))));
-        assert_eq!((remote.is_open(), remote.reason()), (false, None));
+        assert!(matches!(part().await, Err(OperationError::Failed(_))));
+        assert_eq!((remote.is_circuit_open(), remote.last_error()), (false, None));
         assert_eq!(remote.large(&path, None).await.unwrap().stream.count().await, 1);
         drop(first);
         assert!(part().await.is_ok());

@@ -1,4 +1,4 @@
-//! A bucket of S3, or of a server that speaks as S3 does.
+//! Buckets on Amazon S3 and compatible servers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use url::Url;
 use crate::Error;
 use crate::error::Kind;
 
-/// Where a bucket is, and who asks.
+/// Location, credentials and connection options of an S3 bucket.
 #[derive(Clone)]
 pub struct S3 {
     bucket: String,
@@ -31,7 +31,7 @@ impl S3 {
     /// Default of [`S3::max_connections`]: 100.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 100;
 
-    /// The bucket of this name, at Amazon.
+    /// Creates the options of a bucket on Amazon S3.
     pub fn new(bucket: impl Into<String>) -> Self {
         Self {
             bucket: bucket.into(),
@@ -46,77 +46,77 @@ impl S3 {
         }
     }
 
-    /// The region. Default: [`Self::DEFAULT_REGION`].
+    /// Sets the region. Default: [`Self::DEFAULT_REGION`].
     #[must_use]
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = region.into();
         self
     }
 
-    /// The URL of another server. The bucket is in the path of what it is asked for. Default: none.
+    /// Sets the URL of another server, which uses path-style requests. Default: Amazon S3.
     #[must_use]
     pub fn endpoint(mut self, url: impl Into<Option<Url>>) -> Self {
         self.endpoint = url.into();
         self
     }
 
-    /// The name of a key, and the key. Default: those of the role that the machine or the container has.
+    /// Sets the access key ID and secret access key. Default: the role of the machine or container.
     #[must_use]
     pub fn keys(mut self, keys: impl Into<Option<(String, String)>>) -> Self {
         self.keys = keys.into();
         self
     }
 
-    /// The token of a session that the key belongs to. Default: none.
+    /// Sets the session token of temporary credentials. Default: none.
     #[must_use]
     pub fn session_token(mut self, token: impl Into<Option<String>>) -> Self {
         self.session_token = token.into();
         self
     }
 
-    /// Trusts the authorities in these texts in PEM as well. Default: those of the system.
+    /// Trusts the authorities in these PEM texts in addition to those of the system. Default: none.
     #[must_use]
     pub fn authorities(mut self, pem: impl IntoIterator<Item = Vec<u8>>) -> Self {
         self.authorities.extend(pem);
         self
     }
 
-    /// Whether the bucket is in the path at Amazon as well. Default: it is in the name of the host.
+    /// Puts the bucket name into the URL path instead of the host name on Amazon S3. Default: off.
     #[must_use]
     pub fn path_style(mut self, is_on: bool) -> Self {
         self.is_path_style = is_on;
         self
     }
 
-    /// Whether HTTP/2 is spoken with a server that offers it. Default: yes.
+    /// Uses HTTP/2 if the server offers it. Default: on.
     #[must_use]
     pub fn http2(mut self, is_on: bool) -> Self {
         self.is_http2 = is_on;
         self
     }
 
-    /// How many connections stay open that nothing is asked over. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
+    /// Sets the maximum number of idle connections. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
     #[must_use]
     pub fn max_connections(mut self, count: usize) -> Self {
         self.max_connections = count;
         self
     }
 
-    /// The bucket, each operation of which may take this long to begin. What variables of AWS say beside that, such as the
-    /// roles of containers, is taken from the environment.
+    /// Creates the object store. `timeout` limits connecting and retries. Other AWS environment variables, such as
+    /// those of container roles, are used as well.
     ///
     /// # Errors
     ///
-    /// Fails if something of it has no sense, or an authority is no certificate ([`Error::is_config`]).
+    /// Fails if an option is invalid, or an authority is not a PEM certificate ([`Error::is_config`]).
     pub fn open(&self, timeout: Duration) -> Result<Arc<dyn ObjectStore>, Error> {
         let client = ClientOptions::new()
-            // An upload may take longer than any fixed time; each operation has its own limit.
+            // Uploads may take longer than any fixed time; `Remote` limits each operation.
             .with_timeout_disabled()
             .with_connect_timeout(timeout)
             .with_pool_max_idle_per_host(self.max_connections)
             .with_allow_http(self.endpoint.as_ref().is_some_and(|url| url.scheme() == "http"));
-        // The text of a cause may have what is secret.
-        let wrong = |_| Error::with(Kind::Config, "the bucket can't be set up");
+        // The source error may contain secrets.
+        let wrong = |_| Error::with(Kind::Config, "the bucket options are invalid");
         let mut certificates = Vec::new();
         for pem in &self.authorities {
             certificates.extend(Certificate::from_pem_bundle(pem).map_err(wrong)?);
@@ -147,7 +147,7 @@ impl S3 {
     }
 }
 
-/// Shows no keys.
+/// Omits the keys.
 impl fmt::Debug for S3 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("S3")

@@ -1,4 +1,4 @@
-//! Files on their way to the bucket.
+//! Uploads of files to the bucket.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -6,91 +6,94 @@ use std::time::Duration;
 
 use object_store::MultipartUpload;
 
-use super::failure::Failure;
+use super::error::OperationError;
+use super::handle::Bucket;
 use super::lease::Lease;
-use super::meter::Uploaded;
-use super::share::Bucket;
+use super::metrics::UploadOutcome;
 use crate::Error;
-use crate::store::{Digest, Fill, Key, Reference, Stored, read_at};
+use crate::store::{Digest, Download, Key, Reference, StoredFile, read_at};
 
-/// How often an upload is tried anew, and after how long for the first time; it is twice that each time.
+/// Retries of an upload, and the delay before the first one, which doubles each time.
 const RETRIES: u32 = 3;
-const PAUSE: Duration = Duration::from_secs(1);
-/// The most parts that S3 takes.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Maximum number of parts of an S3 multipart upload.
 const MAX_PARTS: u64 = 10_000;
 
-/// The parts that are there.
-struct Parts {
+/// A running multipart upload.
+struct PartialUpload {
     upload: Box<dyn MultipartUpload>,
     size: u64,
-    /// The first byte that is in none of them.
-    at: u64,
+    /// Offset of the next part.
+    offset: u64,
 }
 
 impl Bucket {
-    /// Writes a file while it grows. It is there for others only after its hash was verified.
-    pub(super) fn follow(&self, fill: Fill, key: Key, lease: Option<Lease>) {
-        let slot = self.slots().clone().try_acquire_owned().ok();
+    /// Uploads a file while it is downloaded. It becomes visible after its hash is verified.
+    pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>) {
+        let permit = self.upload_permits().clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {
-            let is_dropped = slot.is_none();
+            let is_dropped = permit.is_none();
             let work = async {
-                let parts = match (&key, is_dropped) {
-                    (Key::Digest(digest), false) => bucket.grow(&fill, digest).await,
+                let partial = match (&key, is_dropped) {
+                    (Key::Digest(digest), false) => bucket.upload_parts(&download, digest).await,
                     _ => None,
                 };
-                match fill.done().await {
+                match download.done().await {
                     Ok(Some(stored)) if !is_dropped => {
                         let name = if let Key::Reference(name) = &key { Some(name) } else { None };
-                        bucket.upload(&stored, parts, name).await
+                        bucket.upload(&stored, partial, name).await
                     }
                     Ok(Some(stored)) => {
-                        bucket.owe(stored.digest);
-                        Uploaded::Dropped
+                        bucket.record_failed_upload(stored.digest);
+                        UploadOutcome::Dropped
                     }
                     _ => {
-                        bucket.abort(parts).await;
-                        Uploaded::Aborted
+                        bucket.abort(partial).await;
+                        UploadOutcome::Aborted
                     }
                 }
             };
-            let uploaded = match lease {
-                Some(lease) => lease.during(work).await,
+            let outcome = match lease {
+                Some(lease) => lease.renew_during(work).await,
                 None => work.await,
             };
-            bucket.meter().uploaded(uploaded);
-            drop(slot);
+            bucket.meter().record_upload(outcome);
+            drop(permit);
         });
     }
 
-    /// Writes a file that is stored, if that could not be done before.
-    pub(crate) fn catch_up(&self, stored: &Stored) {
-        if !self.is_owed(&stored.digest) {
+    /// Uploads a stored file again if its upload failed before.
+    pub(crate) fn retry_upload(&self, stored: &StoredFile) {
+        if !self.take_failed_upload(&stored.digest) {
             return;
         }
-        let Ok(slot) = self.slots().clone().try_acquire_owned() else { return self.owe(stored.digest) };
+        let Ok(permit) = self.upload_permits().clone().try_acquire_owned() else {
+            return self.record_failed_upload(stored.digest);
+        };
         let (bucket, stored) = (self.clone(), stored.clone());
         tokio::spawn(async move {
-            let uploaded = bucket.upload(&stored, None, None).await;
-            bucket.meter().uploaded(uploaded);
-            drop(slot);
+            let outcome = bucket.upload(&stored, None, None).await;
+            bucket.meter().record_upload(outcome);
+            drop(permit);
         });
     }
 
-    /// Writes the parts of a file as they come. `None` if it is too small for that, or if it can't be done.
-    async fn grow(&self, fill: &Fill, digest: &Digest) -> Option<Parts> {
-        let mut parts: Option<Parts> = None;
+    /// Uploads the parts of a growing file. Returns `None` if it is smaller than a part, or if the upload fails.
+    async fn upload_parts(&self, download: &Download, digest: &Digest) -> Option<PartialUpload> {
+        let mut partial: Option<PartialUpload> = None;
         loop {
-            let (at, size) =
-                parts.as_ref().map_or((0, self.config().part_size), |parts| (parts.at, parts.size));
-            let Some((file, len)) = fill.grown(at + size).await else { return parts };
+            let (offset, size) = partial
+                .as_ref()
+                .map_or((0, self.config().part_size), |partial| (partial.offset, partial.size));
+            let Some((file, len)) = download.wait_for_bytes(offset + size).await else { return partial };
             let size = self.part_size(len.unwrap_or_default());
-            let result = match &mut parts {
-                Some(parts) => self.add(parts, &file, parts.size).await,
-                None => self.begin(digest, size).await.map(|begun| parts = Some(begun)),
+            let result = match &mut partial {
+                Some(partial) => self.add(partial, &file, partial.size).await,
+                None => self.begin(digest, size).await.map(|upload| partial = Some(upload)),
             };
             if result.is_err() {
-                self.abort(parts).await;
+                self.abort(partial).await;
                 return None;
             }
         }
@@ -100,45 +103,55 @@ impl Bucket {
         self.config().part_size.max(len.div_ceil(MAX_PARTS))
     }
 
-    async fn begin(&self, digest: &Digest, size: u64) -> Result<Parts, Failure> {
+    async fn begin(&self, digest: &Digest, size: u64) -> Result<PartialUpload, OperationError> {
         let upload = self.remote().begin(&self.file_path(digest), digest.to_string()).await?;
-        Ok(Parts { upload, size, at: 0 })
+        Ok(PartialUpload { upload, size, offset: 0 })
     }
 
-    async fn add(&self, parts: &mut Parts, file: &Arc<File>, len: u64) -> Result<(), Failure> {
-        self.remote().part(&mut *parts.upload, read(file.clone(), parts.at, len)).await?;
-        parts.at += len;
+    async fn add(
+        &self,
+        partial: &mut PartialUpload,
+        file: &Arc<File>,
+        len: u64,
+    ) -> Result<(), OperationError> {
+        self.remote().part(&mut *partial.upload, read(file.clone(), partial.offset, len)).await?;
+        partial.offset += len;
         Ok(())
     }
 
-    async fn abort(&self, parts: Option<Parts>) {
-        if let Some(mut parts) = parts {
-            self.remote().abort(&mut *parts.upload).await;
+    async fn abort(&self, partial: Option<PartialUpload>) {
+        if let Some(mut partial) = partial {
+            self.remote().abort(&mut *partial.upload).await;
         }
     }
 
-    /// Writes a file, or what is left of it, as often as it takes, but not for ever.
-    async fn upload(&self, stored: &Stored, mut parts: Option<Parts>, name: Option<&Reference>) -> Uploaded {
+    /// Uploads a file, or its remaining parts, with retries.
+    async fn upload(
+        &self,
+        stored: &StoredFile,
+        mut partial: Option<PartialUpload>,
+        name: Option<&Reference>,
+    ) -> UploadOutcome {
         for retry in 0..=RETRIES {
             if retry > 0 {
-                tokio::time::sleep(PAUSE * (1 << (retry - 1))).await;
+                tokio::time::sleep(RETRY_DELAY * (1 << (retry - 1))).await;
             }
-            let written = match self.write(stored, parts.take()).await {
-                Ok(()) => self.note(stored, name).await,
+            let written = match self.write(stored, partial.take()).await {
+                Ok(()) => self.store_hash(stored, name).await,
                 Err(error) => Err(error),
             };
             if written.is_ok() {
-                return Uploaded::Done;
+                return UploadOutcome::Done;
             }
         }
-        self.owe(stored.digest);
-        Uploaded::Failed
+        self.record_failed_upload(stored.digest);
+        UploadOutcome::Failed
     }
 
-    async fn write(&self, stored: &Stored, parts: Option<Parts>) -> Result<(), Failure> {
-        let Stored { file, len, digest } = stored;
-        let mut parts = match parts {
-            Some(parts) => parts,
+    async fn write(&self, stored: &StoredFile, partial: Option<PartialUpload>) -> Result<(), OperationError> {
+        let StoredFile { file, len, digest } = stored;
+        let mut partial = match partial {
+            Some(partial) => partial,
             None if *len <= self.config().part_size => {
                 return self
                     .remote()
@@ -148,32 +161,32 @@ impl Bucket {
             None => self.begin(digest, self.part_size(*len)).await?,
         };
         let mut result = Ok(());
-        while parts.at < *len && result.is_ok() {
-            let left = (len - parts.at).min(parts.size);
-            result = self.add(&mut parts, file, left).await;
+        while partial.offset < *len && result.is_ok() {
+            let left = (len - partial.offset).min(partial.size);
+            result = self.add(&mut partial, file, left).await;
         }
         if result.is_ok() {
-            result = self.remote().complete(&mut *parts.upload).await;
+            result = self.remote().complete(&mut *partial.upload).await;
         }
         if result.is_err() {
-            self.abort(Some(parts)).await;
+            self.abort(Some(partial)).await;
         }
         result
     }
 
-    /// Notes the hash of a file whose page does not tell it.
-    async fn note(&self, stored: &Stored, name: Option<&Reference>) -> Result<(), Failure> {
+    /// Stores the SHA-256 of a file whose page has none.
+    async fn store_hash(&self, stored: &StoredFile, name: Option<&Reference>) -> Result<(), OperationError> {
         let Some(name) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
         self.remote().put(&self.name_path(name), async { Ok(text) }, None).await
     }
 }
 
-/// Part of a file.
-async fn read(file: Arc<File>, at: u64, len: u64) -> Result<Vec<u8>, Error> {
+/// Reads a range of a file.
+async fn read(file: Arc<File>, offset: u64, len: u64) -> Result<Vec<u8>, Error> {
     let work = move || {
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-        read_at(&file, &mut bytes, at).map(|()| bytes)
+        read_at(&file, &mut bytes, offset).map(|()| bytes)
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result.map_err(Error::storage),

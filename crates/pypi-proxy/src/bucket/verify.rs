@@ -1,19 +1,19 @@
-//! Whether the bucket does what it should.
+//! Checks of the bucket and its files.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use futures_util::TryStreamExt as _;
 
-use super::failure::Failure;
-use super::share::Bucket;
+use super::error::OperationError;
+use super::handle::Bucket;
 use crate::Error;
-use crate::store::{Digest, Verified};
+use crate::store::{Digest, VerifyReport};
 
 impl Bucket {
-    /// Whether an object can be written, read and removed.
+    /// Writes, reads and deletes an object.
     ///
     /// # Errors
     ///
-    /// Fails if it can't ([`Error::is_bucket`]).
+    /// Fails if one of the operations fails ([`Error::is_bucket`]).
     pub async fn check(&self) -> Result<(), Error> {
         let path = self.lease_path(&format!("check-{}", self.next_owner()));
         let all = async {
@@ -21,42 +21,42 @@ impl Bucket {
             self.remote().small(&path, 0).await?;
             self.remote().delete(&path).await
         };
-        all.await.map_err(Failure::into_error)
+        all.await.map_err(OperationError::into_error)
     }
 
-    /// Looks whether that is so again, on its own time.
-    pub(crate) fn look_again(&self) {
+    /// Starts a task that runs [`check`](Self::check), which updates the last error.
+    pub(crate) fn recheck(&self) {
         let bucket = self.clone();
         tokio::spawn(async move { bucket.check().await });
     }
 
-    /// Reads all files, and removes those that are not what their hashes say. `each` is told of every one, and whether it
-    /// is good.
+    /// Verifies the hashes of all files, and deletes corrupt ones. Calls `each` with every file and whether it is
+    /// intact.
     ///
     /// # Errors
     ///
-    /// Fails if the bucket does ([`Error::is_bucket`]).
-    pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<Verified, Error> {
-        let mut verified = Verified::default();
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
+        let mut verified = VerifyReport::default();
         let mut files = self.remote().list(&self.path(["files", "sha256"]));
         while let Some(file) = files.try_next().await? {
-            // What has another name is not ours.
+            // Objects with other names are not files of the proxy.
             let Some(digest) = file.location.filename().and_then(|name| name.parse::<Digest>().ok()) else {
                 continue;
             };
             let mut large = match self.remote().large(&file.location, None).await {
                 Ok(large) => large,
-                // It was removed meanwhile.
-                Err(Failure::Missing) => continue,
-                Err(failure) => return Err(failure.into_error()),
+                // Deleted meanwhile.
+                Err(OperationError::NotFound) => continue,
+                Err(error) => return Err(error.into_error()),
             };
             let mut hash = Context::new(&SHA256);
             while let Some(chunk) = large.stream.try_next().await? {
                 hash.update(&chunk);
             }
-            let is_good = hash.finish().as_ref() == digest.0;
-            each(&digest, is_good);
-            if is_good {
+            let is_intact = hash.finish().as_ref() == digest.0;
+            each(&digest, is_intact);
+            if is_intact {
                 verified.good += 1;
                 verified.bytes += large.len;
             } else {

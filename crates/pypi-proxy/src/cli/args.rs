@@ -1,4 +1,4 @@
-//! What the program can be called with.
+//! Command line arguments.
 
 use std::path::PathBuf;
 
@@ -23,65 +23,68 @@ pub(super) fn command() -> Command {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .global(true)
-        .help("File of settings in TOML");
+        .help("Configuration file in TOML");
     Command::new("pypi-proxy")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A caching proxy for Python package indexes")
         .after_help(
-            "All settings are optional, and can be given as variables (PYPI_PROXY_INDEX_URL for --index-url; those of \
-             groxpi and proxpi are understood) and in a file. Ends with 0 if all is well, 1 if the work has failed, 2 if \
-             called or configured wrongly.",
+            "All settings are optional. They can also be set by environment variables (PYPI_PROXY_INDEX_URL for \
+             --index-url; variables of groxpi and proxpi work, too) and in a configuration file. \
+             Exit status: 0 for success, 1 if the command failed, 2 for wrong usage or configuration.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(file)
         .args(Settings::table().iter().filter_map(flag))
-        .subcommand(Command::new("serve").about("Serves until it gets SIGTERM or SIGINT"))
+        .subcommand(Command::new("serve").about("Run the proxy until SIGTERM or SIGINT"))
+        .subcommand(Command::new("check").about("Check the settings, the indexes, the cache and the bucket"))
         .subcommand(
-            Command::new("check")
-                .about("Tells whether the settings are right, the indexes answer, and the cache can be used"),
+            Command::new("healthcheck").about("Exit with 0 if the proxy with these settings responds"),
         )
         .subcommand(
-            Command::new("healthcheck")
-                .about("Ends with 0 if the proxy with these settings answers: for whoever restarts it if not"),
-        )
-        .subcommand(
-            Command::new("config").about("Prints all settings, each with its origin; secrets are masked").arg(
+            Command::new("config").about("Print all settings with their sources; secrets are masked").arg(
                 Arg::new("toml")
                     .long("toml")
                     .action(ArgAction::SetTrue)
-                    .help("Prints a file of settings instead, without secrets"),
+                    .help("Print a configuration file without secrets"),
             ),
         )
         .subcommand(warm())
         .subcommand(
-            Command::new("gc").about("Removes the files of the folder that nobody wanted the longest, down to its size; what is in a bucket stays").arg(
-                Arg::new("unused")
-                    .long("unused")
-                    .value_name("TIME")
-                    .help("Removes all that nobody wanted for this long as well, such as 30d"),
+            Command::new("gc")
+                .about("Evict the least recently used files of the cache directory down to its maximum size")
+                .long_about(
+                    "Evict the least recently used files of the cache directory down to its maximum size. Files in a \
+                     bucket are not removed.",
+                )
+                .arg(
+                    Arg::new("unused")
+                        .long("unused")
+                        .value_name("DURATION")
+                        .help("Also remove files not used for this long, such as 30d"),
+                ),
+        )
+        .subcommand(
+            Command::new("verify").about("Verify the hashes of all stored files and remove damaged files").arg(
+                Arg::new("bucket")
+                    .long("bucket")
+                    .action(ArgAction::SetTrue)
+                    .help("Verify the files in the bucket instead; proxies may run meanwhile"),
             ),
         )
         .subcommand(
-            Command::new("verify")
-                .about("Reads all stored files, and removes those that are not what their hashes say")
-                .arg(
-                    Arg::new("bucket")
-                        .long("bucket")
-                        .action(ArgAction::SetTrue)
-                        .help("Reads the files in the bucket, not those in the folder; proxies may serve meanwhile"),
-                ),
+            Command::new("stats")
+                .about("Print the size of the cache directory, or the metrics of the proxy that uses it"),
         )
-        .subcommand(Command::new("stats").about("Prints what is stored in the folder, and what a proxy that serves has done"))
 }
 
 fn warm() -> Command {
     Command::new("warm")
-        .about("Fetches what files of requirements name, so that it is there when it is asked for")
+        .about("Download the files of the given requirements into the cache")
         .long_about(
-            "Fetches what files of requirements name, so that it is there when it is asked for: the newest version that \
-             fits, or the files with the given hashes. What these depend on is fetched if the files name it as well, as \
-             those of `pip freeze` or `uv pip compile` do.",
+            "Download the files of the given requirements into the cache: those of the newest matching version, or those \
+             with the given hashes. Dependencies are downloaded only if they are listed as well, as in the output of \
+             `pip freeze` or `uv pip compile`.",
         )
         .arg(
             Arg::new("file")
@@ -89,18 +92,20 @@ fn warm() -> Command {
                 .required(true)
                 .num_args(1..)
                 .value_parser(value_parser!(PathBuf))
-                .help("File of requirements, as pip reads it"),
+                .help("Requirements file in the format of pip"),
         )
         .arg(
             Arg::new("proxy")
                 .long("proxy")
                 .value_name("URL")
-                .help("Has the proxy at this URL fetch them. Without it, the one that serves, or none"),
+                .help("Proxy whose cache is filled [default: the one that uses the cache directory]"),
         )
         .arg(
-            Arg::new("match").long("match").value_name("TEXT").action(ArgAction::Append).help(
-                "Of the wheels for one platform, takes only those with this in their names, such as cp313",
-            ),
+            Arg::new("match")
+                .long("match")
+                .value_name("TEXT")
+                .action(ArgAction::Append)
+                .help("Skip platform wheels without this text in their names, such as cp313"),
         )
         .arg(
             Arg::new("jobs")
@@ -108,23 +113,25 @@ fn warm() -> Command {
                 .value_name("COUNT")
                 .default_value("8")
                 .value_parser(value_parser!(u16).range(1..=256))
-                .help("How many files are fetched at a time"),
+                .help("Maximum number of concurrent downloads"),
         )
 }
 
 fn flag(setting: &'static Setting) -> Option<Arg> {
-    let help = match setting.default {
-        "" => setting.help.to_owned(),
-        default => format!("{} [default: {default}]", setting.help),
+    let default = match setting.default {
+        "" => String::new(),
+        default => format!(" [default: {default}]"),
     };
+    let short = setting.help.split_once(". ").map_or(setting.help, |(first, _)| first).trim_end_matches('.');
     let arg = Arg::new(setting.name)
         .long(setting.flag()?)
         .value_name("VALUE")
         .global(true)
         .help_heading(setting.group)
         .hide_short_help(!COMMON.contains(&setting.name))
-        .help(help);
-    // The name alone switches it on.
-    let is_switch = setting.form == "true or false";
-    Some(if is_switch { arg.num_args(0..=1).require_equals(true).default_missing_value("true") } else { arg })
+        .help(format!("{short}{default}"))
+        .long_help(format!("{}{default}", setting.help.trim_end_matches('.')));
+    // `--name` without a value means true.
+    let is_bool = setting.syntax == "true or false";
+    Some(if is_bool { arg.num_args(0..=1).require_equals(true).default_missing_value("true") } else { arg })
 }

@@ -1,39 +1,39 @@
-//! How a command fails.
+//! Failure of a command, with its exit status.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::process::ExitCode;
 
-/// What the program ends with if it was called or configured wrongly.
+/// Exit status for wrong usage or configuration.
 pub(super) const USAGE: u8 = 2;
-/// What it ends with if its work has failed.
+/// Exit status if a command failed.
 const FAILED: u8 = 1;
 
-/// Why a command has failed.
+/// Failure of a command.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// Empty if there is nobody to tell.
+    /// Empty if nothing reads the output.
     text: String,
     code: u8,
 }
 
 impl Failure {
-    /// The work has failed.
+    /// Creates a failure of the command itself.
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: FAILED }
     }
 
-    /// The program was called or configured wrongly.
+    /// Creates a failure because of wrong usage or configuration.
     pub(super) fn usage(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: USAGE }
     }
 
-    /// The work has failed, for a reason.
-    pub(super) fn because(text: &str, error: &dyn StdError) -> Self {
+    /// Creates a failure of the command itself with a cause.
+    pub(super) fn with_cause(text: &str, error: &dyn StdError) -> Self {
         Self::new(format!("{text}: {}", chain(error)))
     }
 
-    /// Whether there is nothing to tell, for whoever reads what the program prints has enough.
+    /// Returns whether no message is printed, because standard output was closed by its reader.
     pub(super) fn is_silent(&self) -> bool {
         self.text.is_empty()
     }
@@ -64,7 +64,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An error with its causes.
+/// Formats an error with all its causes.
 pub(super) fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

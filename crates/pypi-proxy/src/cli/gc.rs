@@ -1,10 +1,10 @@
-//! `gc`: makes room.
+//! `gc`: removes unused files from the cache directory.
 
 use std::io::{self, Write as _};
 
 use clap::ArgMatches;
 use indicatif::HumanBytes;
-use pypi_proxy::config::period;
+use pypi_proxy::config::parse_duration;
 use pypi_proxy::store::Store;
 
 use super::failure::Failure;
@@ -14,16 +14,17 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let unused = match matches.get_one::<String>("unused") {
         None => None,
-        Some(text) => {
-            Some(period(text).ok_or_else(|| Failure::usage("--unused: it takes a time, such as 30d"))?)
-        }
+        Some(text) => Some(
+            parse_duration(text)
+                .ok_or_else(|| Failure::usage("--unused: expected a duration, such as 30d"))?,
+        ),
     };
-    // Opening it is to remove nothing yet, so that all that goes is counted.
+    // Opening the store evicts nothing, so that the output counts all removed files.
     let store = Store::open(setup::store(&settings)?)?;
-    let collected = store.collect(unused, settings.folder_size())?;
+    let collected = store.collect(unused, settings.cache_directory_size())?;
     writeln!(
         io::stdout(),
-        "removed {} files, {}; {} files, {} are left",
+        "removed {} files ({}); {} files ({}) remain",
         collected.removed,
         HumanBytes(collected.removed_bytes),
         collected.files,

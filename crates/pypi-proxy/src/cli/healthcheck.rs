@@ -1,4 +1,4 @@
-//! `healthcheck`: whether the proxy with these settings answers.
+//! `healthcheck`: tests whether the proxy with these settings responds.
 
 use std::time::Duration;
 
@@ -7,14 +7,16 @@ use clap::ArgMatches;
 use super::failure::Failure;
 use super::setup;
 
-/// How long it may take to answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Timeout of the request.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    match runtime.block_on(setup::ask_live(&settings, PATIENCE)) {
+    match runtime.block_on(setup::request_live(&settings, TIMEOUT)) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::because(&format!("no answer at {}", settings.listen.value), &error)),
+        Err(error) => {
+            Err(Failure::with_cause(&format!("no response from {}", settings.listen.value), &error))
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The log.
+//! Logging to standard error.
 
 use std::io::{self, IsTerminal as _};
 
@@ -6,13 +6,13 @@ use pypi_proxy::config::{Level, LogFormat, Settings};
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
-/// Lines that wait for being written. When there are more, some are lost: the log never holds up an answer.
-const LINES: usize = 16_384;
+/// Maximum number of buffered lines. Further lines are dropped, so that logging never delays a response.
+const BUFFERED_LINES: usize = 16_384;
 
-/// Starts to log to standard error, on a thread. What is left is written when the guard goes.
+/// Starts logging on a separate thread. Dropping the guard flushes the buffer.
 pub(super) fn start(settings: &Settings) -> WorkerGuard {
     let (writer, guard) =
-        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(io::stderr());
+        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(BUFFERED_LINES).finish(io::stderr());
     let level = match settings.logging_level.value {
         Level::Trace => LevelFilter::TRACE,
         Level::Debug => LevelFilter::DEBUG,

@@ -1,4 +1,4 @@
-//! Commands.
+//! Command line interface.
 
 mod args;
 mod check;
@@ -22,12 +22,12 @@ use clap::ArgMatches;
 
 use failure::Failure;
 
-/// Runs the command that the program was called with.
+/// Parses the command line and runs the command.
 pub(crate) fn main() -> ExitCode {
     let matches = match args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            // Nothing is left to do where not even this can be printed.
+            // There is no other place to report that printing failed.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { failure::USAGE } else { 0 });
         }
@@ -52,7 +52,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("gc", matches)) => gc::run(matches),
         Some(("verify", matches)) => verify::run(matches),
         Some(("stats", matches)) => stats::run(matches),
-        // A command is required.
+        // clap requires a command.
         _ => Ok(()),
     }
 }

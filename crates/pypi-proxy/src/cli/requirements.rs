@@ -1,4 +1,4 @@
-//! Files of requirements, as far as they name what an index has.
+//! Parser for requirements files of pip: names, version specifiers, hashes, and included files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use std::str::FromStr as _;
 use pep440_rs::{Version, VersionSpecifiers};
 use pypi_proxy::ProjectName;
 
-/// How deep files may name others.
+/// Maximum nesting depth of included files.
 const MAX_DEPTH: usize = 10;
 
-/// A project that is wanted.
+/// A project whose files are to be downloaded.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct Requirement {
     pub(super) name: ProjectName,
     pub(super) versions: VersionSpecifiers,
-    /// The SHA-256 of its files; all for none.
+    /// Allowed SHA-256 hashes of its files; empty for any.
     pub(super) hashes: Vec<String>,
 }
 
-/// What files of requirements want, and the lines that name nothing of an index.
+/// Contents of requirements files.
 #[derive(Debug, Default)]
 pub(super) struct Requirements {
-    pub(super) wanted: Vec<Wanted>,
-    /// Each with its place.
+    pub(super) projects: Vec<Requirement>,
+    /// Locations of lines that name no project of an index, as `FILE:LINE`.
     pub(super) skipped: Vec<String>,
 }
 
 impl Requirements {
-    /// Reads a file, and those that it names.
+    /// Reads a file and the files that it includes.
     pub(super) fn read(&mut self, path: &Path) -> std::io::Result<()> {
         self.read_at(path, 0)
     }
@@ -38,7 +38,7 @@ impl Requirements {
         for other in self.parse(&text, &path.display().to_string()) {
             let other = path.parent().unwrap_or(path).join(other);
             if depth == MAX_DEPTH {
-                self.skipped.push(format!("{}: too deep", other.display()));
+                self.skipped.push(format!("{}: nested too deeply", other.display()));
                 continue;
             }
             self.read_at(&other, depth + 1)?;
@@ -46,28 +46,28 @@ impl Requirements {
         Ok(())
     }
 
-    /// Reads a text, and returns the files that it names.
-    fn parse(&mut self, text: &str, place: &str) -> Vec<PathBuf> {
+    /// Parses a text and returns the paths of included files.
+    fn parse(&mut self, text: &str, path: &str) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for (number, line) in joined(text) {
-            let line = without_comment(&line).trim();
+        for (number, line) in logical_lines(text) {
+            let line = strip_comment(&line).trim();
             if line.is_empty() {
                 continue;
             }
-            if let Some(file) = ["-r", "--requirement"].iter().find_map(|option| argument(line, option)) {
+            if let Some(file) = ["-r", "--requirement"].iter().find_map(|option| option_value(line, option)) {
                 files.push(PathBuf::from(file));
-            } else if let Some(wanted) = requirement(line) {
-                self.wanted.push(wanted);
+            } else if let Some(requirement) = parse_requirement(line) {
+                self.projects.push(requirement);
             } else {
-                self.skipped.push(format!("{place}:{number}"));
+                self.skipped.push(format!("{path}:{number}"));
             }
         }
         files
     }
 }
 
-/// Lines with their numbers, those that end with a backslash together with what follows.
-fn joined(text: &str) -> Vec<(usize, String)> {
+/// Returns logical lines with the numbers of their first line. A backslash at the end continues a line.
+fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut out: Vec<(usize, String)> = Vec::new();
     let mut goes_on = false;
     for (index, line) in text.lines().enumerate() {
@@ -84,21 +84,21 @@ fn joined(text: &str) -> Vec<(usize, String)> {
     out
 }
 
-fn without_comment(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     if line.trim_start().starts_with('#') {
         return "";
     }
     line.find(" #").or_else(|| line.find("\t#")).map_or(line, |at| &line[..at])
 }
 
-fn argument<'l>(line: &'l str, option: &str) -> Option<&'l str> {
+fn option_value<'l>(line: &'l str, option: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(option)?;
     let value = rest.trim_start().trim_start_matches('=').trim();
     (rest.starts_with([' ', '\t', '=']) && !value.is_empty()).then_some(value)
 }
 
 /// `name[extra]==1.0 ; marker --hash=sha256:...`
-fn requirement(line: &str) -> Option<Wanted> {
+fn parse_requirement(line: &str) -> Option<Requirement> {
     let mut hashes = Vec::new();
     let mut front = line;
     if let Some(at) = line.find(" --") {
@@ -109,7 +109,7 @@ fn requirement(line: &str) -> Option<Wanted> {
             }
         }
     }
-    // Whether a marker holds depends on who asks.
+    // Environment markers depend on the client and are ignored.
     let front = front.split(';').next().unwrap_or_default().trim();
     let end = front.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(front.len());
     let (name, mut versions) = front.split_at(end);
@@ -121,10 +121,10 @@ fn requirement(line: &str) -> Option<Wanted> {
         versions = inner.strip_suffix(')')?;
     }
     let name = ProjectName::parse(name).ok()?;
-    Some(Wanted { name, versions: VersionSpecifiers::from_str(versions).ok()?, hashes })
+    Some(Requirement { name, versions: VersionSpecifiers::from_str(versions).ok()?, hashes })
 }
 
-/// The version that the name of a file tells.
+/// Returns the version in a file name.
 pub(super) fn version_of(file: &str) -> Option<Version> {
     let text = if let Some(wheel) = file.strip_suffix(".whl") {
         wheel.split('-').nth(1)?
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn names_pins_and_hashes_are_read() {
+    fn names_versions_and_hashes_are_parsed() {
         let text = "# all of it\nDemo_App==1.0 ; python_version < '3.13'  # why\nother[a, b] >= 2, <3 \\\n  --hash=sha256:AB12 \\\n  \
                     --hash=sha256:cd34\n\nplain\n-r more.txt\n--requirement=most.txt\nold (==1.5)\n";
         let (found, files) = parse(text);
         let shown: Vec<_> = found
-            .wanted
+            .projects
             .iter()
-            .map(|wanted| format!("{} {} {}", wanted.name, wanted.versions, wanted.hashes.join("+")))
+            .map(|one| format!("{} {} {}", one.name, one.versions, one.hashes.join("+")))
             .collect();
         assert_eq!(shown, ["demo-app ==1.0 ", "other >=2, <3 ab12+cd34", "plain  ", "old ==1.5 "]);
         assert_eq!(files, [Path::new("more.txt"), Path::new("most.txt")]);
@@ -163,17 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_index_is_skipped() {
+    fn lines_without_a_project_of_an_index_are_skipped() {
         let text = "-e .\n./local.whl\n--index-url https://packages.example.org/simple\nx @ https://example.org/x.whl\n\
                     y==1 --hash=md5:00\nz=1\n-c constraints.txt\n";
         let (found, files) = parse(text);
-        assert_eq!(found.wanted, []);
+        assert_eq!(found.projects, []);
         assert_eq!(files, <[&Path; 0]>::default());
         assert_eq!(found.skipped, (1..=7).map(|line| format!("r.txt:{line}")).collect::<Vec<_>>());
     }
 
     #[test]
-    fn names_of_files_tell_versions() {
+    fn versions_are_parsed_from_file_names() {
         let cases = [
             ("demo-1.0-py3-none-any.whl", Some("1.0")),
             ("demo-1.0+local.1-1-cp313-cp313-manylinux_2_17_x86_64.whl", Some("1.0+local.1")),
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "([a-z=<>~!.,;()\\[\\]#@ \\\\\n-]|--hash=sha256:|[0-9.]{0,3}){0,60}") {
+        fn arbitrary_text_does_not_panic(text in "([a-z=<>~!.,;()\\[\\]#@ \\\\\n-]|--hash=sha256:|[0-9.]{0,3}){0,60}") {
             let _ = parse(&text);
             let _ = version_of(&text);
         }

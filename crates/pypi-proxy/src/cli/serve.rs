@@ -1,4 +1,4 @@
-//! `serve`: the main job.
+//! `serve`: runs the proxy.
 
 use clap::ArgMatches;
 use pypi_proxy::config::{Listen, Origin, Settings};
@@ -7,36 +7,36 @@ use tokio::net::TcpListener;
 use super::failure::Failure;
 use super::{logging, setup, systemd};
 
-/// Threads for reading and writing files, for resolving names, and for reading pages.
+/// Maximum number of threads for file I/O, name resolution and parsing of pages.
 const DISK_THREADS: usize = 128;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
-    let handed = systemd::listener()?;
+    let passed = systemd::listener()?;
     let _log = logging::start(&settings);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    // However many clients wait for the disk, more threads than this are of no use to it.
+    // More threads do not make the disk faster.
     runtime.enable_all().max_blocking_threads(DISK_THREADS);
-    runtime.build()?.block_on(serve(&settings, handed))
+    runtime.build()?.block_on(serve(&settings, passed))
 }
 
-/// Has the system allow as many open files as it may: each connection is one.
+/// Raises the limit of open files to the hard limit, because each connection is one.
 #[cfg(unix)]
-fn allow_files() {
+fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // It goes on with what there is.
+    // Without more descriptors, the proxy accepts fewer connections.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
 #[cfg(not(unix))]
-fn allow_files() {}
+fn raise_file_limit() {}
 
-async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Result<(), Failure> {
-    allow_files();
-    for text in settings.idle() {
+async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Result<(), Failure> {
+    raise_file_limit();
+    for text in settings.ineffective() {
         tracing::warn!("{text}");
     }
     let found = setup::index(settings)?;
@@ -45,14 +45,14 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
         None => (settings.index_url.as_ref(), &settings.index_url.origin),
     };
     let index = index.map(ToString::to_string).unwrap_or_default();
-    tracing::info!(%index, %origin, "the index");
-    let engines = setup::engines(settings, found)?;
-    let (server, _store) = engines.start()?;
-    let listener = match handed {
+    tracing::info!(%index, %origin, "index");
+    let builder = setup::proxy_builder(settings, found)?;
+    let (server, _store) = builder.start()?;
+    let listener = match passed {
         Some(listener) => TcpListener::from_std(listener)?,
         None => bind(&settings.listen.value, &settings.listen.origin).await?,
     };
-    // A port of 0 has become another.
+    // Port 0 was replaced by the selected port.
     let address = listener.local_addr()?;
     let mut admin_address = address;
     let mut admin = None;
@@ -63,15 +63,15 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
         admin = Some(listener);
     }
     if settings.admin_token.is_none() && !admin_address.ip().is_loopback() {
-        tracing::warn!("whoever reaches the proxy can have it forget what is cached: set admin_token");
+        tracing::warn!("every client can purge the cache (set admin_token)");
     }
     let mut signals = Signals::new()?;
     tracing::info!(%address, "listening");
     systemd::ready(address);
     let shutdown = async move {
         signals.next().await;
-        tracing::info!("ending, after the answers that have begun");
-        // Who asks twice does not want to wait.
+        tracing::info!("shutting down after the responses in flight");
+        // A second signal terminates immediately.
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(1);
@@ -79,18 +79,18 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
         systemd::stopping().await;
     };
     server.admin(admin).serve(listener, shutdown).await?;
-    tracing::info!("ended");
+    tracing::info!("stopped");
     Ok(())
 }
 
 async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener, Failure> {
     TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
-        let text = format!("connections can't be accepted at {listen} ({origin})");
-        Failure::because(&text, &error)
+        let text = format!("can't listen on {listen} ({origin})");
+        Failure::with_cause(&text, &error)
     })
 }
 
-/// What tells the program to end.
+/// Signals that terminate the program.
 #[cfg(unix)]
 struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -123,7 +123,7 @@ impl Signals {
     }
 
     async fn next(&mut self) {
-        // Without signals it ends when it is ended.
+        // Without signals, only the operating system can end the program.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -1,4 +1,4 @@
-//! `config`: what the settings are.
+//! `config`: prints the settings.
 
 use std::io::{self, Write as _};
 

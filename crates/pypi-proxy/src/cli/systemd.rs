@@ -1,4 +1,4 @@
-//! What systemd, or whoever else starts programs as it does, hands to the program and is told by it.
+//! Socket activation, readiness and watchdog notifications of systemd.
 
 use std::net::{SocketAddr, TcpListener};
 #[cfg(unix)]
@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use super::failure::Failure;
 
-/// The socket that connections are to be accepted at, if there is one. The environment loses the variables that tell of
-/// it: there must be no other threads yet.
+/// Returns the passed socket, if there is one, and removes its environment variables. Must run before other threads
+/// start.
 #[cfg(unix)]
 pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
-    let unusable =
-        |error: std::io::Error| Failure::because("the socket that was handed over can't be used", &error);
+    let unusable = |error: std::io::Error| Failure::with_cause("the passed socket can't be used", &error);
     let mut sockets = listenfd::ListenFd::from_env();
     match sockets.len() {
         0 | 1 => {}
-        count => return Err(Failure::usage(format!("{count} sockets were handed over: it takes one"))),
+        count => return Err(Failure::usage(format!("{count} sockets were passed, expected one"))),
     }
     let listener = sockets.take_tcp_listener(0).map_err(unusable)?;
     if let Some(listener) = &listener {
@@ -24,48 +23,47 @@ pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
     Ok(listener)
 }
 
-/// Tells that connections are accepted, and from now on that the program works, as often as it is wanted.
+/// Notifies systemd that the proxy is ready, and starts the watchdog notifications.
 #[cfg(unix)]
 pub(super) fn ready(address: SocketAddr) {
     use sd_notify::NotifyState;
 
-    let patience = sd_notify::watchdog_enabled();
+    let watchdog_timeout = sd_notify::watchdog_enabled();
     tokio::spawn(async move {
         let status = format!("serves at {address}");
-        tell(move || sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&status)])).await;
-        let Some(patience) = patience else { return };
-        // Twice as often as it has to be. An interval can't be without length.
-        let mut interval = tokio::time::interval((patience / 2).max(Duration::from_millis(1)));
+        send(move || sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&status)])).await;
+        let Some(watchdog_timeout) = watchdog_timeout else { return };
+        // Half of the watchdog timeout. An interval of zero would panic.
+        let mut interval = tokio::time::interval((watchdog_timeout / 2).max(Duration::from_millis(1)));
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
-            tell(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
+            send(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
         }
     });
 }
 
-/// Tells that the program is about to end. Whoever does not listen keeps it for a second.
+/// Notifies systemd that the program is stopping. Waits at most one second.
 #[cfg(unix)]
 pub(super) async fn stopping() {
-    let told = tell(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
-    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
+    let sent = send(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
+    let _ = tokio::time::timeout(Duration::from_secs(1), sent).await;
 }
 
-/// Tells something, and does nothing without somebody to tell. Who listens slowly makes the sender wait, which must keep
-/// neither requests nor the end of the program: hence a thread that nobody waits for then.
+/// Sends a notification if `NOTIFY_SOCKET` is set. A slow receiver blocks the sender, so that a separate thread sends.
 #[cfg(unix)]
-async fn tell(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
+async fn send(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return;
     }
-    let (sender, told) = tokio::sync::oneshot::channel();
+    let (sender, sent) = tokio::sync::oneshot::channel();
     let spawned = std::thread::Builder::new().name("notify".into()).spawn(move || sender.send(notify()));
     let result = match spawned {
-        Ok(_) => told.await.unwrap_or(Ok(())),
+        Ok(_) => sent.await.unwrap_or(Ok(())),
         Err(error) => Err(error),
     };
     if let Err(error) = result {
-        tracing::warn!(%error, "whoever has started the program can't be told of it");
+        tracing::warn!(%error, "the service manager can't be notified");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `verify`: whether what is stored is what it should be.
+//! `verify`: checks the hashes of all stored files.
 
 use std::io::{self, Write as _};
 
@@ -13,8 +13,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let bar = ProgressBar::new_spinner();
     let verified = if matches.get_flag("bucket") {
-        let bucket =
-            settings.bucket()?.ok_or_else(|| Failure::usage("--bucket: there is none, see storage_type"))?;
+        let bucket = settings
+            .bucket()?
+            .ok_or_else(|| Failure::usage("--bucket: no bucket is configured (set storage_type)"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(bucket.verify(|_, _| bar.inc(1)))?
     } else {
@@ -23,11 +24,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     bar.finish_and_clear();
     let mut out = io::stdout().lock();
     for digest in &verified.bad {
-        writeln!(out, "bad, and removed: {digest}")?;
+        writeln!(out, "removed damaged file {digest}")?;
     }
-    writeln!(out, "{} files, {} are good", verified.good, HumanBytes(verified.bytes))?;
+    writeln!(out, "{} files ({}) are good", verified.good, HumanBytes(verified.bytes))?;
     match verified.bad.len() {
         0 => Ok(()),
-        count => Err(Failure::new(format!("bad files: {count}"))),
+        count => Err(Failure::new(format!("damaged files: {count}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Values of the settings about who may have what.
+//! Parsing and formatting of the access settings.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,12 +9,12 @@ use super::origin::Dialect;
 use super::value::{Item, Value};
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 
-/// A network, or one address.
+/// An IP network. A single address is a network with the full prefix length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network(pub IpNet);
 
 impl Value for Network {
-    const FORM: &'static str = "a network such as 10.0.0.0/8 or 2001:db8::/32, or an address";
+    const SYNTAX: &'static str = "a network such as 10.0.0.0/8 or 2001:db8::/32, or an address";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).map(Self)
@@ -26,11 +26,11 @@ impl Value for Network {
 }
 
 impl Item for Network {
-    const FORMS: &'static str = "networks such as 10.0.0.0/8, or addresses, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of networks such as 10.0.0.0/8, or addresses";
 }
 
 impl Value for ProjectPattern {
-    const FORM: &'static str = "a name of a project, with * for any characters and ? for one";
+    const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         Self::parse(text).ok()
@@ -42,16 +42,16 @@ impl Value for ProjectPattern {
 }
 
 impl Item for ProjectPattern {
-    const FORMS: &'static str =
-        "names of projects, with * for any characters and ? for one, and commas between them";
+    const LIST_SYNTAX: &'static str =
+        "a comma-separated list of project names, in which * matches any characters and ? matches one";
 }
 
-/// Projects, and the index that alone they are taken from.
+/// Restriction of projects to a single index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectSource {
-    /// The names of the projects.
+    /// Pattern of the project names.
     pub pattern: ProjectPattern,
-    /// The place of the index, from 0. In settings they are counted from 1.
+    /// Position of the index, starting at 0. The text form starts at 1.
     pub index: usize,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for ProjectSource {
 }
 
 impl Value for ProjectSource {
-    const FORM: &'static str = "a pattern, = and the number of an index";
+    const SYNTAX: &'static str = "PATTERN=INDEX with the number of an index";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let (pattern, index) = text.split_once('=')?;
@@ -77,11 +77,11 @@ impl Value for ProjectSource {
 }
 
 impl Item for ProjectSource {
-    const FORMS: &'static str = "patterns, each with = and the number of an index, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of PATTERN=INDEX with the number of an index";
 }
 
 impl Value for Yanked {
-    const FORM: &'static str = "one of keep, hide, refuse";
+    const SYNTAX: &'static str = "one of keep, hide, refuse";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         match &*text.to_ascii_lowercase() {
@@ -103,7 +103,7 @@ impl Value for Yanked {
 }
 
 impl Value for UnknownAge {
-    const FORM: &'static str = "allow or deny";
+    const SYNTAX: &'static str = "allow or deny";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         match &*text.to_ascii_lowercase() {

@@ -1,4 +1,4 @@
-//! The bucket of the settings.
+//! Construction of the bucket from the settings.
 
 use super::settings::Settings;
 use super::value::{Count, Secret, StorageType};
@@ -6,11 +6,11 @@ use crate::Error;
 use crate::bucket::{self, Bucket, S3};
 
 impl Settings {
-    /// The bucket that files and pages are shared in; `None` for storage in a folder alone. It is not asked yet.
+    /// Creates the bucket for shared files and pages, or `None` for `storage_type` `local`. Does not connect to it.
     ///
     /// # Errors
     ///
-    /// Fails if something of it has no sense, or a file with authorities can't be read ([`Error::is_config`]).
+    /// Fails if a bucket setting is invalid or a file of `ca_files` can't be read ([`Error::is_config`]).
     pub fn bucket(&self) -> Result<Option<Bucket>, Error> {
         let Some(name) = self.s3_bucket.as_ref().filter(|_| self.storage_type.value != StorageType::Local)
         else {
@@ -18,7 +18,7 @@ impl Settings {
         };
         let text = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
         let count = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-        let most = |pool: &Count| count(pool.0.min(self.s3_max_connections.0));
+        let pool_size = |pool: &Count| count(pool.0.min(self.s3_max_connections.0));
         let timeout = self.bucket_timeout.0;
         let s3 = S3::new(name)
             .region(self.s3_region.value.as_str())
@@ -35,9 +35,9 @@ impl Settings {
             .lease_duration(self.lease_duration.0)
             .lease_wait(self.lease_wait.0)
             .page_wait(self.page_wait.0)
-            .max_reads(most(&self.s3_read_pool_size))
-            .max_writes(most(&self.s3_write_pool_size))
-            .max_questions(most(&self.s3_meta_pool_size))
+            .max_reads(pool_size(&self.s3_read_pool_size))
+            .max_writes(pool_size(&self.s3_write_pool_size))
+            .max_meta_operations(pool_size(&self.s3_meta_pool_size))
             .max_uploads(count(self.s3_async_queue_size.0));
         Ok(Some(Bucket::new(s3.open(timeout)?, config)))
     }

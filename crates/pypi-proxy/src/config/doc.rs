@@ -1,22 +1,22 @@
-//! The documentation of the settings, made of their table.
+//! Markdown reference of the settings, generated from their table.
 
 use std::fmt::Write as _;
 
 use super::settings::Settings;
 use super::table::Setting;
 
-/// A page in Markdown about all settings.
+/// Returns the reference of all settings as a Markdown page.
 pub fn document() -> String {
-    let mut out = HEAD.to_owned();
+    let mut out = INTRODUCTION.to_owned();
     let mut group = "";
     for setting in Settings::table() {
         if setting.group != group {
             group = setting.group;
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "\n## {group}\n");
             if setting.is_bucket() {
-                out += "\nSee [pypi-proxy-bucket.md](pypi-proxy-bucket.md) for what is stored there, and what happens if the \
-                        bucket fails.\n";
+                out += "\n[pypi-proxy-bucket.md](pypi-proxy-bucket.md) describes the contents of the bucket and what happens if it \
+                        fails.\n";
             }
         }
         describe(setting, &mut out);
@@ -25,8 +25,8 @@ pub fn document() -> String {
 }
 
 fn describe(setting: &Setting, out: &mut String) {
-    let Setting { name, form, default, help, .. } = setting;
-    let _ = write!(out, "\n### `{name}`\n\n{help}\n\n- takes {form}\n");
+    let Setting { name, syntax, default, help, .. } = setting;
+    let _ = write!(out, "\n### `{name}`\n\n{help}\n\n- value: {syntax}\n");
     if !default.is_empty() {
         let _ = writeln!(out, "- default: `{default}`");
     }
@@ -39,36 +39,37 @@ fn describe(setting: &Setting, out: &mut String) {
     let _ = writeln!(out, "- variables: {}", variables.join(", "));
 }
 
-const HEAD: &str = "\
+const INTRODUCTION: &str = "\
 # Settings of pypi-proxy
 
-This page is made of the table of settings that the program reads; `pypi-proxy config` prints their values.
+This page is generated from the table of settings in the program; `pypi-proxy config` prints their current values.
 
-A setting has one name: `index_url` in a file, `--index-url` as a flag, `PYPI_PROXY_INDEX_URL` as a variable of the
-environment. The first of these places that has a value wins:
+A setting has the same name everywhere: `index_url` in the configuration file, `--index-url` as a flag,
+`PYPI_PROXY_INDEX_URL` as an environment variable. The first source with a value wins:
 
 1. the flag;
-2. the variable that begins with `PYPI_PROXY_`;
-3. the variable of groxpi: those that begin with `GROXPI_`, `HOST`, `PORT`, and those of AWS;
-4. the variable of proxpi: those that begin with `PROXPI_`, and `NO_COLOR`;
-5. the file in TOML: `--config FILE`, or the one that `PYPI_PROXY_CONFIG` names, or
-   `~/.config/pypi-proxy/config.toml`, or `/etc/pypi-proxy/config.toml`;
+2. the variable with the prefix `PYPI_PROXY_`;
+3. the variable of groxpi: prefix `GROXPI_`, `HOST`, `PORT`, and those of AWS;
+4. the variable of proxpi: prefix `PROXPI_`, and `NO_COLOR`;
+5. the configuration file in TOML: `--config FILE`, or the path in `PYPI_PROXY_CONFIG`, or `~/.config/pypi-proxy/config.toml`,
+   or `/etc/pypi-proxy/config.toml`;
 6. the default.
 
-A variable that is empty counts as not set. A variable with one of the three prefixes, a flag or a key of the file that is
-not known is an error, and so is a value that can't be read; all errors are told at once, without the values. What
-Kubernetes sets for services that are called as one of the proxies is passed over.
+An empty variable counts as not set. An unknown flag, key, or variable with one of the three prefixes is an error, and so is a
+malformed value. The program reports all errors at once, without values, which may be secret. It ignores the variables that
+Kubernetes sets for services named like one of the proxies.
 
-Without `index_url`, the index is the one that pip or uv of the machine is configured with (`PIP_INDEX_URL`, the files of
-pip, `UV_DEFAULT_INDEX`, `UV_INDEX_URL`, the files of uv), else the default of the pip of `python3` or `python`.
+Without `index_url`, the program uses the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL` and the
+configuration files of uv. Otherwise it runs `python3` or `python` to get the index of pip, configured or default.
 
-Users and passwords of an index stand in its URL, or in the file that `NETRC` names, or in `~/.netrc`; they are shown
-nowhere. Proxies are those of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`. Certificates are trusted as the system
-has them, or as `SSL_CERT_FILE` and `SSL_CERT_DIR` say.
+Credentials of an index are read from its URL, otherwise from the file that `NETRC` names, otherwise from `~/.netrc`. They are
+masked in all output. `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` select HTTP proxies. The certificate
+authorities of the system are trusted; `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them.
 
-Without `file_hosts`, neither a page nor a redirect leads to a private address, except that of the index itself and, for an
-index on a loopback address, this machine. An HTTP proxy resolves names itself: addresses in URLs are still checked, but
-not what a name resolves to. Behind such a proxy set `file_hosts`, or have the proxy refuse private addresses.
+Without `file_hosts`, the proxy never requests a private address because of a page or redirect, except that of the index
+itself and, for an index on a loopback address, other loopback addresses. An HTTP proxy resolves host names itself: addresses
+in URLs are still checked, but resolved addresses are not. Behind an HTTP proxy, set `file_hosts`, or configure that proxy to
+reject private addresses.
 
-The program ends with 0 if all is well, with 1 if its work has failed, and with 2 if it was called or configured wrongly.
+Exit status: 0 for success, 1 if the command failed, 2 for wrong usage or configuration.
 ";

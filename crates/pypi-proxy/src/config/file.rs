@@ -1,26 +1,26 @@
-//! The settings of a file.
+//! Parser for the configuration file.
 
 use std::collections::BTreeMap;
 
 use super::value::Raw;
 
-/// Reads a file of TOML: names of settings with their values.
+/// Parses a TOML file: setting names with their values, and a message for each value of an unsupported type.
 ///
 /// # Errors
 ///
-/// All that is wrong with it, in words that show no value.
+/// Returns a message if the text is not TOML. No message contains a value.
 pub(super) fn read(text: &str) -> Result<(BTreeMap<String, Raw>, Vec<String>), String> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        // Its own text would show the line, which may hold a password.
+        // The message of the TOML parser would quote the line, which may contain a password.
         let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        line.map_or_else(|| "it is no TOML".into(), |line| format!("line {line} is no TOML"))
+        line.map_or_else(|| "invalid TOML".into(), |line| format!("line {line}: invalid TOML"))
     })?;
     let mut values = BTreeMap::new();
     let mut problems = Vec::new();
     for (key, value) in table {
         match raw(value) {
             Some(value) => drop(values.insert(key, value)),
-            None => problems.push(format!("{} is neither one value nor a list of them", key.escape_debug())),
+            None => problems.push(format!("{}: expected a value or an array of values", key.escape_debug())),
         }
     }
     Ok((values, problems))

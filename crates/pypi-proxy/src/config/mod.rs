@@ -1,8 +1,9 @@
-//! Settings: what there is, where a value comes from, and what the engines are told.
+//! Settings: definition, sources, and construction of the proxy from them.
 //!
-//! A setting has one name everywhere: `index_url` in a file, `--index-url` as a flag, `PYPI_PROXY_INDEX_URL` in the
-//! environment. The variables of the two older proxies, `GROXPI_*` and `PROXPI_*`, are understood as they mean them. The
-//! first place that has a value wins: flag, own variable, `GROXPI_*`, `PROXPI_*`, file, default.
+//! A setting has one name everywhere: `index_url` in the configuration file, `--index-url` as a flag,
+//! `PYPI_PROXY_INDEX_URL` in the environment. The variables `GROXPI_*` and `PROXPI_*` of two other proxies are read
+//! with their own semantics. The first source with a value wins: flag, `PYPI_PROXY_*`, `GROXPI_*`, `PROXPI_*`, file,
+//! default.
 //!
 //! ```
 //! use pypi_proxy::config::{Settings, Sources};
@@ -21,31 +22,29 @@
 mod access;
 #[cfg(feature = "s3")]
 mod bucket;
+mod builder;
 mod discover;
 mod doc;
-mod engines;
 mod file;
-mod ini;
+
 mod layers;
 mod netrc;
-mod number;
 mod origin;
 mod settings;
 mod sources;
 mod table;
 mod value;
 
+pub use crate::units::parse_duration;
 pub use access::{Network, ProjectSource};
-pub use discover::{Discovery, Found};
+pub use builder::ProxyBuilder;
+pub use discover::{DiscoveredIndex, Discovery};
 pub use doc::document;
-pub use engines::Engines;
-pub(crate) use number::show_time;
-pub use number::time as period;
-pub use origin::{Origin, Set};
+pub use origin::{Origin, SettingValue};
 pub use settings::Settings;
 pub use sources::Sources;
 pub use table::{Row, Setting};
 pub use value::{
-    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret,
-    Size, StorageType, Switch, Timeout,
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Period, Secret, Size,
+    StorageType, Switch, Timeout, WaitLimit,
 };

@@ -1,21 +1,21 @@
-//! Where a value comes from.
+//! Sources of setting values.
 
 use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag, by its name without the hyphens in front.
+    /// A command line flag, without the leading hyphens.
     Flag(String),
-    /// A variable of the environment, or several that make one value.
+    /// An environment variable, or several that form one value.
     Env(String),
-    /// A file of ours.
+    /// A configuration file.
     File(PathBuf),
-    /// What another program is configured with, in words.
-    Found(String),
-    /// Nobody has said anything.
+    /// Another program, as text for the user.
+    Discovered(String),
+    /// The default of the setting.
     Default,
 }
 
@@ -25,29 +25,29 @@ impl fmt::Display for Origin {
             Self::Flag(name) => write!(f, "--{name}"),
             Self::Env(name) => f.write_str(name),
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Found(place) => f.write_str(place),
+            Self::Discovered(program) => f.write_str(program),
             Self::Default => f.write_str("default"),
         }
     }
 }
 
-/// A value, and where it comes from.
+/// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Set<T> {
-    /// The value.
+pub struct SettingValue<T> {
+    /// Current value.
     pub value: T,
-    /// Where it comes from.
+    /// Source of the value.
     pub origin: Origin,
 }
 
-impl<T> Set<T> {
-    /// Whether somebody has set it.
+impl<T> SettingValue<T> {
+    /// Returns whether the value is not the default.
     pub fn is_set(&self) -> bool {
         self.origin != Origin::Default
     }
 }
 
-impl<T> Deref for Set<T> {
+impl<T> Deref for SettingValue<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -55,10 +55,10 @@ impl<T> Deref for Set<T> {
     }
 }
 
-/// Whose habits a value follows.
+/// Program whose syntax and semantics apply to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    Own,
+    PypiProxy,
     Groxpi,
     Proxpi,
 }

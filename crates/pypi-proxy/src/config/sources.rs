@@ -1,4 +1,4 @@
-//! Where settings are read from.
+//! Sources of settings: flags, environment variables and the configuration file.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::error::Kind;
 
-/// The most bytes of a file of settings.
+/// Maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// The variable that names the file.
+/// Environment variable with the path of the configuration file.
 pub(super) const FILE_VARIABLE: &str = "PYPI_PROXY_CONFIG";
 
-/// Flags, variables of the environment, and a file.
+/// Flags, environment variables and a configuration file.
 #[derive(Clone, Default)]
 pub struct Sources {
     pub(super) flags: Vec<(String, String)>,
@@ -23,19 +23,19 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// None.
+    /// Creates an empty set of sources.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A flag, by the name of its setting.
+    /// Adds a flag by the name of its setting.
     #[must_use]
     pub fn flag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.flags.push((name.into(), value.into()));
         self
     }
 
-    /// Variables of the environment.
+    /// Adds environment variables.
     #[must_use]
     pub fn env<K: Into<OsString>, V: Into<OsString>>(
         mut self,
@@ -45,26 +45,27 @@ impl Sources {
         self
     }
 
-    /// A file that has been read.
+    /// Sets the path and text of the configuration file.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.file = Some((path.into(), text.into()));
         self
     }
 
-    /// Reads the file with this path, or the one that `PYPI_PROXY_CONFIG` names, or else
-    /// `pypi-proxy/config.toml` below the user's and the machine's folder of configurations, if there is one.
+    /// Reads the configuration file: at this path, otherwise at that of `PYPI_PROXY_CONFIG`, otherwise
+    /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`) or, on
+    /// Unix, in `/etc`. A missing file is an error only if it was named.
     ///
     /// # Errors
     ///
-    /// Fails if a file that was named can't be read, or is larger than 1 MiB ([`Error::is_config`]).
+    /// Fails if a named or existing file can't be read, or is larger than 1 MiB ([`Error::is_config`]).
     pub fn find_file(self, path: Option<&Path>) -> Result<Self, Error> {
         let named = path.map(Path::to_owned).or_else(|| self.variable(FILE_VARIABLE).map(PathBuf::from));
         if let Some(path) = named {
             let text = read(&path).map_err(|error| unreadable(&path, error))?;
             return Ok(self.file(path, text));
         }
-        for path in self.standard_places() {
+        for path in self.default_paths() {
             match read(&path) {
                 Ok(text) => return Ok(self.file(path, text)),
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
@@ -74,14 +75,14 @@ impl Sources {
         Ok(self)
     }
 
-    fn standard_places(&self) -> Vec<PathBuf> {
+    fn default_paths(&self) -> Vec<PathBuf> {
         const FILE: &str = "pypi-proxy/config.toml";
         let home = || Some(Path::new(self.variable("HOME")?).join(".config"));
         let user = self.variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
         user.into_iter().chain(cfg!(unix).then(|| "/etc".into())).map(|folder| folder.join(FILE)).collect()
     }
 
-    /// A variable that has a value.
+    /// Returns the value of a variable that is set and not empty.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         let (_, value) = self.env.iter().rev().find(|(variable, _)| variable == name)?;
         value.to_str().filter(|value| !value.is_empty())
@@ -102,7 +103,7 @@ fn unreadable(path: &Path, error: std::io::Error) -> Error {
     Error::with(Kind::Config, format!("{} can't be read", path.display())).caused_by(error)
 }
 
-/// Shows no value: they may be secret.
+/// Omits the values, which may be secret.
 impl fmt::Debug for Sources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flags: Vec<_> = self.flags.iter().map(|(name, _)| name).collect();

@@ -1,80 +1,81 @@
-//! What the table of settings says of each.
+//! Metadata of settings, as stored in the table of all settings.
 
 use super::Origin;
 
-/// What all our variables begin with.
+/// Prefix of the environment variables.
 pub(super) const PREFIX: &str = "PYPI_PROXY_";
 
-/// A setting: a row of the table that flags, variables, keys of the file and the documentation are made of.
+/// Definition of a setting. Flags, variables, keys of the configuration file and the reference are derived from it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Setting {
-    /// The name, as it is in a file.
+    /// Name, as in the configuration file.
     pub name: &'static str,
-    /// What it is about, as a heading.
+    /// Heading of the reference section.
     pub group: &'static str,
-    /// What it takes, in words.
-    pub form: &'static str,
-    /// The value if nobody sets it, empty for none.
+    /// Description of valid values.
+    pub syntax: &'static str,
+    /// Default value; empty for none.
     pub default: &'static str,
-    /// Variables that groxpi knows it by.
+    /// Equivalent environment variables of groxpi.
     pub groxpi: &'static [&'static str],
-    /// Variables that proxpi knows it by.
+    /// Equivalent environment variables of proxpi.
     pub proxpi: &'static [&'static str],
-    /// What it does.
+    /// Help text. Its first sentence is the short help.
     pub help: &'static str,
-    /// Whether it may hold a secret.
+    /// Whether the value may contain a secret, which is masked in output.
     pub is_secret: bool,
-    pub(super) traits: Traits,
+    pub(super) kind: SettingKind,
 }
 
-/// What is special about a setting.
+/// Special treatment of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Traits {
+pub(super) enum SettingKind {
     Plain,
-    /// It is known, but does nothing: others have documented it.
-    Idle,
-    /// It is for storage in a bucket.
+    /// Accepted for compatibility with groxpi, without effect.
+    Ineffective,
+    /// Applies to storage in a bucket.
     Bucket,
-    /// It is too secret for a flag, which everybody on the machine can see.
-    NoFlag,
-    /// As both above.
+    /// A secret, which has no flag because other users of the machine can see the command line.
+    Secret,
+    /// A secret for storage in a bucket.
     SecretBucket,
 }
 
 impl Setting {
-    /// Our own variable.
+    /// Returns the name of the environment variable.
     pub fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())
     }
 
-    /// The flag, without the hyphens in front. `None` for a secret, which everybody on the machine could see.
+    /// Returns the name of the flag without leading hyphens, or `None` for a secret, which other users could see on the
+    /// command line.
     pub fn flag(&self) -> Option<String> {
-        let is_secret = matches!(self.traits, Traits::NoFlag | Traits::SecretBucket);
+        let is_secret = matches!(self.kind, SettingKind::Secret | SettingKind::SecretBucket);
         (!is_secret).then(|| self.name.replace('_', "-"))
     }
 
-    /// Whether it is for storage in a bucket.
+    /// Returns whether the setting applies to storage in a bucket.
     pub fn is_bucket(&self) -> bool {
-        matches!(self.traits, Traits::Bucket | Traits::SecretBucket)
+        matches!(self.kind, SettingKind::Bucket | SettingKind::SecretBucket)
     }
 
-    /// Whether it is accepted, for configurations of others, but does nothing.
-    pub fn is_idle(&self) -> bool {
-        self.traits == Traits::Idle
+    /// Returns whether the setting is accepted for compatibility, without effect.
+    pub fn is_ineffective(&self) -> bool {
+        self.kind == SettingKind::Ineffective
     }
 }
 
-/// A setting with its value.
+/// A setting with its current value.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Row {
-    /// The setting.
+    /// Definition of the setting.
     pub setting: &'static Setting,
-    /// The value, with secrets masked; empty if there is none.
+    /// Value with masked secrets; empty for none.
     pub shown: String,
-    /// The value as it is written in a file, with secrets masked.
+    /// Value in TOML syntax with masked secrets.
     pub toml: String,
-    /// Where it comes from.
+    /// Source of the value.
     pub origin: Origin,
 }

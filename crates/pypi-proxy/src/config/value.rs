@@ -1,31 +1,31 @@
-//! Values of settings: how they are read, and how they are shown.
+//! Types of setting values, with parsing and formatting.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use super::number::{show_size, show_time, size, time};
 use super::origin::Dialect;
+use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use url::Url;
 
 use crate::{Error, upstream};
 
-/// A value as it is written.
+/// Unparsed value.
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
     Text(String),
     Items(Vec<String>),
 }
 
-/// What a setting can be. Showing never shows a secret.
+/// A type of setting values. Formatting never reveals a secret.
 pub(super) trait Value: Sized {
-    /// What is accepted, in words that follow "takes".
-    const FORM: &'static str;
-    /// Whether it may hold what is not shown.
+    /// Description of valid values, which follows "expected" in error messages.
+    const SYNTAX: &'static str;
+    /// Whether values may contain a secret.
     const IS_SECRET: bool = false;
 
-    /// `None` if it is malformed.
+    /// Returns `None` if the text is malformed.
     fn parse(text: &str, dialect: Dialect) -> Option<Self>;
 
     fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
@@ -35,17 +35,17 @@ pub(super) trait Value: Sized {
         }
     }
 
-    /// As it is written for [`parse`](Self::parse), but for secrets. Empty if there is nothing.
+    /// Formats the value for [`parse`](Self::parse), with masked secrets. Empty if there is no value.
     fn show(&self) -> String;
 
-    /// As it is written in a file.
+    /// Formats the value for a configuration file.
     fn to_toml(&self) -> toml::Value {
         toml::Value::String(self.show())
     }
 }
 
 impl<T: Value> Value for Option<T> {
-    const FORM: &'static str = T::FORM;
+    const SYNTAX: &'static str = T::SYNTAX;
     const IS_SECRET: bool = T::IS_SECRET;
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
@@ -62,7 +62,7 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl Value for String {
-    const FORM: &'static str = "a text";
+    const SYNTAX: &'static str = "text";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         Some(text.to_owned())
@@ -74,7 +74,7 @@ impl Value for String {
 }
 
 impl Value for PathBuf {
-    const FORM: &'static str = "a path";
+    const SYNTAX: &'static str = "a path";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         (!text.is_empty()).then(|| text.into())
@@ -85,20 +85,20 @@ impl Value for PathBuf {
     }
 }
 
-/// On or off.
+/// A Boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch(pub bool);
 
 impl Value for Switch {
-    const FORM: &'static str = "true or false";
+    const SYNTAX: &'static str = "true or false";
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         let word = text.to_ascii_lowercase();
         match (&*word, dialect) {
             ("0" | "no" | "off" | "false", _) => Some(Self(false)),
             ("1" | "yes" | "on" | "true", _) => Some(Self(true)),
-            (_, Dialect::Own) => None,
-            // Whatever else it is, the originals take it for yes.
+            (_, Dialect::PypiProxy) => None,
+            // groxpi and proxpi treat any other text as true.
             _ => Some(Self(true)),
         }
     }
@@ -112,121 +112,123 @@ impl Value for Switch {
     }
 }
 
-/// A time.
+/// A duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period(pub Duration);
 
 impl Value for Period {
-    const FORM: &'static str = "a time: seconds, or numbers with the units ms, s, m, h, d, w, such as 1h 30m";
+    const SYNTAX: &'static str =
+        "a duration: seconds, or numbers with the units ms, s, m, h, d, w such as 1h 30m";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
-        time(text).map(Self)
+        parse_duration(text).map(Self)
     }
 
     fn show(&self) -> String {
-        show_time(self.0)
+        format_duration(self.0)
     }
 }
 
-/// A time that something may take, `None` if that is left to the defaults.
+/// A timeout; `None` selects the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout(pub Option<Duration>);
 
 impl Value for Timeout {
-    const FORM: &'static str = "a time of more than 0";
+    const SYNTAX: &'static str = "a duration greater than 0";
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         if text.is_empty() {
             return Some(Self(None));
         }
-        match time(text)? {
-            // That is the default of the originals.
-            time if time.is_zero() => (dialect != Dialect::Own).then_some(Self(None)),
+        match parse_duration(text)? {
+            // groxpi and proxpi use their default then.
+            time if time.is_zero() => (dialect != Dialect::PypiProxy).then_some(Self(None)),
             time => Some(Self(Some(time))),
         }
     }
 
     fn show(&self) -> String {
-        self.0.map(show_time).unwrap_or_default()
+        self.0.map(format_duration).unwrap_or_default()
     }
 }
 
-/// How long a client waits before it is sent elsewhere, `None` for however long it takes.
+/// A limit of a wait; `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience(pub Option<Duration>);
+pub struct WaitLimit(pub Option<Duration>);
 
-impl Value for Patience {
-    const FORM: &'static str = "a time, or never";
+impl Value for WaitLimit {
+    const SYNTAX: &'static str = "a duration, or never";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         if text.eq_ignore_ascii_case("never") {
             Some(Self(None))
         } else {
-            time(text).map(|time| Self(Some(time)))
+            parse_duration(text).map(|time| Self(Some(time)))
         }
     }
 
     fn show(&self) -> String {
-        self.0.map_or_else(|| "never".into(), show_time)
+        self.0.map_or_else(|| "never".into(), format_duration)
     }
 }
 
-/// Bytes.
+/// A size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
 impl Value for Size {
-    const FORM: &'static str = "bytes: a number, or one with a unit, such as 5 GiB";
+    const SYNTAX: &'static str = "a size: bytes, or a number with a unit such as 5 GiB";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
-        size(text).map(Self)
+        parse_size(text).map(Self)
     }
 
     fn show(&self) -> String {
-        show_size(self.0)
+        format_size(self.0)
     }
 }
 
-/// Bytes of stored files: none, some, or as many as there are.
+/// Maximum size of the file cache: zero, a number of bytes, or unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheSize(u64);
 
 impl CacheSize {
-    /// The most bytes: 0 if nothing is stored, `u64::MAX` if there is no limit.
+    /// Returns the maximum in bytes: 0 disables storage, `u64::MAX` means unlimited.
     pub fn bytes(self) -> u64 {
         self.0
     }
 }
 
 impl Value for CacheSize {
-    const FORM: &'static str = "bytes, 0 to store nothing, or unlimited";
+    const SYNTAX: &'static str = "a size, 0 to disable storage, or unlimited";
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         if text.eq_ignore_ascii_case("unlimited") {
             return Some(Self(u64::MAX));
         }
-        match (size(text)?, dialect) {
+        match (parse_size(text)?, dialect) {
             (0, Dialect::Groxpi) => Some(Self(u64::MAX)),
             (bytes, _) => Some(Self(bytes)),
         }
     }
 
     fn show(&self) -> String {
-        if self.0 == u64::MAX { "unlimited".into() } else { show_size(self.0) }
+        if self.0 == u64::MAX { "unlimited".into() } else { format_size(self.0) }
     }
 }
 
-/// The URL of a server, whose user and password are never shown.
+/// URL of a server. User and password are masked in output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint(String);
 
 impl Endpoint {
-    /// The text. What is done with it must not show it.
+    /// Returns the text with its secrets. It must not be logged or displayed.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The URL, over TLS or not if it does not tell; `None` if it is none, or has a user.
+    /// Returns the URL, with scheme `https` or `http` if the text has none. Returns `None` if it is malformed, has
+    /// another scheme, or contains a user or password.
     pub fn url(&self, is_tls: bool) -> Option<Url> {
         let url = match self.0.contains("://") {
             true => Url::parse(&self.0),
@@ -244,7 +246,7 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Value for Endpoint {
-    const FORM: &'static str = "a URL";
+    const SYNTAX: &'static str = "a URL";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
@@ -259,12 +261,12 @@ impl Value for Endpoint {
     }
 }
 
-/// A number of things.
+/// A count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);
 
 impl Value for Count {
-    const FORM: &'static str = "a number from 0 to 1000000";
+    const SYNTAX: &'static str = "a number from 0 to 1000000";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -280,17 +282,17 @@ impl Value for Count {
     }
 }
 
-/// Where connections are accepted: a host name or address, and a port.
+/// Address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
-    /// An address, without brackets, or a name.
+    /// IP address without brackets, or host name.
     pub host: String,
-    /// The port, 0 for any that is free.
+    /// Port; 0 selects a free one.
     pub port: u16,
 }
 
 impl Listen {
-    /// Of a port alone: that of this machine only.
+    /// Host if only a port is given: only this machine can connect.
     pub(super) const HOST: &'static str = "127.0.0.1";
     pub(super) const PORT: u16 = 5000;
 }
@@ -303,15 +305,15 @@ impl fmt::Display for Listen {
 }
 
 impl Value for Listen {
-    const FORM: &'static str = "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000";
+    const SYNTAX: &'static str = "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let (host, port) = match text.rsplit_once(':') {
             None if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => (Self::HOST, text),
             None => (text, ""),
-            // As others write it: all addresses.
+            // Common syntax for all addresses.
             Some(("", port)) => ("0.0.0.0", port),
-            // An address of IPv6 without a port.
+            // An IPv6 address without a port.
             Some(_) if text.ends_with(']') => (text, ""),
             Some(both) => both,
         };
@@ -343,12 +345,12 @@ impl Value for Listen {
     }
 }
 
-/// The folder of the cache.
+/// Directory of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheDir(PathBuf);
 
 impl CacheDir {
-    /// The path.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -359,14 +361,18 @@ impl CacheDir {
 }
 
 impl Value for CacheDir {
-    const FORM: &'static str = "a path";
+    const SYNTAX: &'static str = "a path";
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         if text.is_empty() {
             return None;
         }
-        // What the originals have put into their folder is not ours.
-        Some(Self(if dialect == Dialect::Own { text.into() } else { Path::new(text).join("pypi-proxy") }))
+        // The directory of groxpi or proxpi contains their own files.
+        Some(Self(if dialect == Dialect::PypiProxy {
+            text.into()
+        } else {
+            Path::new(text).join("pypi-proxy")
+        }))
     }
 
     fn show(&self) -> String {
@@ -374,7 +380,7 @@ impl Value for CacheDir {
     }
 }
 
-/// The URL of an index, whose user and password are never shown.
+/// URL of an index. User and password are masked in output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IndexUrl {
     text: String,
@@ -382,27 +388,27 @@ pub struct IndexUrl {
 }
 
 impl IndexUrl {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
     ///
-    /// Fails if it is no URL of `http` or `https` ([`Error::is_config`]).
+    /// Fails if it is not an `http` or `https` URL ([`Error::is_config`]).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let shown = upstream::Config::new(text)?.to_string();
         Ok(Self { text: text.to_owned(), shown })
     }
 
-    /// How the index is reached.
+    /// Returns the client configuration of the index, including credentials.
     pub(super) fn config(&self) -> Result<upstream::Config, Error> {
         upstream::Config::new(&self.text)
     }
 
-    /// The URL without a user and a password.
+    /// Returns the URL without user and password.
     pub(super) fn url(&self) -> Option<Url> {
         self.shown.replacen("***@", "", 1).parse().ok()
     }
 
-    /// Whether it has a user or a password.
+    /// Returns whether the URL contains a user or password.
     pub fn has_credentials(&self) -> bool {
         self.shown.contains("://***@")
     }
@@ -421,7 +427,7 @@ impl fmt::Debug for IndexUrl {
 }
 
 impl Value for IndexUrl {
-    const FORM: &'static str = "a URL of http or https";
+    const SYNTAX: &'static str = "an http or https URL";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
@@ -433,12 +439,12 @@ impl Value for IndexUrl {
     }
 }
 
-/// A text that is never shown.
+/// A secret text, which is masked in output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text. What is done with it must not show it.
+    /// Returns the secret. It must not be logged or displayed.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -451,7 +457,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Value for Secret {
-    const FORM: &'static str = "a text";
+    const SYNTAX: &'static str = "text";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
@@ -463,33 +469,33 @@ impl Value for Secret {
     }
 }
 
-/// Several values, in the order in which they are given.
+/// A list of values in their given order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
 pub(super) trait Item: Value {
-    const FORMS: &'static str;
+    const LIST_SYNTAX: &'static str;
 }
 
 impl Item for IndexUrl {
-    const FORMS: &'static str = "URLs of http or https, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of http or https URLs";
 }
 
 impl Item for Period {
-    const FORMS: &'static str = "times, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of durations";
 }
 
 impl Item for String {
-    const FORMS: &'static str = "texts, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list";
 }
 
 impl Item for PathBuf {
-    const FORMS: &'static str = "paths, with commas between them";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of paths";
 }
 
-#[allow(private_bounds, reason = "what a list can hold is a matter of this module")]
+#[allow(private_bounds, reason = "only types of this module are list items")]
 impl<T: Item> Value for List<T> {
-    const FORM: &'static str = T::FORMS;
+    const SYNTAX: &'static str = T::LIST_SYNTAX;
     const IS_SECRET: bool = T::IS_SECRET;
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
@@ -515,9 +521,9 @@ impl<T: Item> Value for List<T> {
     }
 }
 
-/// A value that is one of a few words.
+/// Defines an enumeration with one or more names per variant.
 macro_rules! words {
-    ($(#[$doc:meta])* $type:ident, $form:literal { $($(#[$variant_doc:meta])* $variant:ident = $first:literal $(| $other:literal)*,)* }) => {
+    ($(#[$doc:meta])* $type:ident, $syntax:literal { $($(#[$variant_doc:meta])* $variant:ident = $first:literal $(| $other:literal)*,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $type {
@@ -525,7 +531,7 @@ macro_rules! words {
         }
 
         impl Value for $type {
-            const FORM: &'static str = $form;
+            const SYNTAX: &'static str = $syntax;
 
             fn parse(text: &str, _: Dialect) -> Option<Self> {
                 match &*text.to_ascii_lowercase() {
@@ -545,41 +551,41 @@ macro_rules! words {
 }
 
 words! {
-    /// What is logged: this, and what is worse.
+    /// Minimum severity of log messages.
     Level, "one of trace, debug, info, warn, error, off (or warning, fatal, critical, notset)" {
-        /// Everything.
+        /// All messages.
         Trace = "trace" | "notset",
-        /// What helps to find a fault.
+        /// Debug messages and more severe ones.
         Debug = "debug",
-        /// Requests, start and end.
+        /// Requests, startup and shutdown, and more severe messages.
         Info = "info",
-        /// What somebody should know.
+        /// Warnings and errors.
         Warn = "warn" | "warning",
-        /// What has failed.
+        /// Errors only.
         Error = "error" | "fatal" | "critical",
-        /// Nothing.
+        /// Logging is disabled.
         Off = "off",
     }
 }
 
 words! {
-    /// How lines of the log look.
+    /// Format of log messages.
     LogFormat, "text (or console) or json" {
-        /// For people.
+        /// Plain text.
         Text = "text" | "console",
-        /// An object a line.
+        /// One JSON object per line.
         Json = "json",
     }
 }
 
 words! {
-    /// Where files are stored.
+    /// Storage of files.
     StorageType, "one of local, s3, hybrid" {
-        /// A folder of this machine.
+        /// A local directory.
         Local = "local",
-        /// A bucket.
+        /// A bucket, behind the cache directory.
         S3 = "s3",
-        /// A bucket, with a folder in front.
+        /// A bucket, behind a separate local directory.
         Hybrid = "hybrid",
     }
 }

@@ -1,23 +1,23 @@
-//! What a client says of who it is: the value of `Authorization` (RFC 9110, 11.6.2).
+//! Parser for the header `Authorization` (RFC 9110, 11.6.2).
 
 use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// The longest value that is looked at, in bytes.
+/// Maximum length of the header value in bytes.
 const MAX_LEN: usize = 2048;
-/// The user whose password is a token, as installers write it who know of no other way.
+/// User whose password is a token, a common convention of installers.
 const TOKEN_USER: &[u8] = b"__token__";
 
-/// What a client gives.
+/// Credentials of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Credentials<'v> {
     Token(Cow<'v, [u8]>),
     Password(Password),
 }
 
-/// A user and a password, with a colon between them.
+/// User and password with a colon between them.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Password {
     text: Vec<u8>,
@@ -29,7 +29,7 @@ impl Password {
         &self.text
     }
 
-    /// Empty if it is no text, which no name in a file is.
+    /// Returns the user, or an empty string (which matches no user) if it is not UTF-8.
     pub(super) fn user(&self) -> &str {
         std::str::from_utf8(&self.text[..self.colon]).unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl Password {
 }
 
 impl<'v> Credentials<'v> {
-    /// Reads the value of the header field: `Bearer` (RFC 6750) or `Basic` (RFC 7617). `None` for anything else.
+    /// Parses a header value: `Bearer` (RFC 6750) or `Basic` (RFC 7617). `None` for other schemes and malformed values.
     pub(super) fn parse(value: &'v str) -> Option<Self> {
         if value.len() > MAX_LEN {
             return None;
@@ -63,9 +63,9 @@ impl<'v> Credentials<'v> {
     }
 }
 
-/// Whether this is the value of an `Authorization` that somebody's credentials are looked for in.
+/// Returns whether the value contains supported credentials.
 ///
-/// What a fuzzer calls.
+/// For fuzzing.
 #[doc(hidden)]
 pub fn parse_authorization(value: &str) -> bool {
     Credentials::parse(value).is_some()
@@ -75,22 +75,22 @@ pub fn parse_authorization(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A user and a password, else a token.
-    type Given = Result<(String, Vec<u8>), Vec<u8>>;
+    /// User and password, or a token.
+    type Parsed = Result<(String, Vec<u8>), Vec<u8>>;
 
-    fn parse(value: &str) -> Option<Given> {
+    fn parse(value: &str) -> Option<Parsed> {
         Credentials::parse(value).map(|credentials| match credentials {
             Credentials::Token(token) => Err(token.into_owned()),
             Credentials::Password(both) => Ok((both.user().to_owned(), both.password().to_vec())),
         })
     }
 
-    fn basic(text: impl AsRef<[u8]>) -> Option<Given> {
+    fn basic(text: impl AsRef<[u8]>) -> Option<Parsed> {
         parse(&format!("Basic {}", BASE64_STANDARD.encode(text)))
     }
 
     #[test]
-    fn both_schemes_are_read() {
+    fn bearer_and_basic_are_parsed() {
         let token = |text: &str| Some(Err(text.into()));
         let password = |user: &str, password: &str| Some(Ok((user.into(), password.into())));
         assert_eq!(parse("Bearer abc"), token("abc"));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_nobody() {
+    fn other_values_are_rejected() {
         for value in ["", "Basic", "Bearer", "Digest a", "Basic !", "Basic YW5uOng", "Basic YW5u", "YW5uOng="]
         {
             assert_eq!(parse(value), None, "{value}");

@@ -1,4 +1,4 @@
-//! Who may ask, and how much.
+//! Access control: authentication and rate limits.
 //!
 //! ```no_run
 //! use pypi_proxy::guard::{Config, Guard};
@@ -11,12 +11,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod authenticator;
+mod client_address;
 mod credentials;
-mod files;
-mod limit;
-mod logins;
+mod login_files;
 mod password;
-mod peer;
+mod rate_limit;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -26,16 +26,16 @@ use std::time::{Duration, Instant};
 
 #[doc(hidden)]
 pub use credentials::parse_authorization;
-#[doc(hidden)]
-pub use files::parse_files;
 use ipnet::IpNet;
+#[doc(hidden)]
+pub use login_files::parse_files;
 
+use self::authenticator::Authenticator;
 use self::credentials::Credentials;
-use self::limit::{Client, Limiter};
-use self::logins::Logins;
+use self::rate_limit::{ClientId, RateLimiter};
 use crate::Error;
 
-/// Who may ask, and how much.
+/// Configuration of the access control.
 #[derive(Clone, Debug)]
 pub struct Config {
     tokens: Option<PathBuf>,
@@ -50,7 +50,7 @@ impl Config {
     /// Default of [`Config::reload_after`]: 5 seconds.
     pub const DEFAULT_RELOAD_AFTER: Duration = Duration::from_secs(5);
 
-    /// Everybody may ask as much as they want.
+    /// Creates a configuration without logins and limits.
     pub fn new() -> Self {
         Self {
             tokens: None,
@@ -62,51 +62,52 @@ impl Config {
         }
     }
 
-    /// Answers those who have a token of this file: in each line a token of at least 16 characters, or its SHA-256 as
-    /// `sha256:` and digits, and behind a blank, if there is one, the name of its owner; lines that begin with `#` are
-    /// passed over. Clients send it as `Authorization: Bearer`, or as the password of the user `__token__`. Default: none.
+    /// Requires a login, and accepts the tokens of this file. Each line has a token of at least 16 characters, or its
+    /// SHA-256 as `sha256:` and hexadecimal digits, optionally followed by a space and the name of its owner. Lines
+    /// that start with `#` are ignored. Clients send the token as `Authorization: Bearer`, or as the password of the
+    /// user `__token__`. Default: none.
     #[must_use]
     pub fn tokens_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.tokens = Some(path.into());
         self
     }
 
-    /// Answers users of this file, which is as `htpasswd -B` makes it: hashes are those of bcrypt with a cost of at most
-    /// 15, or of SHA-crypt with at most a million rounds. Passwords have less than 72 bytes for bcrypt, at most 256 for
-    /// SHA-crypt. Clients send `Authorization: Basic`. Default: none.
+    /// Requires a login, and accepts the users of this file in the format of `htpasswd -B`: bcrypt hashes with a cost
+    /// of at most 15, or SHA-crypt hashes with at most a million rounds. Passwords have less than 72 bytes for bcrypt
+    /// and at most 256 bytes for SHA-crypt. Clients send `Authorization: Basic`. Default: none.
     ///
-    /// If there are both files, either is enough. They may have 10,000 lines and 4 MiB each.
+    /// With both files, a token or a password is sufficient. Each file may have 10,000 lines and 4 MiB.
     #[must_use]
     pub fn htpasswd_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.users = Some(path.into());
         self
     }
 
-    /// How often the files are looked at for changes. One that can't be read any more, or is malformed, is told of in the
-    /// log and changes nothing. Default: [`Self::DEFAULT_RELOAD_AFTER`].
+    /// Sets the minimum time between checks for changes of the files. A changed file that is unreadable or malformed is
+    /// logged and ignored. Default: [`Self::DEFAULT_RELOAD_AFTER`].
     #[must_use]
     pub fn reload_after(mut self, time: Duration) -> Self {
         self.reload_after = time;
         self
     }
 
-    /// Whether metrics, `/health` and the page for people are also for those who may ask alone. Default: yes.
+    /// Requires a login for metrics, `/health` and the status page as well. Default: on.
     #[must_use]
     pub fn guards_metrics(mut self, is_on: bool) -> Self {
         self.guards_metrics = is_on;
         self
     }
 
-    /// Answers so many requests a second of each client on average, and so many at once; at least one. A client is a user or
-    /// the owner of a token, else an address of IPv4 or a network of 64 bits of IPv6. Of 65,536 clients it is known how
-    /// much they have asked. Default: no limit.
+    /// Limits the requests of each client to `per_second` on average and `burst` at once; at least 1 each. A client is
+    /// a user or the owner of a token, otherwise an IPv4 address or an IPv6 network of 64 bits. State is kept for the
+    /// 65,536 most recent clients. Default: no limit.
     #[must_use]
     pub fn rate_limit(mut self, per_second: u32, burst: u32) -> Self {
         self.rate = Some((per_second, burst));
         self
     }
 
-    /// Believes proxies with these addresses what they say of who has asked them, in `X-Forwarded-For`. Default: none.
+    /// Trusts `X-Forwarded-For` from proxies in these networks. Default: none.
     #[must_use]
     pub fn trusted_proxies(mut self, networks: impl IntoIterator<Item = IpNet>) -> Self {
         self.trusted.extend(networks);
@@ -120,93 +121,97 @@ impl Default for Config {
     }
 }
 
-/// Decides whether a request is answered.
+/// Decides whether a request is accepted.
 pub struct Guard {
-    logins: Option<Arc<Logins>>,
+    authenticator: Option<Arc<Authenticator>>,
     guards_metrics: bool,
-    limiter: Option<Mutex<Limiter>>,
-    begun: Instant,
+    limiter: Option<Mutex<RateLimiter>>,
+    start: Instant,
     trusted: Vec<IpNet>,
 }
 
-/// Why a request is not answered.
+/// Reason to reject a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// It is not known who asks.
-    Login,
-    /// They have asked too much; after this time they may again.
-    Rate(Duration),
-    /// Too many passwords wait for being checked.
-    Busy,
+pub(crate) enum Rejection {
+    /// Missing or wrong credentials.
+    Unauthenticated,
+    /// The client exceeded its rate limit; the time is the delay until a retry can succeed.
+    RateLimited(Duration),
+    /// The queue of password checks is full.
+    Overloaded,
 }
 
-/// What a request is for.
+/// Group of paths with the same access rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Area {
-    /// Pages, files and what else clients come for.
+    /// Pages and files.
     Index,
-    /// What the proxy tells of itself.
+    /// Metrics, health and status.
     Metrics,
-    /// What has a token of its own.
+    /// Administration, which has a separate token.
     Admin,
 }
 
 impl Guard {
-    /// Reads the files of who may ask.
+    /// Reads the files of tokens and users.
     ///
     /// # Errors
     ///
-    /// Fails if one of them can't be read or is malformed ([`Error::is_config`]).
+    /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
         let Config { tokens, users, guards_metrics, rate, trusted, reload_after } = config;
         let has_logins = tokens.is_some() || users.is_some();
-        let logins =
-            has_logins.then(|| Logins::open(tokens, users, reload_after).map(Arc::new)).transpose()?;
-        let limiter = rate.map(|(per_second, burst)| Mutex::new(Limiter::new(per_second, burst)));
-        Ok(Self { logins, guards_metrics, limiter, begun: Instant::now(), trusted })
+        let authenticator =
+            has_logins.then(|| Authenticator::open(tokens, users, reload_after).map(Arc::new)).transpose()?;
+        let limiter = rate.map(|(per_second, burst)| Mutex::new(RateLimiter::new(per_second, burst)));
+        Ok(Self { authenticator, guards_metrics, limiter, start: Instant::now(), trusted })
     }
 
-    /// The address of who asks over a connection from `peer`, with these proxies on the way.
+    /// Returns the client address for a connection from `peer` with this `X-Forwarded-For`.
     pub(crate) fn client(&self, peer: Option<IpAddr>, forwarded: &str) -> Option<IpAddr> {
-        peer::client(peer, forwarded, &self.trusted)
+        client_address::client_address(peer, forwarded, &self.trusted)
     }
 
-    /// Who asks, if anybody has to say so, and they may ask now.
-    pub(crate) async fn admit(
+    /// Checks a request, and returns the name of the user or token owner if the area requires a login.
+    pub(crate) async fn authorize(
         &self,
         area: Area,
         client: Option<IpAddr>,
         authorization: Option<&str>,
-    ) -> Result<Option<Arc<str>>, Refused> {
+    ) -> Result<Option<Arc<str>>, Rejection> {
         let is_open = area == Area::Admin || area == Area::Metrics && !self.guards_metrics;
-        let Some(logins) = self.logins.as_ref().filter(|_| !is_open) else {
-            return self.take(client.into()).map(|()| None);
+        let Some(authenticator) = self.authenticator.as_ref().filter(|_| !is_open) else {
+            return self.acquire(client.into()).map(|()| None);
         };
-        logins.refresh().await;
+        authenticator.refresh().await;
         let credentials = authorization.and_then(Credentials::parse);
-        if let Some(user) = credentials.as_ref().and_then(|credentials| logins.find(credentials)) {
-            return self.take(Client::User(user.clone())).map(|()| Some(user));
+        if let Some(user) = credentials.as_ref().and_then(|credentials| authenticator.find(credentials)) {
+            return self.acquire(ClientId::User(user.clone())).map(|()| Some(user));
         }
-        // Guessing counts, too, before it costs anything.
-        self.take(client.into())?;
+        // Failed logins count toward the limit of the address, before the password is hashed.
+        self.acquire(client.into())?;
         match credentials {
-            Some(Credentials::Password(password)) => logins.check(password).await.map(Some),
-            Some(Credentials::Token(_)) | None => Err(Refused::Login),
+            Some(Credentials::Password(password)) => authenticator.check(password).await.map(Some),
+            Some(Credentials::Token(_)) | None => Err(Rejection::Unauthenticated),
         }
     }
 
-    fn take(&self, client: Client) -> Result<(), Refused> {
+    fn acquire(&self, client: ClientId) -> Result<(), Rejection> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        let now = self.begun.elapsed();
-        limiter.lock().unwrap_or_else(PoisonError::into_inner).take(client, now).map_err(Refused::Rate)
+        let now = self.start.elapsed();
+        limiter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .acquire(client, now)
+            .map_err(Rejection::RateLimited)
     }
 }
 
-/// Shows nothing of who may ask.
+/// Omits the logins.
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guard")
-            .field("has_logins", &self.logins.is_some())
+            .field("has_logins", &self.authenticator.is_some())
             .field("guards_metrics", &self.guards_metrics)
             .field("has_limit", &self.limiter.is_some())
             .field("trusted", &self.trusted)

@@ -1,4 +1,4 @@
-//! The metadata of wheels, for indexes that do not have them as files of their own.
+//! Extracts the metadata of wheels, for indexes that do not offer it separately.
 
 mod source;
 mod sparse;

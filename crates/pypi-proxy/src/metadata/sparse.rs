@@ -1,4 +1,4 @@
-//! Parts of a file that is somewhere else.
+//! A remote file of which only some ranges are in memory.
 
 use std::cell::RefCell;
 use std::io;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-/// A file of which some parts are here. Reading what is not here fails, and tells what is missing.
+/// A file with some ranges in memory. Reading other ranges fails and records what is missing.
 pub(super) struct Sparse {
     len: u64,
     parts: Vec<(u64, Bytes)>,
@@ -26,7 +26,7 @@ impl Sparse {
         self.parts.push((start, bytes));
     }
 
-    /// What the last failed read was for.
+    /// Returns the range of the last failed read.
     pub(super) fn take_missing(&self) -> Option<Range<u64>> {
         self.missing.borrow_mut().take()
     }
@@ -41,7 +41,7 @@ impl rawzip::ReaderAt for Sparse {
         for (start, bytes) in &self.parts {
             let part = *start..start + bytes.len() as u64;
             if part.contains(&at) {
-                // It is part of what is in memory.
+                // Fits, because the range is in memory.
                 let from = usize::try_from(at - start).unwrap_or(usize::MAX);
                 let rest = &bytes[from..];
                 let len = rest.len().min(buffer.len());
@@ -50,6 +50,6 @@ impl rawzip::ReaderAt for Sparse {
             }
         }
         *self.missing.borrow_mut() = Some(at..end);
-        Err(io::Error::other("a part that is not here"))
+        Err(io::Error::other("the range is not in memory"))
     }
 }

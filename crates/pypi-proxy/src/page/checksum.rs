@@ -1,14 +1,14 @@
-//! Hashes that indexes offer in place of SHA-256, or beside it.
+//! File hashes other than SHA-256.
 
 use std::fmt;
 
-/// A hash of a file, other than SHA-256. The weaker of two is the lesser.
+/// A hash of a file other than SHA-256. Ordered from the weakest to the strongest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// MD5 (RFC 1321). It detects accidents, not attacks.
+    /// MD5 (RFC 1321). Detects accidental corruption, but no attacks.
     Md5([u8; 16]),
-    /// SHA-1. It detects accidents, not attacks.
+    /// SHA-1. Detects accidental corruption, but no attacks.
     Sha1([u8; 20]),
     /// SHA-224.
     Sha224([u8; 28]),
@@ -19,7 +19,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Reads hexadecimal digits. Returns `None` for another algorithm or number of digits.
+    /// Parses hexadecimal digits. Returns `None` for an unknown algorithm or a wrong number of digits.
     ///
     /// ```
     /// use pypi_proxy::Checksum;
@@ -39,7 +39,7 @@ impl Checksum {
         })
     }
 
-    /// Name of the algorithm, as pages spell it.
+    /// Name of the algorithm in lower case, as in the page's `hashes`.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Md5(_) => "md5",
@@ -50,7 +50,7 @@ impl Checksum {
         }
     }
 
-    /// Bytes of the hash.
+    /// Returns the bytes of the hash.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Md5(bytes) => bytes,
@@ -61,13 +61,13 @@ impl Checksum {
         }
     }
 
-    /// Whether it is stronger than SHA-256.
+    /// Returns whether the algorithm is stronger than SHA-256.
     pub(super) fn is_strong(&self) -> bool {
         matches!(self, Self::Sha384(_) | Self::Sha512(_))
     }
 }
 
-/// As in the fragment of a link: `sha512=` and hexadecimal digits.
+/// Formats the hash as in the fragment of a link: `sha512=` and hexadecimal digits.
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}=", self.algorithm())?;
@@ -75,7 +75,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The bytes of hexadecimal digits.
+/// Decodes exactly `2 * N` hexadecimal digits.
 pub(crate) fn bytes_of<const N: usize>(hex: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if hex.len() != N * 2 {

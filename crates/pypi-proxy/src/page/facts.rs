@@ -1,4 +1,4 @@
-//! What is learned of files when they are fetched, for indexes whose pages do not tell it.
+//! Facts about files that the proxy determined itself, because the index page lacks them.
 
 use std::collections::BTreeMap;
 
@@ -7,76 +7,75 @@ use serde::{Deserialize, Serialize};
 use super::bytes_of;
 use crate::store::Digest;
 
-/// The most files of a project that something is kept of.
+/// Maximum files per project with facts.
 const MAX_FILES: usize = 20_000;
 
-/// What is known of the files of a project beside what its page tells, by their names.
+/// Facts about the files of a project, by file name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Facts(BTreeMap<String, Fact>);
+pub(crate) struct ProjectFacts(BTreeMap<String, FileFacts>);
 
-/// What is known of a file whose hash the page tells: another file would have another hash.
+/// Facts about one file. Only recorded if the page has the file's hash, so that they can't belong to another file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fact {
-    /// Its length in bytes.
+pub(crate) struct FileFacts {
+    /// Length in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) size: Option<u64>,
-    /// When its host says that it was last changed, in the form of `upload-time`.
+    /// Value of `Last-Modified` from the file's host, in the format of `upload-time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<String>,
-    /// The SHA-256 of the wheel that metadata were looked for in.
+    /// SHA-256 of the wheel that was searched for metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wheel: Option<String>,
-    /// The SHA-256 of those metadata; `None` if they can't be read.
+    /// SHA-256 of its metadata; `None` if it can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) metadata: Option<String>,
 }
 
-impl Fact {
-    /// A length, and a value of `Last-Modified`.
+impl FileFacts {
+    /// Creates facts from the length and the value of `Last-Modified`.
     pub(crate) fn new(size: Option<u64>, modified: Option<&str>) -> Self {
         Self { size, time: modified.and_then(upload_time), ..Self::default() }
     }
 
-    /// The same of a wheel, with its metadata or that they can't be read. The hashes are SHA-256.
-    pub(crate) fn of_wheel(self, wheel: &Digest, metadata: Option<&Digest>) -> Self {
+    /// Adds the SHA-256 of the wheel and of its metadata, or `None` if the metadata can't be read.
+    pub(crate) fn with_wheel(self, wheel: &Digest, metadata: Option<&Digest>) -> Self {
         Self { wheel: Some(wheel.to_string()), metadata: metadata.map(Digest::to_string), ..self }
     }
 }
 
-impl Facts {
-    pub(crate) fn get(&self, file: &str) -> Option<&Fact> {
+impl ProjectFacts {
+    pub(crate) fn get(&self, file: &str) -> Option<&FileFacts> {
         self.0.get(file)
     }
 
-    /// Whether metadata were looked for in this wheel.
-    pub(crate) fn has_looked(&self, file: &str, wheel: &Digest) -> bool {
+    /// Returns whether the wheel with this SHA-256 was searched for metadata.
+    pub(crate) fn is_examined(&self, file: &str, wheel: &Digest) -> bool {
         self.get(file).and_then(|fact| bytes_of(fact.wheel.as_ref()?)) == Some(wheel.0)
     }
 
-    /// The SHA-256 of the metadata of this wheel, if they can be read.
+    /// Returns the SHA-256 of the wheel's metadata, if it could be read.
     pub(crate) fn metadata(&self, file: &str, wheel: &[u8; 32]) -> Option<[u8; 32]> {
-        if self.has_looked(file, &Digest(*wheel)) {
+        if self.is_examined(file, &Digest(*wheel)) {
             bytes_of(self.get(file)?.metadata.as_ref()?)
         } else {
             None
         }
     }
 
-    /// Forgets all metadata.
-    pub(crate) fn forget_metadata(&mut self) {
+    pub(crate) fn clear_metadata(&mut self) {
         for fact in self.0.values_mut() {
             (fact.wheel, fact.metadata) = (None, None);
         }
     }
 
-    /// Adds what is known of a file. Whether it is news.
-    pub(crate) fn learn(&mut self, file: &str, fact: Fact) -> bool {
+    /// Records facts about a file. Returns whether anything changed.
+    pub(crate) fn record(&mut self, file: &str, fact: FileFacts) -> bool {
         if self.0.len() >= MAX_FILES && !self.0.contains_key(file) {
             return false;
         }
-        let Fact { size, time, wheel, metadata } = fact;
+        let FileFacts { size, time, wheel, metadata } = fact;
         if !self.0.contains_key(file) {
-            self.0.insert(file.to_owned(), Fact::default());
+            self.0.insert(file.to_owned(), FileFacts::default());
         }
         let Some(known) = self.0.get_mut(file) else { return false };
         let before = known.clone();
@@ -88,20 +87,20 @@ impl Facts {
         *known != before
     }
 
-    /// Adds what somebody else knows, where nothing is known here.
-    pub(crate) fn join(&mut self, other: Self) {
+    /// Adds the facts of `other`. Existing facts take precedence.
+    pub(crate) fn merge(&mut self, other: Self) {
         for (file, fact) in other.0 {
             let own = self.0.remove(&file).unwrap_or_default();
-            self.learn(&file, fact);
-            self.learn(&file, own);
+            self.record(&file, fact);
+            self.record(&file, own);
         }
     }
 }
 
-/// The time of a header (RFC 9110, 5.6.7) as the standard writes it on pages (PEP 700).
+/// Converts an HTTP date (RFC 9110, section 5.6.7) to the format of `upload-time` (PEP 700).
 fn upload_time(header: &str) -> Option<String> {
     let time = httpdate::parse_http_date(header.trim()).ok()?;
-    // However it came, now it is `Sun, 06 Nov 1994 08:49:37 GMT`.
+    // Normalizes all three formats of HTTP dates to `Sun, 06 Nov 1994 08:49:37 GMT`.
     let text = httpdate::fmt_http_date(time);
     let part = |range: std::ops::Range<usize>| text.get(range);
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -114,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_pages() {
+    fn http_dates_are_converted_to_upload_times() {
         for (header, time) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some("1994-11-06T08:49:37Z")),
             ("Sunday, 06-Nov-94 08:49:37 GMT", Some("1994-11-06T08:49:37Z")),
@@ -125,32 +124,32 @@ mod tests {
     }
 
     #[test]
-    fn only_news_count() {
-        let mut facts = Facts::default();
-        assert!(facts.learn("a.whl", Fact::new(Some(1), None)));
-        assert!(!facts.learn("a.whl", Fact::new(Some(1), Some("never"))));
-        assert!(facts.learn("a.whl", Fact::new(None, Some("Sun, 06 Nov 1994 08:49:37 GMT"))));
-        let mut other = Facts::default();
+    fn only_changes_are_recorded() {
+        let mut facts = ProjectFacts::default();
+        assert!(facts.record("a.whl", FileFacts::new(Some(1), None)));
+        assert!(!facts.record("a.whl", FileFacts::new(Some(1), Some("never"))));
+        assert!(facts.record("a.whl", FileFacts::new(None, Some("Sun, 06 Nov 1994 08:49:37 GMT"))));
+        let mut other = ProjectFacts::default();
         let (wheel, metadata) = (Digest([1; 32]), Digest([2; 32]));
-        other.learn("a.whl", Fact::new(Some(2), None).of_wheel(&wheel, Some(&metadata)));
-        facts.join(other);
+        other.record("a.whl", FileFacts::new(Some(2), None).with_wheel(&wheel, Some(&metadata)));
+        facts.merge(other);
         let fact = facts.get("a.whl").unwrap();
         assert_eq!((fact.size, fact.time.is_some()), (Some(1), true));
         assert_eq!(facts.metadata("a.whl", &wheel.0), Some(metadata.0));
     }
 
     #[test]
-    fn metadata_are_those_of_one_wheel() {
+    fn metadata_belongs_to_one_wheel() {
         let (first, second, metadata) = (Digest([1; 32]), Digest([2; 32]), Digest([3; 32]));
-        let mut facts = Facts::default();
-        assert!(facts.learn("a.whl", Fact::default().of_wheel(&first, Some(&metadata))));
+        let mut facts = ProjectFacts::default();
+        assert!(facts.record("a.whl", FileFacts::default().with_wheel(&first, Some(&metadata))));
         assert_eq!(facts.metadata("a.whl", &first.0), Some(metadata.0));
-        assert_eq!((facts.metadata("a.whl", &second.0), facts.has_looked("a.whl", &second)), (None, false));
-        // Another file of this name, whose metadata can't be read.
-        assert!(facts.learn("a.whl", Fact::default().of_wheel(&second, None)));
-        assert_eq!((facts.metadata("a.whl", &second.0), facts.has_looked("a.whl", &second)), (None, true));
-        assert!(!facts.has_looked("a.whl", &first));
-        facts.forget_metadata();
-        assert!(!facts.has_looked("a.whl", &second));
+        assert_eq!((facts.metadata("a.whl", &second.0), facts.is_examined("a.whl", &second)), (None, false));
+        // Another wheel of the same name, whose metadata can't be read.
+        assert!(facts.record("a.whl", FileFacts::default().with_wheel(&second, None)));
+        assert_eq!((facts.metadata("a.whl", &second.0), facts.is_examined("a.whl", &second)), (None, true));
+        assert!(!facts.is_examined("a.whl", &first));
+        facts.clear_metadata();
+        assert!(!facts.is_examined("a.whl", &second));
     }
 }

@@ -1,4 +1,4 @@
-//! What a page tells of a file.
+//! Files on a page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,16 +10,16 @@ use super::json::number;
 use super::scan::Scanner;
 use crate::Error;
 
-/// What is kept of a file beside its object.
+/// Position of a file in the page's document.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
-    /// In the document of the page.
+pub(super) struct FileRecord {
+    /// Range of the JSON object in the document.
     pub(super) object: Range<u32>,
-    /// In the texts of the page.
+    /// Range of the name in the page's texts.
     pub(super) name: Range<u32>,
     pub(super) url: Range<u32>,
-    /// Whether the metadata are made here.
-    pub(super) is_made: bool,
+    /// The metadata hash was added by the proxy.
+    pub(super) is_extracted: bool,
 }
 
 pub(super) fn range(range: &Range<u32>) -> Range<usize> {
@@ -30,25 +30,26 @@ pub(super) fn range(range: &Range<u32>) -> Range<usize> {
 #[derive(Clone, Copy)]
 pub struct File<'p> {
     pub(super) page: &'p Page,
-    pub(super) record: &'p Record,
+    pub(super) record: &'p FileRecord,
 }
 
 impl<'p> File<'p> {
-    /// The name: ASCII without blanks and characters that have a meaning in paths and URLs.
+    /// Returns the file name: ASCII without white space and without characters that are special in paths or URLs.
     pub fn name(&self) -> &'p str {
         &self.page.texts[range(&self.record.name)]
     }
 
-    /// Where the upstream has the file, absolute or relative to the upstream's page.
+    /// Returns the URL of the file at the upstream, absolute or relative to the upstream's page.
     pub fn url(&self) -> &'p str {
         &self.page.texts[range(&self.record.url)]
     }
 
-    /// What else the upstream tells, of what is known here. It is read each time: of most files nobody asks for it.
+    /// Parses the other known fields. They are not stored, because they are needed for few files.
     pub fn details(&self) -> Details<'p> {
         let mut details = Details::default();
         let mut is_standard = false;
-        // The object was stepped over before, so that this can fail only for a text with an invalid escape in it.
+        // Parsing can fail only at an invalid escape in a string, because the syntax was checked when the page was
+        // parsed.
         let _ = Scanner::new(self.object()).object(|scanner, key| {
             match key {
                 b"hashes" => (details.sha256, details.checksum) = hashes(scanner)?,
@@ -63,7 +64,7 @@ impl<'p> File<'p> {
                         _ => (scanner.raw()? == b"true").then_some(Cow::Borrowed("")),
                     }
                 }
-                // The first of these keys is the one of the standard, whatever their order.
+                // `core-metadata` is the standard key and takes precedence over the older ones, in any order.
                 b"core-metadata" => {
                     (details.metadata, details.metadata_checksum) = metadata(scanner)?;
                     is_standard = true;
@@ -75,56 +76,56 @@ impl<'p> File<'p> {
             }
             Ok(())
         });
-        if let (true, Metadata::Present(Some(sha256))) = (self.record.is_made, details.metadata) {
-            details.metadata = Metadata::Made(sha256);
+        if let (true, Metadata::Present(Some(sha256))) = (self.record.is_extracted, details.metadata) {
+            details.metadata = Metadata::Extracted(sha256);
         }
         details
     }
 
-    /// The object of the file as JSON.
+    /// Returns the JSON object of the file.
     pub(super) fn object(&self) -> &'p [u8] {
         &self.page.json[range(&self.record.object)]
     }
 }
 
-/// What an upstream tells of a [`File`].
+/// Known fields of a [`File`] besides its name and URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Details<'p> {
-    /// The SHA-256 of its content.
+    /// SHA-256 of the content.
     pub sha256: Option<[u8; 32]>,
-    /// The strongest hash of its content, if that is another than SHA-256.
+    /// Strongest other hash of the content, unless SHA-256 is stronger.
     pub checksum: Option<Checksum>,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: Option<u64>,
-    /// The versions of Python that it is for.
+    /// Compatible Python versions, as a version specifier.
     pub requires_python: Option<Cow<'p, str>>,
-    /// When it was put there, as `yyyy-mm-ddThh:mm:ss.ffffffZ`.
+    /// Upload time as `yyyy-mm-ddThh:mm:ss.ffffffZ`.
     pub upload_time: Option<Cow<'p, str>>,
-    /// Whether the metadata of the wheel are a file of their own, with `.metadata` behind the URL.
+    /// Whether the wheel's metadata can be fetched separately, from the URL with `.metadata` appended.
     pub metadata: Metadata,
-    /// The strongest hash of those metadata, if that is another than SHA-256.
+    /// Strongest other hash of the metadata, unless SHA-256 is stronger.
     pub metadata_checksum: Option<Checksum>,
-    /// Whether the file was withdrawn, and why: installers take it only if nothing else will do.
+    /// Reason of a yanked file, possibly empty. Installers use a yanked file only if an exact version requires it.
     pub yanked: Option<Cow<'p, str>>,
-    /// Whether there is a signature, with `.asc` behind the URL.
+    /// Whether there is a signature at the URL with `.asc` appended.
     pub has_signature: Option<bool>,
-    /// Where its attestations are.
+    /// URL of the attestations.
     pub provenance: Option<Cow<'p, str>>,
 }
 
-/// What an upstream tells of the metadata of a [`File`].
+/// Availability of a wheel's metadata as a separate file (PEP 658).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Metadata {
-    /// Nothing.
+    /// The page does not say.
     #[default]
-    Untold,
-    /// They are not a file of their own.
+    Unknown,
+    /// Not available.
     Absent,
-    /// They are one, with this SHA-256.
+    /// Available, with this SHA-256 if the page has one.
     Present(Option<[u8; 32]>),
-    /// It says nothing. They were read out of the wheel here, and have this SHA-256.
-    Made([u8; 32]),
+    /// The page does not say. The proxy extracted the metadata from the wheel; this is its SHA-256.
+    Extracted([u8; 32]),
 }
 
 fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Cow<'a, str>>, Error> {
@@ -135,12 +136,12 @@ fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Cow<'a, str>>, Error> {
     Ok(None)
 }
 
-/// The SHA-256 of an object of hashes.
+/// Returns the SHA-256 from a JSON object of hashes.
 pub(super) fn sha256(object: &[u8]) -> Option<[u8; 32]> {
     hashes(&mut Scanner::new(object)).ok()?.0
 }
 
-/// The SHA-256, and the strongest of the other hashes unless SHA-256 is stronger.
+/// Parses an object of hashes: the SHA-256, and the strongest other hash unless SHA-256 is stronger.
 fn hashes(scanner: &mut Scanner<'_>) -> Result<(Option<[u8; 32]>, Option<Checksum>), Error> {
     if scanner.peek() != Some(b'{') {
         scanner.value()?;

@@ -1,4 +1,4 @@
-//! A project's page without some of its files.
+//! Removes files from a page.
 
 use std::collections::HashSet;
 
@@ -7,54 +7,57 @@ use super::{File, Page, json};
 use crate::Error;
 
 impl Page {
-    /// The page with those of its files that are to be kept, and without the versions that only others have. `None` if all
-    /// are kept.
+    /// Returns the page with the files that pass the filter, and without versions that have no such file. Returns
+    /// `None` if all files pass.
     ///
-    /// Its [`File::url`] is the name.
+    /// [`File::url`] of the new page is the bare file name.
     ///
     /// # Errors
     ///
-    /// Fails if it gets larger than 2 GiB ([`Error::is_limit`]).
-    pub(crate) fn filtered(&self, mut is_kept: impl FnMut(File<'_>) -> bool) -> Result<Option<Self>, Error> {
-        let (kept, gone): (Vec<_>, Vec<_>) = self.files().partition(|file| is_kept(*file));
-        if gone.is_empty() {
+    /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
+    pub(crate) fn filtered(
+        &self,
+        mut is_included: impl FnMut(File<'_>) -> bool,
+    ) -> Result<Option<Self>, Error> {
+        let (included, excluded): (Vec<_>, Vec<_>) = self.files().partition(|file| is_included(*file));
+        if excluded.is_empty() {
             return Ok(None);
         }
-        let mut lost: HashSet<_> = gone.iter().filter_map(|file| version(file.name())).collect();
-        for version in kept.iter().filter_map(|file| version(file.name())) {
-            lost.remove(&version);
+        let mut lost_versions: HashSet<_> = excluded.iter().filter_map(|file| version(file.name())).collect();
+        for version in included.iter().filter_map(|file| version(file.name())) {
+            lost_versions.remove(&version);
         }
-        let head = Self {
+        let envelope = Self {
             api_version: self.api_version,
             serial: self.serial,
             meta: self.meta.clone(),
-            members: self.members.clone(),
+            other_fields: self.other_fields.clone(),
             name: self.name.clone(),
-            versions: self.versions.as_deref().map(|versions| without(versions, &lost)),
+            versions: self.versions.as_deref().map(|versions| without_versions(versions, &lost_versions)),
             ..Self::empty()
         };
         let mut out = Vec::with_capacity(self.json.len());
         out.extend_from_slice(json::START);
-        for (index, file) in kept.iter().enumerate() {
+        for (index, file) in included.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
             }
             out.extend_from_slice(file.object());
         }
-        head.write_end(&mut out);
+        envelope.write_end(&mut out);
         Self::from_json(out).map(Some)
     }
 }
 
-/// The items of a list of versions but for some.
-fn without(versions: &[u8], lost: &HashSet<String>) -> Vec<u8> {
+/// Removes versions from the items of a JSON array.
+fn without_versions(versions: &[u8], lost_versions: &HashSet<String>) -> Vec<u8> {
     let list = [b"[", versions, b"]"].concat();
     let mut out = Vec::with_capacity(versions.len());
-    // The list was stepped over before.
+    // The syntax was checked when the page was parsed.
     let _ = Scanner::new(&list).array(|scanner| {
         let version = scanner.raw()?;
         let text = std::str::from_utf8(version).unwrap_or_default().trim_matches('"');
-        if !lost.contains(&text.to_ascii_lowercase()) {
+        if !lost_versions.contains(&text.to_ascii_lowercase()) {
             if !out.is_empty() {
                 out.push(b',');
             }
@@ -65,8 +68,8 @@ fn without(versions: &[u8], lost: &HashSet<String>) -> Vec<u8> {
     out
 }
 
-/// The version in the name of a file, in lower case. If it is written in another way than on the page, the page goes on to
-/// tell it, as it may.
+/// Parses the version from a file name, in lower case. If the page spells it differently, the version stays on the
+/// page, which the standard allows.
 fn version(file: &str) -> Option<String> {
     let version = if file.ends_with(".whl") || file.ends_with(".egg") {
         file.split('-').nth(1)?
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_in_names_of_files() {
+    fn versions_are_parsed_from_file_names() {
         for (file, expected) in [
             ("demo-1.0-py3-none-any.whl", Some("1.0")),
             ("demo_x-1.0+Local.1-2-cp39-abi3-linux.whl", Some("1.0+local.1")),
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn other_fields_are_preserved() {
         let document = br#"{"meta":{"api-version":"1.4","_last-serial":7,"x":1},"name":"Demo","files":[
             {"filename":"demo-1.0.tar.gz","url":"https://files.example.org/demo-1.0.tar.gz","hashes":{},"x":[1]},
             {"filename":"demo-2.0.tar.gz","url":"../2","hashes":{}}],

@@ -1,4 +1,4 @@
-//! Reading the HTML form of a project's page, which is all that many mirrors have.
+//! Parses project pages in HTML, the only format of many mirrors.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use crate::Error;
 use crate::error::Kind;
 use crate::name::is_file_name;
 
-/// Hashes that a link may carry in its fragment: those that every Python has.
+/// Hash algorithms that a link may have in its fragment: those that every Python supports.
 const ALGORITHMS: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Page {
-    /// Reads a page in the form `application/vnd.pypi.simple.v1+html`, or one that is just a list of links.
+    /// Parses a page in the format `application/vnd.pypi.simple.v1+html`, or a plain list of links.
     ///
-    /// The file is what the last part of the link's path names, for the text of a link is cut short on some servers.
-    /// Links to something else are left out. What the attributes of a link tell becomes the file's; there are no sizes
-    /// and times in this form.
+    /// The file name is the last segment of the link's path, because some servers abbreviate the text of a link. Links
+    /// to anything else are ignored. The `data-` attributes of a link become fields of the file; HTML has no sizes and
+    /// upload times.
     ///
     /// ```
     /// use pypi_proxy::Page;
@@ -36,12 +36,12 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Fails if it says that it is of another version than 1 ([`Error::is_page`]).
+    /// Fails if the page declares an API version other than 1 ([`Error::is_page`]).
     pub fn from_html(document: &[u8]) -> Result<Self, Error> {
-        Self::from_json(Links::read(document)?.into_json())
+        Self::from_json(Links::parse(document)?.into_json())
     }
 
-    /// The same as [`Page::from_json_with_metadata`] is to [`Page::from_json`].
+    /// Like [`Page::from_html`], with metadata as in [`Page::from_json_with_metadata`].
     ///
     /// # Errors
     ///
@@ -50,32 +50,32 @@ impl Page {
         document: &[u8],
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Self, Error> {
-        Self::from_json_with_metadata(Links::read(document)?.into_json(), metadata)
+        Self::from_json_with_metadata(Links::parse(document)?.into_json(), metadata)
     }
 
-    /// The same, with what was learned of the files since.
+    /// Like [`Page::from_html`], with sizes, times and metadata from `facts`.
     #[cfg(feature = "proxy")]
-    pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::Facts) -> Result<Self, Error> {
-        let mut links = Links::read(document)?;
-        links.add(facts);
+    pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::ProjectFacts) -> Result<Self, Error> {
+        let mut links = Links::parse(document)?;
+        links.add_facts(facts);
         Self::from_json_with_metadata(links.into_json(), |wheel, sha256| facts.metadata(wheel, sha256))
     }
 }
 
 impl Links {
-    fn read(document: &[u8]) -> Result<Self, Error> {
+    fn parse(document: &[u8]) -> Result<Self, Error> {
         let mut links = Self::default();
         for token in Tokenizer::new(document) {
             let Ok(token) = token;
             if let Token::StartTag(tag) = token {
-                links.take(&tag)?;
+                links.add_tag(&tag)?;
             }
         }
         Ok(links)
     }
 }
 
-/// What is found in the document, to be written as an upstream with the JSON form would have.
+/// Links and metadata of the document, to be written as JSON.
 #[derive(Default)]
 struct Links {
     base: Option<Url>,
@@ -97,16 +97,16 @@ struct Link {
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_python: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    core_metadata: Option<Told>,
+    core_metadata: Option<AttributeValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gpg_sig: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    yanked: Option<Told>,
+    yanked: Option<AttributeValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provenance: Option<String>,
 }
 
-/// At most one hash: a link has one fragment.
+/// At most one hash, because a link has one fragment.
 struct Hashes(Option<(&'static str, String)>);
 
 impl Serialize for Hashes {
@@ -115,10 +115,10 @@ impl Serialize for Hashes {
     }
 }
 
-/// What an attribute tells that may be just there.
+/// Value of an attribute that may be empty.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Told {
+enum AttributeValue {
     Bool(bool),
     Text(String),
     Hash(Hashes),
@@ -126,11 +126,11 @@ enum Told {
 
 #[cfg(feature = "proxy")]
 impl Links {
-    /// Adds sizes and times of files that were learned.
-    fn add(&mut self, facts: &super::Facts) {
+    /// Adds the sizes and times from `facts`.
+    fn add_facts(&mut self, facts: &super::ProjectFacts) {
         for link in &mut self.files {
             let Some(fact) = facts.get(&link.filename) else { continue };
-            // Without a hash it may be another file by now.
+            // Without a hash, the file may have been replaced.
             if !matches!(link.hashes.0, Some(("sha256", _))) {
                 continue;
             }
@@ -147,7 +147,7 @@ fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
 }
 
 impl Links {
-    fn take(&mut self, tag: &StartTag<()>) -> Result<(), Error> {
+    fn add_tag(&mut self, tag: &StartTag<()>) -> Result<(), Error> {
         match &**tag.name {
             b"a" => self.files.extend(self.link(tag)),
             b"base" if self.base.is_none() => {
@@ -165,7 +165,7 @@ impl Links {
         };
         match &*name {
             "pypi:repository-version" if content.split('.').next() != Some("1") => {
-                return Err(Error::with(Kind::Page, "another version of the API"));
+                return Err(Error::with(Kind::Page, "unsupported API version"));
             }
             "pypi:project-status" => self.status = Some(content.into_owned()),
             "pypi:project-status-reason" => self.reason = Some(content.into_owned()),
@@ -179,9 +179,9 @@ impl Links {
         let href = href.trim();
         let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
         let path = url.split_once('?').map_or(url, |(path, _)| path);
-        let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
-        let filename = percent_encoding::percent_decode_str(last).decode_utf8().ok()?;
-        // Links to folders, pages and other sites.
+        let segment = path.rsplit_once('/').map_or(path, |(_, segment)| segment);
+        let filename = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
+        // Ignores links to folders, pages and other sites.
         let is_file = is_file_name(&filename) && filename.contains('-') && filename.contains('.');
         let url = match &self.base {
             Some(base) => base.join(url).ok()?.into(),
@@ -197,12 +197,13 @@ impl Links {
             upload_time: None,
             requires_python: text(b"data-requires-python"),
             core_metadata: metadata.map(|text| match hash(&text) {
-                Some(hash) => Told::Hash(Hashes(Some(hash))),
-                None => Told::Bool(!text.eq_ignore_ascii_case("false")),
+                Some(hash) => AttributeValue::Hash(Hashes(Some(hash))),
+                None => AttributeValue::Bool(!text.eq_ignore_ascii_case("false")),
             }),
             gpg_sig: text(b"data-gpg-sig").map(|text| text.eq_ignore_ascii_case("true")),
-            yanked: text(b"data-yanked")
-                .map(|text| if text.is_empty() { Told::Bool(true) } else { Told::Text(text) }),
+            yanked: text(b"data-yanked").map(|text| {
+                if text.is_empty() { AttributeValue::Bool(true) } else { AttributeValue::Text(text) }
+            }),
             provenance: text(b"data-provenance"),
         })
     }
@@ -228,18 +229,18 @@ impl Links {
             files: Vec<Link>,
         }
         let Self { status, reason, files, .. } = self;
-        // Later versions demand sizes, which this form has not.
+        // Later versions require sizes, which HTML lacks.
         let document = Document {
             meta: Meta { api_version: "1.0" },
             project_status: status.map(|status| Status { status, reason }),
             files,
         };
-        // Strings, lists and numbers can always be written.
-        json::to_vec(&document).unwrap_or_default()
+        // Serializing strings, lists and numbers can't fail.
+        tightwire_json::to_vec(&document).unwrap_or_default()
     }
 }
 
-/// The first `algorithm=digits` among those that `&` separates.
+/// Returns the first `algorithm=digits` in a fragment separated by `&`.
 fn hash(fragment: &str) -> Option<(&'static str, String)> {
     fragment.split('&').find_map(|part| {
         let (name, value) = part.split_once('=')?;

@@ -16,7 +16,7 @@ use crate::name::normalize;
 
 const JSON_START: &[u8] = br#"{"meta":{"api-version":"1.0"},"projects":["#;
 
-/// The projects of an index, of which there may be a million: one buffer and the places of the names in it.
+/// List of the projects of an index, possibly a million: one buffer, and the positions of the names in it.
 ///
 /// ```
 /// use pypi_proxy::ProjectList;
@@ -28,18 +28,18 @@ const JSON_START: &[u8] = br#"{"meta":{"api-version":"1.0"},"projects":["#;
 /// ```
 #[derive(Clone)]
 pub struct ProjectList {
-    /// The document for clients.
+    /// Document for clients.
     json: Bytes,
     names: Vec<Range<u32>>,
 }
 
 impl ProjectList {
-    /// Reads a list in the form `application/vnd.pypi.simple.v1+json`. Its bytes are passed on.
+    /// Parses a list in the format `application/vnd.pypi.simple.v1+json`. The document is passed on unchanged.
     ///
     /// # Errors
     ///
-    /// Fails if it is not JSON in UTF-8 with a list of projects, or of another version than 1; if a project has no name or
-    /// one that can't be a project's; and if an object has two equal keys or a key with an escape ([`Error::is_page`]).
+    /// Fails if the document is not JSON in UTF-8 with a list of projects, has an API version other than 1, has a
+    /// project without a valid name, or has an object with duplicate keys or a key with an escape ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
         super::json::check(&document)?;
         let mut names = Vec::new();
@@ -58,18 +58,18 @@ impl ProjectList {
         })?;
         scanner.end()?;
         if !has_projects {
-            return Err(scanner.error("there is no list of projects"));
+            return Err(scanner.error("the list of projects is missing"));
         }
         Ok(Self { json: document.into(), names })
     }
 
-    /// Reads a list of links.
+    /// Parses a list of links in HTML.
     ///
-    /// A project is what the last part of the link's path names. Links to something else are left out.
+    /// The project name is the last segment of the link's path. Links to anything else are ignored.
     ///
     /// # Errors
     ///
-    /// Fails if it has more than 4 GiB ([`Error::is_limit`]).
+    /// Fails if the list is larger than 4 GiB ([`Error::is_limit`]).
     pub fn from_html(document: &[u8]) -> Result<Self, Error> {
         let mut list = Builder::default();
         for token in Tokenizer::new(document) {
@@ -87,19 +87,19 @@ impl ProjectList {
         list.build()
     }
 
-    /// The names of several lists, each once whatever its spelling, in the order of their normal forms. The spelling is that
-    /// of the first list that has it.
+    /// Merges lists. Each project is listed once, sorted by its normalized name and spelled as in the first list that
+    /// has it.
     ///
     /// # Errors
     ///
-    /// Fails if that is more than 4 GiB ([`Error::is_limit`]).
+    /// Fails if the list is larger than 4 GiB ([`Error::is_limit`]).
     pub fn merge<'l>(lists: impl IntoIterator<Item = &'l Self>) -> Result<Self, Error> {
         let mut names: Vec<_> = lists
             .into_iter()
             .flat_map(Self::names)
             .filter_map(|name| Some((normalize(name).ok()?, name)))
             .collect();
-        // Stable, so that the first list comes first.
+        // The sort is stable, so the spelling of the first list wins.
         names.sort_by(|(left, _), (right, _)| left.cmp(right));
         names.dedup_by(|(later, _), (earlier, _)| later == earlier);
         let mut list = Builder::default();
@@ -109,50 +109,50 @@ impl ProjectList {
         list.build()
     }
 
-    /// The list with those of its names that are to be kept, which are asked about in their normal forms.
+    /// Returns the list of the projects that pass the filter, which is called with normalized names.
     ///
     /// # Errors
     ///
     /// As [`Self::merge`].
     #[cfg(feature = "proxy")]
-    pub(crate) fn filtered(&self, is_kept: impl Fn(&str) -> bool) -> Result<Self, Error> {
+    pub(crate) fn filtered(&self, is_included: impl Fn(&str) -> bool) -> Result<Self, Error> {
         let mut list = Builder::default();
         for name in self.names() {
-            if normalize(name).is_ok_and(|normal| is_kept(&normal)) {
+            if normalize(name).is_ok_and(|normal| is_included(&normal)) {
                 list.push(name);
             }
         }
         list.build()
     }
 
-    /// The names as they are spelled.
+    /// Returns the names as spelled in the list.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        // They were read as text, without an escape.
+        // The parser has checked that names are UTF-8 without escapes.
         self.names.iter().map(|name| std::str::from_utf8(&self.json[range(name)]).unwrap_or_default())
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     #[cfg(feature = "proxy")]
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn size_in_memory(&self) -> usize {
         self.json.len() + self.names.len() * size_of::<Range<u32>>()
     }
 
-    /// The list in the form `application/vnd.pypi.simple.v1+json`.
+    /// Returns the list in the format `application/vnd.pypi.simple.v1+json`.
     pub fn json(&self) -> &Bytes {
         &self.json
     }
 
-    /// The list in the form `application/vnd.pypi.simple.v1+html`, in pieces of about 64 KiB: it is twice as long as the
-    /// other, and nothing keeps it.
+    /// Returns the list in the format `application/vnd.pypi.simple.v1+html`, in chunks of about 64 KiB. It is twice as
+    /// long as the JSON and is not stored.
     pub fn html(&self) -> impl Iterator<Item = Vec<u8>> {
-        let start = b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
-            <meta name=\"pypi:repository-version\" content=\"1.0\">\n<title>Simple index</title>\n</head>\n<body>\n";
+        let start = b"<!DOCTYPE html>\n<html>\n<envelope>\n<meta charset=\"utf-8\">\n\
+            <meta name=\"pypi:repository-version\" content=\"1.0\">\n<title>Simple index</title>\n</envelope>\n<body>\n";
         let body = self.names.chunks(1024).map(|names| {
             let mut out = Vec::with_capacity(64 * 1024);
             for name in names {
                 let name = std::str::from_utf8(&self.json[range(name)]).unwrap_or_default();
                 let normal = normalize(name).unwrap_or_default();
-                // Writing into a vector does not fail, and no character of a name needs an escape.
+                // Writing to a vector can't fail, and names need no escaping.
                 let _ = writeln!(out, "<a href=\"{normal}/\">{name}</a><br>");
             }
             out
@@ -161,9 +161,9 @@ impl ProjectList {
     }
 }
 
-/// Where the name of a project is, without its quotes.
+/// Parses a project. Returns the position of its name without the quotes.
 fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
-    let mut place = None;
+    let mut position = None;
     scanner.object(|scanner, key| {
         if key != b"name" {
             return scanner.pass();
@@ -171,15 +171,15 @@ fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
         let value = scanner.value()?;
         let inner = value.start + 1..value.end.saturating_sub(1);
         if scanner.slice(&inner).is_none_or(|name| normalize(name).is_err()) {
-            return Err(scanner.error("not the name of a project"));
+            return Err(scanner.error("invalid project name"));
         }
-        place = Some(inner);
+        position = Some(inner);
         Ok(())
     })?;
-    place.ok_or_else(|| scanner.error("a project without name"))
+    position.ok_or_else(|| scanner.error("a project without a name"))
 }
 
-/// Writes a list.
+/// Writes a list in JSON.
 struct Builder {
     json: Vec<u8>,
     names: Vec<Range<u32>>,
@@ -192,7 +192,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Leaves out what is no name.
+    /// Appends a project; ignores invalid names.
     fn push(&mut self, name: &str) {
         if normalize(name).is_err() {
             return;
@@ -207,13 +207,13 @@ impl Builder {
     fn build(mut self) -> Result<ProjectList, Error> {
         self.json.extend_from_slice(b"]}");
         if u32::try_from(self.json.len()).is_err() {
-            return Err(Error::with(Kind::Limit, "the size of a page"));
+            return Err(Error::with(Kind::Limit, "the list is larger than 4 GiB"));
         }
         Ok(ProjectList { json: self.json.into(), names: self.names })
     }
 }
 
-/// Shows how long it is.
+/// Shows only the number of projects.
 impl fmt::Debug for ProjectList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProjectList").field("projects", &self.names.len()).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Pages of a package index: what an upstream sends, and what clients get of it.
+//! Pages of a package index: parsing them as an upstream sends them, and writing them for clients.
 
 mod checksum;
 #[cfg(feature = "proxy")]
@@ -17,7 +17,7 @@ pub use checksum::Checksum;
 #[cfg(feature = "proxy")]
 pub(crate) use checksum::bytes_of;
 #[cfg(feature = "proxy")]
-pub(crate) use facts::{Fact, Facts};
+pub(crate) use facts::{FileFacts, ProjectFacts};
 pub use file::{Details, File, Metadata};
 pub use list::ProjectList;
 pub use project::{ApiVersion, Page};

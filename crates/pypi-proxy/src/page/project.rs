@@ -6,19 +6,19 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use super::File;
-use super::file::Record;
+use super::file::FileRecord;
 
-/// The version of the simple repository API that a page is written in. The major number is 1.
+/// Version of the simple repository API that a page uses. The major version is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApiVersion {
-    /// The minor number.
+    /// Minor version.
     pub minor: u8,
 }
 
 impl ApiVersion {
-    /// 1.0, the first.
+    /// 1.0, the first version.
     pub const MIN: Self = Self { minor: 0 };
-    /// 1.4, the newest that is known here. Pages of newer versions are passed on as pages of this one.
+    /// 1.4, the newest supported version. Pages of newer versions are passed on as version 1.4.
     pub const MAX: Self = Self { minor: 4 };
 }
 
@@ -28,13 +28,14 @@ impl fmt::Display for ApiVersion {
     }
 }
 
-/// From so many files on, looking at all is slower than looking at a few.
-const MANY: usize = 32;
+/// From this number of files on, files are searched in an index sorted by name.
+const SORTED_SEARCH_MIN: usize = 32;
 
-/// The files of a project, from a page of an upstream.
+/// A project's page as parsed from an upstream: the files and their fields.
 ///
-/// What the upstream tells of a file is kept as it is, known or not; only its URL is replaced by the bare name, which is
-/// relative to the page, so that clients come back here. [`File::url`] is the upstream's.
+/// All fields of the upstream, known or unknown, are passed on unchanged, except for the URLs of the files: they are
+/// replaced by the bare file name, which is relative to the page, so that clients download from the proxy.
+/// [`File::url`] returns the URL of the upstream.
 ///
 /// ```
 /// use pypi_proxy::Page;
@@ -55,86 +56,86 @@ const MANY: usize = 32;
 pub struct Page {
     pub(super) api_version: ApiVersion,
     pub(super) serial: Option<u64>,
-    /// Members of `meta` that are not told by the fields above, each with a comma in front.
+    /// Other fields of `meta`, each with a leading comma.
     pub(super) meta: Vec<u8>,
-    /// The same of the page itself.
-    pub(super) members: Vec<u8>,
+    /// Other fields of the page, each with a leading comma.
+    pub(super) other_fields: Vec<u8>,
     pub(super) name: String,
-    /// The items of `versions`, as they came.
+    /// Items of the array `versions`, unchanged.
     pub(super) versions: Option<Vec<u8>>,
-    pub(super) files: Vec<Record>,
-    /// The document for clients.
+    pub(super) files: Vec<FileRecord>,
+    /// Document for clients.
     pub(super) json: Bytes,
     /// Names and URLs of the files.
     pub(super) texts: String,
     pub(super) skipped: usize,
-    /// The files in the order of their names, once somebody has asked for one of many.
-    pub(super) order: OnceLock<Box<[u32]>>,
+    /// Indexes of the files sorted by name. Created by the first search if there are at least [`SORTED_SEARCH_MIN`] files.
+    pub(super) sorted: OnceLock<Box<[u32]>>,
 }
 
 impl Page {
-    /// The version of the API that the page is written in.
+    /// API version of the page.
     pub fn api_version(&self) -> ApiVersion {
         self.api_version
     }
 
-    /// The number that the upstream counts its changes with, if it tells: one that goes backwards is from an old copy.
+    /// Serial number of the page, if the upstream sends one. A lower number than before comes from an outdated copy.
     pub fn last_serial(&self) -> Option<u64> {
         self.serial
     }
 
-    /// The name as the upstream gives it; empty if it does not.
+    /// Project name as spelled by the upstream; empty if the page has none.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The files, in the order of the upstream.
+    /// Returns the files in the order of the upstream.
     pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
         self.files.iter().map(|record| File { page: self, record })
     }
 
-    /// The file with this name; the first of several.
+    /// Returns the file with this name; the first if there are several.
     pub fn file(&self, name: &str) -> Option<File<'_>> {
-        if self.files.len() < MANY {
+        if self.files.len() < SORTED_SEARCH_MIN {
             return self.files().find(|file| file.name() == name);
         }
         let file = |index: u32| File { page: self, record: &self.files[index as usize] };
-        let order = self.order.get_or_init(|| {
-            // An object has more than one byte, and all are in a document of less than 4 GiB.
-            let mut order: Box<[u32]> = (0..u32::try_from(self.files.len()).unwrap_or(u32::MAX)).collect();
-            order.sort_by_key(|index| file(*index).name());
-            order
+        let sorted = self.sorted.get_or_init(|| {
+            // Fits: each file takes more than one byte of a document of less than 4 GiB.
+            let mut sorted: Box<[u32]> = (0..u32::try_from(self.files.len()).unwrap_or(u32::MAX)).collect();
+            sorted.sort_by_key(|index| file(*index).name());
+            sorted
         });
-        let at = order.partition_point(|index| file(*index).name() < name);
-        let found = file(*order.get(at)?);
+        let at = sorted.partition_point(|index| file(*index).name() < name);
+        let found = file(*sorted.get(at)?);
         (found.name() == name).then_some(found)
     }
 
-    /// Names and URLs of the files.
+    /// Returns the names and URLs of all files as one string, to detect changes.
     #[cfg(feature = "proxy")]
     pub(crate) fn locations(&self) -> &str {
         &self.texts
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     #[cfg(feature = "proxy")]
-    pub(crate) fn weight(&self) -> usize {
-        let records = self.files.len() * (size_of::<Record>() + size_of::<u32>());
+    pub(crate) fn size_in_memory(&self) -> usize {
+        let records = self.files.len() * (size_of::<FileRecord>() + size_of::<u32>());
         self.json.len()
             + self.texts.len()
             + self.meta.len()
-            + self.members.len()
+            + self.other_fields.len()
             + records
             + size_of::<Self>()
     }
 
-    /// How many files of the upstream are left out, because their names or URLs can't be used.
+    /// Number of files that are left out because of an invalid name or URL.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 }
 
-/// Shows what it is about, not all of the files.
+/// Shows the number of files instead of the files.
 impl fmt::Debug for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Page")

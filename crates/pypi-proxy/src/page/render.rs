@@ -1,4 +1,4 @@
-//! Writing a project's page.
+//! Writes project pages as JSON and HTML.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -10,22 +10,22 @@ use super::{ApiVersion, Details, Metadata, Page, json};
 use crate::Error;
 
 impl Page {
-    /// The page in the form `application/vnd.pypi.simple.v1+json`.
+    /// Returns the page in the format `application/vnd.pypi.simple.v1+json`.
     pub fn json(&self) -> &Bytes {
         &self.json
     }
 
-    /// Appends what follows the list of files in the document.
+    /// Appends everything after the list of files to the JSON document.
     pub(super) fn write_end(&self, out: &mut Vec<u8>) {
-        // Writing into a vector does not fail.
+        // Writing to a vector can't fail.
         let _ = write!(out, r#"],"meta":{{"api-version":"{}""#, self.api_version);
         if let Some(serial) = self.serial {
             let _ = write!(out, r#","_last-serial":{serial}"#);
         }
         out.extend_from_slice(&self.meta);
         out.extend_from_slice(b"},\"name\":");
-        let _ = ::json::to_buf(out, &self.name);
-        out.extend_from_slice(&self.members);
+        let _ = ::tightwire_json::to_buf(out, &self.name);
+        out.extend_from_slice(&self.other_fields);
         if let Some(versions) = &self.versions {
             out.extend_from_slice(b",\"versions\":[");
             out.extend_from_slice(versions);
@@ -34,14 +34,14 @@ impl Page {
         out.push(b'}');
     }
 
-    /// One page of those of several indexes: a file of a name that several of them have is that of the first, versions are
-    /// those of all, and everything else is told by the first.
+    /// Merges the pages of several indexes. If several have a file of the same name, the first one wins; versions are
+    /// united; all other fields are those of the first page.
     ///
-    /// Its [`File::url`](super::File::url) is the name. There is at least one page.
+    /// [`File::url`](super::File::url) of the merged page is the bare file name.
     ///
     /// # Errors
     ///
-    /// Fails if it gets larger than 2 GiB ([`Error::is_limit`]).
+    /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
     pub fn merge<'p>(pages: impl IntoIterator<Item = &'p Self>) -> Result<Self, Error> {
         let pages: Vec<_> = pages.into_iter().collect();
         let mut merged = match pages.first() {
@@ -49,7 +49,7 @@ impl Page {
             None => Self::empty(),
         };
         merged.api_version = pages.iter().map(|page| page.api_version).min().unwrap_or(ApiVersion::MIN);
-        // Serials of several indexes have no order.
+        // Serials of different indexes can't be compared.
         merged.serial = merged.serial.filter(|_| pages.len() == 1);
         merged.versions = union(&pages);
         let mut names = HashSet::new();
@@ -66,22 +66,23 @@ impl Page {
         Self::from_json(out)
     }
 
-    /// The page in the form `application/vnd.pypi.simple.v1+html`, which is frozen: what came later is in JSON alone.
+    /// Returns the page in the format `application/vnd.pypi.simple.v1+html`. That format is frozen: later fields exist
+    /// in JSON only.
     pub fn to_html(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.json.len());
-        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<envelope>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(out, "<meta name=\"pypi:repository-version\" content=\"{}\">", self.api_version);
         let (status, reason) = self.status();
         meta(&mut out, "pypi:project-status", status.as_deref());
         meta(&mut out, "pypi:project-status-reason", reason.as_deref());
         out.extend_from_slice(b"<title>Links for ");
         escape(&mut out, &self.name);
-        out.extend_from_slice(b"</title>\n</head>\n<body>\n<h1>Links for ");
+        out.extend_from_slice(b"</title>\n</envelope>\n<body>\n<h1>Links for ");
         escape(&mut out, &self.name);
         out.extend_from_slice(b"</h1>\n");
         for file in self.files() {
             let details = file.details();
-            // The characters of a name need no escape, neither here nor in a URL.
+            // File names need no escaping, neither in HTML nor in a URL.
             let name = file.name();
             out.extend_from_slice(b"<a href=\"");
             out.extend_from_slice(name.as_bytes());
@@ -101,12 +102,12 @@ impl Page {
         out
     }
 
-    /// What the upstream tells of the state of the project, and why.
+    /// Parses `project-status`: the status and its reason.
     fn status(&self) -> (Option<String>, Option<String>) {
         let (mut status, mut reason) = (None, None);
-        let members = [b"{", self.members.strip_prefix(b",").unwrap_or_default(), b"}"].concat();
-        // These members were stepped over before.
-        let _ = Scanner::new(&members).object(|scanner, key| {
+        let other_fields = [b"{", self.other_fields.strip_prefix(b",").unwrap_or_default(), b"}"].concat();
+        // The syntax was checked when the page was parsed.
+        let _ = Scanner::new(&other_fields).object(|scanner, key| {
             if key != b"project-status" || scanner.peek() != Some(b'{') {
                 return scanner.pass();
             }
@@ -123,13 +124,13 @@ impl Page {
     }
 }
 
-/// The versions of all pages, `None` unless each of them tells its own.
+/// Unites the versions of all pages. Returns `None` unless every page has versions.
 fn union(pages: &[&Page]) -> Option<Vec<u8>> {
     let mut known = HashSet::new();
     let mut out = Vec::new();
     for page in pages {
         let list = [b"[", page.versions.as_deref()?, b"]"].concat();
-        // The list was stepped over before.
+        // The syntax was checked when the page was parsed.
         let _ = Scanner::new(&list).array(|scanner| {
             let version = scanner.raw()?;
             if known.insert(version.to_vec()) {
@@ -150,8 +151,8 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
     }
     let sha256 = match details.metadata {
         Metadata::Present(sha256) => Some(sha256),
-        Metadata::Made(sha256) => Some(Some(sha256)),
-        Metadata::Untold | Metadata::Absent => None,
+        Metadata::Extracted(sha256) => Some(Some(sha256)),
+        Metadata::Unknown | Metadata::Absent => None,
     };
     if let Some(sha256) = sha256 {
         for name in ["data-dist-info-metadata", "data-core-metadata"] {
@@ -194,7 +195,7 @@ fn meta(out: &mut Vec<u8>, name: &str, content: Option<&str>) {
     }
 }
 
-/// Text and values of attributes.
+/// Escapes text and attribute values.
 fn escape(out: &mut Vec<u8>, text: &str) {
     for byte in text.bytes() {
         match byte {

@@ -1,13 +1,13 @@
-//! A walk over the members of a JSON document that leaves its text where it is.
+//! Finds the fields of a JSON document without parsing their values.
 //!
-//! A page is passed on as it came, but for few members. What is needed for that are their places, not their values: this
-//! finds members by their keys and steps over values, several times faster than reading them. Every document that it
-//! accepts is JSON, but for two things: that the bytes are UTF-8 is a matter of its caller, and half of a surrogate pair is
-//! found only in a string that is read.
+//! A page is passed on nearly unchanged. Only the positions of some fields are needed, so the scanner finds fields by
+//! key and skips values, which is several times faster than parsing them. Everything it accepts is JSON, with two
+//! exceptions: the caller has to check that the document is UTF-8, and a lone surrogate is detected only in strings
+//! that are read.
 //!
-//! It refuses some JSON: keys with escapes, and objects with two equal keys. Keys are compared as bytes here and as text
-//! by clients, which also disagree on which of two equal keys counts. So no key could be passed on that a client takes for
-//! one that was read or replaced here.
+//! The scanner rejects some valid JSON: keys with escapes and objects with duplicate keys. It compares keys as bytes,
+//! clients compare them as text, and clients disagree on which of two duplicate keys counts. Otherwise a document could
+//! have a key that a client takes for one that was read or replaced here.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use crate::Error;
 use crate::error::Kind;
 
-/// Values nested deeper than this are refused.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 64;
 
 pub(super) struct Scanner<'a> {
@@ -44,7 +44,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte after white space, without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.skip_blanks();
         self.bytes.get(self.position).copied()
@@ -57,14 +57,15 @@ impl<'a> Scanner<'a> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        if self.eat(byte) { Ok(()) } else { Err(self.error("another character was expected")) }
+        if self.eat(byte) { Ok(()) } else { Err(self.error("unexpected character")) }
     }
 
-    /// Calls `member` with each key and the scanner in front of its value, which it has to take.
+    /// Parses an object. Calls `member` with each key while the scanner is in front of the value, which `member` must
+    /// consume.
     ///
     /// # Errors
     ///
-    /// Fails at a key with an escape, and at the second of two equal keys.
+    /// Fails at a key with an escape and at a duplicate key.
     pub(super) fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &'a [u8]) -> Result<(), Error>,
@@ -81,7 +82,7 @@ impl<'a> Scanner<'a> {
             let problem = if key.contains(&b'\\') {
                 Some("a key with an escape")
             } else {
-                (!keys.insert(key)).then_some("a key that is there twice")
+                (!keys.insert(key)).then_some("duplicate key")
             };
             if let Some(problem) = problem {
                 self.position = start;
@@ -95,7 +96,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Calls `item` with the scanner in front of each item, which it has to take.
+    /// Parses an array. Calls `item` with the scanner in front of each item, which `item` must consume.
     pub(super) fn array(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<(), Error>,
@@ -112,10 +113,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What is between the quotes, escapes as they are.
+    /// Parses a string. Returns the bytes between the quotes, with escapes.
     fn string(&mut self) -> Result<&'a [u8], Error> {
         if self.bytes.get(self.position) != Some(&b'"') {
-            return Err(self.error("a string was expected"));
+            return Err(self.error("expected a string"));
         }
         let start = self.position + 1;
         let mut at = start;
@@ -130,37 +131,37 @@ impl<'a> Scanner<'a> {
                     Some(len) => at += 1 + len,
                     None => {
                         self.position = at;
-                        return Err(self.error("an escape that is none"));
+                        return Err(self.error("invalid escape"));
                     }
                 },
                 None => {
                     self.position = self.bytes.len();
-                    return Err(self.error("a string does not end"));
+                    return Err(self.error("unterminated string"));
                 }
                 Some(_) => {
                     self.position = at;
-                    return Err(self.error("a control character in a string"));
+                    return Err(self.error("control character in a string"));
                 }
             }
         }
     }
 
-    /// The text of a string, unescaped.
+    /// Parses a string and unescapes it.
     ///
     /// # Errors
     ///
-    /// Fails if the next value is no string, or has escapes that are not valid.
+    /// Fails if the next value is not a string or has invalid escapes.
     pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Error> {
         self.skip_blanks();
         let start = self.position;
         let raw = self.string()?;
         unescape(raw).ok_or_else(|| {
             self.position = start;
-            self.error("a string is not valid")
+            self.error("invalid string")
         })
     }
 
-    /// Steps over a value and tells where it is.
+    /// Skips a value and returns its position.
     pub(super) fn value(&mut self) -> Result<Range<usize>, Error> {
         self.skip_blanks();
         let start = self.position;
@@ -168,25 +169,23 @@ impl<'a> Scanner<'a> {
         Ok(start..self.position)
     }
 
-    /// Steps over a value.
     pub(super) fn pass(&mut self) -> Result<(), Error> {
         self.skip(0)
     }
 
-    /// Steps over a value and gives its text.
+    /// Skips a value and returns its bytes.
     pub(super) fn raw(&mut self) -> Result<&'a [u8], Error> {
         let range = self.value()?;
         Ok(&self.bytes[range])
     }
 
-    /// The text at a place.
     pub(super) fn slice(&self, place: &Range<usize>) -> Option<&'a str> {
         std::str::from_utf8(self.bytes.get(place.clone())?).ok()
     }
 
     fn skip(&mut self, depth: usize) -> Result<(), Error> {
         if depth > MAX_DEPTH {
-            return Err(self.error("nested too deep"));
+            return Err(self.error("nested too deeply"));
         }
         match self.peek() {
             Some(b'"') => self.string().map(drop),
@@ -196,13 +195,13 @@ impl<'a> Scanner<'a> {
             Some(b'f') => self.word(b"false"),
             Some(b'n') => self.word(b"null"),
             Some(_) => self.number(),
-            None => Err(self.error("the document ends too early")),
+            None => Err(self.error("unexpected end of the document")),
         }
     }
 
     fn word(&mut self, word: &[u8]) -> Result<(), Error> {
         if !self.bytes[self.position..].starts_with(word) {
-            return Err(self.error("no value"));
+            return Err(self.error("invalid value"));
         }
         self.position += word.len();
         Ok(())
@@ -233,19 +232,19 @@ impl<'a> Scanner<'a> {
     fn digits(&mut self) -> Result<(), Error> {
         let count = self.bytes[self.position..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
-            return Err(self.error("no value"));
+            return Err(self.error("invalid value"));
         }
         self.position += count;
         Ok(())
     }
 
-    /// Nothing but blanks may be left.
+    /// Fails unless only white space is left.
     pub(super) fn end(&mut self) -> Result<(), Error> {
-        if self.peek().is_some() { Err(self.error("something behind the document")) } else { Ok(()) }
+        if self.peek().is_some() { Err(self.error("data after the document")) } else { Ok(()) }
     }
 }
 
-/// The keys of one object. Nearly all objects have few, for which comparing with each is faster than hashing.
+/// Keys of one object. Most objects have few keys, and comparing them is faster than hashing.
 #[derive(Default)]
 struct Keys<'a> {
     few: [&'a [u8]; 16],
@@ -254,7 +253,7 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Whether the key is new.
+    /// Returns whether the key is new.
     fn insert(&mut self, key: &'a [u8]) -> bool {
         if self.few[..self.count].contains(&key) {
             return false;
@@ -270,7 +269,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The length of what follows the backslash of an escape.
+/// Returns the length of an escape after its backslash.
 fn escape(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(1),
@@ -279,9 +278,10 @@ fn escape(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes there are before the first quote, backslash or control character.
+/// Returns the number of bytes before the first quote, backslash or control character.
 ///
-/// Most strings have 10 to 70 bytes: words of eight, without setting anything up, beat searches made for long texts.
+/// Most strings have 10 to 70 bytes. Testing words of eight bytes without any setup is faster than searches optimized
+/// for long texts.
 fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGHS: u64 = ONES * 0x80;
@@ -290,7 +290,8 @@ fn plain(bytes: &[u8]) -> usize {
     let mut words = bytes.chunks_exact(8);
     for word in words.by_ref() {
         let word = word.try_into().map_or(0, u64::from_le_bytes);
-        // The high bit of each byte that is zero, or below 0x20; never that of a byte that comes before the first such.
+        // Sets the high bit of each byte that is zero (or below 0x20). Bits of later bytes may be wrong, but only the
+        // first one is used.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word;
         let quote = zero(word ^ (ONES * u64::from(b'"')));
         let backslash = zero(word ^ (ONES * u64::from(b'\\')));
@@ -305,13 +306,13 @@ fn plain(bytes: &[u8]) -> usize {
     count + words.remainder().iter().position(is_special).unwrap_or(words.remainder().len())
 }
 
-/// `None` if an escape is not valid.
+/// Returns `None` if an escape is invalid.
 fn unescape(raw: &[u8]) -> Option<Cow<'_, str>> {
     if !raw.contains(&b'\\') {
         return std::str::from_utf8(raw).ok().map(Cow::Borrowed);
     }
     let quoted = [b"\"", raw, b"\""].concat();
-    json::from_slice::<String>(&quoted).ok().map(Cow::Owned)
+    tightwire_json::from_slice::<String>(&quoted).ok().map(Cow::Owned)
 }
 
 #[cfg(test)]
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found_in_place() {
+    fn fields_are_found_by_position() {
         let document = br#" { "a" : [1, {"b": "x\"y"}] , "c":"d\u0065" } "#;
         let mut scanner = Scanner::new(document);
         let mut found = Vec::new();
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_rejected() {
         let deep = "[".repeat(100_000);
         let wrong = [
             "",
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_escapes_and_equal_keys_are_refused_at_every_level() {
+    fn escaped_and_duplicate_keys_are_rejected_at_every_level() {
         let many: Vec<_> = (0..40).map(|number| format!("\"{number}\":0")).collect();
         for (around, behind) in [("", ""), ("[", "]"), (r#"{"x":"#, "}"), (r#"[{"x":[{"y":"#, "}]}]")] {
             let is_accepted = |object: &str| is_accepted(&format!("{around}{object}{behind}"));
@@ -400,10 +401,10 @@ mod tests {
     }
 
     proptest! {
-        /// But for keys that are refused, of which texts this short have none.
+        /// The pattern generates no texts with keys that the scanner rejects.
         #[test]
-        fn what_is_accepted_is_json_and_the_reverse(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
-            prop_assert_eq!(is_accepted(&document), json::from_str::<json::Value>(&document).is_ok());
+        fn accepts_exactly_valid_json(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
+            prop_assert_eq!(is_accepted(&document), tightwire_json::from_str::<tightwire_json::Value>(&document).is_ok());
         }
     }
 }

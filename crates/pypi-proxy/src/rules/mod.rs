@@ -1,7 +1,6 @@
-//! What clients may have: projects by their names, files by their age, and files that were yanked.
+//! Rules that restrict projects by name, files by age, and yanked files.
 //!
-//! Rules change pages and refuse files; none of them changes what is kept of an index. All of them are off until they are
-//! set.
+//! Rules filter pages and reject files; cached data is not changed. All rules are off by default.
 //!
 //! ```
 //! use std::time::Duration;
@@ -9,7 +8,7 @@
 //!
 //! let rules = Rules::new()
 //!     .deny([ProjectPattern::parse("*-nightly")?])
-//!     // What is ours comes from the second index, whoever else uses such names.
+//!     // Private projects come from the second index only.
 //!     .only_from(ProjectPattern::parse("acme-*")?, 1)
 //!     .min_age(Duration::from_secs(7 * 86400))
 //!     .min_age_exempt([ProjectPattern::parse("acme-*")?])
@@ -19,45 +18,45 @@
 //! ```
 
 mod pattern;
-mod refusal;
+mod violation;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub use pattern::ProjectPattern;
-pub(crate) use refusal::Refusal;
+pub(crate) use violation::RuleViolation;
 
 use crate::page::{Details, Page, ProjectList};
 use crate::{Error, ProjectName};
 
-/// No age is longer: times that are added up stay within what calendars have.
+/// Maximum age, which keeps sums of times within the range of calendars.
 const MAX_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// What becomes of files that were yanked (PEP 592).
+/// Treatment of yanked files (PEP 592).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Yanked {
-    /// They are on pages with their mark; installers take them only if nothing else will do.
+    /// Listed with their mark; installers use them only if a pinned version requires it.
     #[default]
     Keep,
-    /// They are on no page. Who knows the URL of one, from a lock file, still gets it.
+    /// Removed from pages, but served to clients that know the URL, for example from a lock file.
     Hide,
-    /// They are on no page, and nobody gets them.
+    /// Removed from pages and not served.
     Refuse,
 }
 
-/// What becomes of files whose age is not told, where there is a least age.
+/// Treatment of files without an upload time if there is a minimum age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownAge {
-    /// They count as old enough.
+    /// Files of unknown age are old enough.
     Allow,
-    /// They count as too young.
+    /// Files of unknown age are too young.
     #[default]
     Deny,
 }
 
-/// What clients may have.
+/// Rules for projects and files.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     allow: Vec<ProjectPattern>,
@@ -69,108 +68,107 @@ pub struct Rules {
     yanked: Yanked,
 }
 
-/// A page as the rules leave it.
+/// A page after filtering.
 #[derive(Debug)]
-pub(crate) struct Ruled {
+pub(crate) struct FilteredPage {
     pub(crate) page: Arc<Page>,
-    /// When the next file gets old enough.
+    /// Time at which the next file becomes old enough.
     pub(crate) next: Option<SystemTime>,
-    /// When the last one did.
+    /// Time at which the last listed file became old enough.
     pub(crate) last: Option<SystemTime>,
 }
 
-fn any(patterns: &[ProjectPattern], normal: &str) -> bool {
+fn matches_any(patterns: &[ProjectPattern], normal: &str) -> bool {
     patterns.iter().any(|pattern| pattern.matches(normal))
 }
 
 impl Rules {
-    /// Everything may be had.
+    /// Creates an empty set of rules, which allows everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows these projects, and no others. Default: all.
+    /// Allows only these projects. Default: all.
     #[must_use]
     pub fn allow(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
         self.allow.extend(patterns);
         self
     }
 
-    /// Denies these projects, also if they are allowed. Default: none.
+    /// Denies these projects, with precedence over [`allow`](Self::allow). Default: none.
     #[must_use]
     pub fn deny(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
         self.deny.extend(patterns);
         self
     }
 
-    /// Takes projects with such names from one index alone, by its place from 0: no other is asked for them, so that
-    /// nobody can put something in the place of a private project by using its name elsewhere. Of several patterns for a
-    /// name the first counts. Default: all indexes are asked for all projects.
+    /// Takes matching projects from a single index, by its position from 0. No other index is contacted for them, which
+    /// prevents dependency confusion. The first matching pattern wins. Default: every index may have every project.
     #[must_use]
     pub fn only_from(mut self, pattern: ProjectPattern, index: usize) -> Self {
         self.only_from.push((pattern, index));
         self
     }
 
-    /// Holds files back until their upload was this long ago, at most 100 years. Default: no time at all.
+    /// Sets the minimum time since the upload of a file, at most 100 years. Default: zero.
     #[must_use]
     pub fn min_age(mut self, age: Duration) -> Self {
         self.min_age = age.min(MAX_AGE);
         self
     }
 
-    /// Projects whose files may be of any age. Default: none.
+    /// Exempts these projects from the minimum age. Default: none.
     #[must_use]
     pub fn min_age_exempt(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
         self.exempt.extend(patterns);
         self
     }
 
-    /// What becomes of files whose index does not tell when they were uploaded. Default: [`UnknownAge::Deny`], as
-    /// installers do that look at ages themselves.
+    /// Sets the treatment of files without an upload time. Default: [`UnknownAge::Deny`], as in installers with age
+    /// checks.
     #[must_use]
     pub fn min_age_unknown(mut self, unknown: UnknownAge) -> Self {
         self.unknown_age = unknown;
         self
     }
 
-    /// What becomes of files that were yanked. Default: [`Yanked::Keep`].
+    /// Sets the treatment of yanked files. Default: [`Yanked::Keep`].
     #[must_use]
     pub fn yanked(mut self, yanked: Yanked) -> Self {
         self.yanked = yanked;
         self
     }
 
-    /// Whether there is any rule.
+    /// Returns whether there is any rule.
     pub(crate) fn is_on(&self) -> bool {
-        self.is_about_projects() || self.is_about_files()
+        self.restricts_projects() || self.restricts_files()
     }
 
-    fn is_about_projects(&self) -> bool {
+    fn restricts_projects(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.only_from.is_empty())
     }
 
-    fn is_about_files(&self) -> bool {
+    fn restricts_files(&self) -> bool {
         !self.min_age.is_zero() || self.yanked != Yanked::Keep
     }
 
-    /// Whether there may be something of a project.
-    pub(crate) fn project(&self, name: &ProjectName) -> Result<(), Refusal> {
-        self.named(name.as_str())
+    /// Checks whether clients may use a project.
+    pub(crate) fn project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
+        self.check_name(name.as_str())
     }
 
-    fn named(&self, normal: &str) -> Result<(), Refusal> {
-        if any(&self.deny, normal) {
-            return Err(Refusal::Denied);
+    fn check_name(&self, normal: &str) -> Result<(), RuleViolation> {
+        if matches_any(&self.deny, normal) {
+            return Err(RuleViolation::Denied);
         }
-        if !self.allow.is_empty() && !any(&self.allow, normal) {
-            return Err(Refusal::NotAllowed);
+        if !self.allow.is_empty() && !matches_any(&self.allow, normal) {
+            return Err(RuleViolation::NotAllowed);
         }
         Ok(())
     }
 
-    /// Whether an index may be asked for a project.
-    pub(crate) fn may_ask(&self, name: &ProjectName, index: usize) -> bool {
+    /// Returns whether an index may be contacted for a project.
+    pub(crate) fn is_index_allowed(&self, name: &ProjectName, index: usize) -> bool {
         self.is_from(name.as_str(), index)
     }
 
@@ -179,67 +177,69 @@ impl Rules {
         only.is_none_or(|(_, only)| *only == index)
     }
 
-    /// Whether clients may have a file now.
+    /// Checks whether clients may download a file now.
     pub(crate) fn file(
         &self,
         project: &ProjectName,
         file: &Details<'_>,
         now: SystemTime,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RuleViolation> {
         if self.yanked == Yanked::Refuse && file.yanked.is_some() {
-            return Err(Refusal::Yanked);
+            return Err(RuleViolation::Yanked);
         }
-        if self.min_age.is_zero() || any(&self.exempt, project.as_str()) {
+        if self.min_age.is_zero() || matches_any(&self.exempt, project.as_str()) {
             return Ok(());
         }
-        match (self.ripe(file), self.unknown_age) {
-            (Some(ripe), _) if ripe > now => Err(Refusal::Young { age: self.min_age, until: ripe }),
-            (None, UnknownAge::Deny) => Err(Refusal::AgeUnknown),
+        match (self.allowed_at(file), self.unknown_age) {
+            (Some(allowed_at), _) if allowed_at > now => {
+                Err(RuleViolation::TooYoung { age: self.min_age, until: allowed_at })
+            }
+            (None, UnknownAge::Deny) => Err(RuleViolation::AgeUnknown),
             _ => Ok(()),
         }
     }
 
-    /// When a file is old enough, `None` if that is not known.
-    fn ripe(&self, file: &Details<'_>) -> Option<SystemTime> {
+    /// Returns the time at which a file is old enough, if its upload time is known.
+    fn allowed_at(&self, file: &Details<'_>) -> Option<SystemTime> {
         let uploaded: jiff::Timestamp = file.upload_time.as_deref()?.parse().ok()?;
         Some(SystemTime::from(uploaded) + self.min_age)
     }
 
-    /// The page of a project with what clients may have now.
+    /// Removes the files that clients may not use now from a page.
     pub(crate) fn page(
         &self,
         project: &ProjectName,
         page: Arc<Page>,
         now: SystemTime,
-    ) -> Result<Ruled, Error> {
+    ) -> Result<FilteredPage, Error> {
         let (mut next, mut last) = (None, None);
-        if !self.is_about_files() {
-            return Ok(Ruled { page, next, last });
+        if !self.restricts_files() {
+            return Ok(FilteredPage { page, next, last });
         }
-        let has_age = !self.min_age.is_zero() && !any(&self.exempt, project.as_str());
+        let has_age = !self.min_age.is_zero() && !matches_any(&self.exempt, project.as_str());
         let shown = page.filtered(|file| {
             let details = file.details();
             if self.yanked != Yanked::Keep && details.yanked.is_some() {
                 return false;
             }
-            if has_age && let Some(ripe) = self.ripe(&details) {
-                if ripe > now {
-                    next = Some(next.map_or(ripe, |next: SystemTime| next.min(ripe)));
+            if has_age && let Some(allowed_at) = self.allowed_at(&details) {
+                if allowed_at > now {
+                    next = Some(next.map_or(allowed_at, |next: SystemTime| next.min(allowed_at)));
                 } else {
-                    last = last.max(Some(ripe));
+                    last = last.max(Some(allowed_at));
                 }
             }
             self.file(project, &details, now).is_ok()
         })?;
-        Ok(Ruled { page: shown.map_or(page, Arc::new), next, last })
+        Ok(FilteredPage { page: shown.map_or(page, Arc::new), next, last })
     }
 
-    /// The list of an index with the projects that clients may have from it.
+    /// Removes the projects that clients may not use from the project list of an index.
     pub(crate) fn list(&self, list: Arc<ProjectList>, index: usize) -> Result<Arc<ProjectList>, Error> {
-        if !self.is_about_projects() {
+        if !self.restricts_projects() {
             return Ok(list);
         }
-        let is_shown = |normal: &str| self.named(normal).is_ok() && self.is_from(normal, index);
+        let is_shown = |normal: &str| self.check_name(normal).is_ok() && self.is_from(normal, index);
         list.filtered(is_shown).map(Arc::new)
     }
 }
@@ -256,7 +256,7 @@ mod tests {
         ProjectPattern::parse(text).unwrap()
     }
 
-    /// Seconds since 1970.
+    /// Seconds since the Unix epoch.
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
@@ -264,7 +264,7 @@ mod tests {
     fn page() -> Arc<Page> {
         let document = br#"{"meta":{"api-version":"1.1"},"name":"demo","versions":["1.0","1.1","2.0","3.0","4.0"],"files":[
             {"filename":"demo-1.0.tar.gz","url":"a","upload-time":"1970-01-01T00:00:10Z"},
-            {"filename":"demo-1.1-py3-none-any.whl","url":"b","upload-time":"1970-01-01T00:00:20.5Z"},
+            {"filename":"demo-1.1-py3-none-matches_any.whl","url":"b","upload-time":"1970-01-01T00:00:20.5Z"},
             {"filename":"demo-1.1.tar.gz","url":"c","upload-time":"1970-01-01T00:00:30Z"},
             {"filename":"demo-2.0.tar.gz","url":"d"},
             {"filename":"demo-3.0.tar.gz","url":"e","upload-time":"yesterday"},
@@ -273,30 +273,31 @@ mod tests {
     }
 
     fn shown(rules: &Rules, now: u64) -> (Vec<String>, Option<SystemTime>, Option<SystemTime>) {
-        let Ruled { page, next, last } = rules.page(&name("demo"), page(), at(now)).unwrap();
+        let FilteredPage { page, next, last } = rules.page(&name("demo"), page(), at(now)).unwrap();
         (page.files().map(|file| file.name().to_owned()).collect(), next, last)
     }
 
     #[test]
-    fn denying_is_stronger_than_allowing() {
+    fn deny_patterns_precede_allow_patterns() {
         let rules = Rules::new().allow([pattern("acme-*"), pattern("six")]).deny([pattern("*-nightly")]);
         assert_eq!(rules.project(&name("six")), Ok(()));
         assert_eq!(rules.project(&name("acme.tools")), Ok(()));
-        assert_eq!(rules.project(&name("acme_nightly")), Err(Refusal::Denied));
-        assert_eq!(rules.project(&name("numpy")), Err(Refusal::NotAllowed));
+        assert_eq!(rules.project(&name("acme_nightly")), Err(RuleViolation::Denied));
+        assert_eq!(rules.project(&name("numpy")), Err(RuleViolation::NotAllowed));
     }
 
     #[test]
-    fn the_first_pattern_tells_the_index() {
+    fn first_matching_pattern_selects_the_index() {
         let rules = Rules::new().only_from(pattern("acme-core"), 2).only_from(pattern("acme-*"), 1);
-        let asked = |project| (0..3).map(|index| rules.may_ask(&name(project), index)).collect::<Vec<_>>();
-        assert_eq!(asked("acme-core"), [false, false, true]);
-        assert_eq!(asked("acme-tools"), [false, true, false]);
-        assert_eq!(asked("six"), [true, true, true]);
+        let allowed =
+            |project| (0..3).map(|index| rules.is_index_allowed(&name(project), index)).collect::<Vec<_>>();
+        assert_eq!(allowed("acme-core"), [false, false, true]);
+        assert_eq!(allowed("acme-tools"), [false, true, false]);
+        assert_eq!(allowed("six"), [true, true, true]);
     }
 
     #[test]
-    fn files_appear_when_they_are_old_enough() {
+    fn files_are_listed_once_they_are_old_enough() {
         let rules = Rules::new().min_age(Duration::from_secs(100));
         let half = at(120) + Duration::from_millis(500);
         assert_eq!(shown(&rules, 104), (vec![], Some(at(105)), None));
@@ -304,10 +305,10 @@ mod tests {
         assert_eq!(shown(&rules, 109), (vec![old.clone()], Some(at(110)), Some(at(105))));
         let first = "demo-1.0.tar.gz".to_owned();
         assert_eq!(shown(&rules, 120), (vec![first.clone(), old.clone()], Some(half), Some(at(110))));
-        let wheel = "demo-1.1-py3-none-any.whl".to_owned();
+        let wheel = "demo-1.1-py3-none-matches_any.whl".to_owned();
         assert_eq!(shown(&rules, 121), (vec![first, wheel, old], Some(at(130)), Some(half)));
         assert_eq!(shown(&rules, 130).1, None);
-        // Those of unknown age come with the other setting, and all with an exemption.
+        // Files of unknown age are listed with the other setting, and all files with an exemption.
         assert_eq!(shown(&rules, 1000).0.len(), 4);
         assert_eq!(shown(&rules.clone().min_age_unknown(UnknownAge::Allow), 0).0.len(), 2);
         assert_eq!(
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_goes_with_the_last_of_its_files() {
+    fn version_is_removed_with_its_last_file() {
         let versions = |rules: &Rules, now| {
             let page = rules.page(&name("demo"), page(), at(now)).unwrap().page;
             serde_json::from_slice::<serde_json::Value>(page.json()).unwrap()["versions"].to_string()
@@ -329,13 +330,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_yanked_is_hidden_or_refused() {
+    fn yanked_files_are_hidden_or_refused() {
         let page = page();
         let yanked = page.file("demo-4.0.tar.gz").unwrap().details();
         let file = |rules: Rules| rules.file(&name("demo"), &yanked, at(0));
         assert_eq!(file(Rules::new()), Ok(()));
         assert_eq!(file(Rules::new().yanked(Yanked::Hide)), Ok(()));
-        assert_eq!(file(Rules::new().yanked(Yanked::Refuse)), Err(Refusal::Yanked));
+        assert_eq!(file(Rules::new().yanked(Yanked::Refuse)), Err(RuleViolation::Yanked));
         for yanked in [Yanked::Hide, Yanked::Refuse] {
             assert_eq!(shown(&Rules::new().yanked(yanked), 0).0.len(), 5);
         }
@@ -343,15 +344,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_far_future_is_not_old_enough() {
+    fn file_of_the_far_future_is_too_young() {
         let document =
             br#"{"files":[{"filename":"a-1.tar.gz","url":"a","upload-time":"9999-12-30T00:00:00Z"}]}"#;
         let page = Page::from_json(document.to_vec()).unwrap();
         let file = page.file("a-1.tar.gz").unwrap();
         for age in [Duration::from_secs(1), Duration::MAX] {
             let rules = Rules::new().min_age(age).min_age_unknown(UnknownAge::Allow);
-            let refusal = rules.file(&name("a"), &file.details(), at(0)).unwrap_err();
-            assert!(matches!(refusal, Refusal::Young { .. }) && refusal.to_string().contains("old"));
+            let violation = rules.file(&name("a"), &file.details(), at(0)).unwrap_err();
+            assert!(
+                matches!(violation, RuleViolation::TooYoung { .. }) && violation.to_string().contains("old")
+            );
         }
     }
 }

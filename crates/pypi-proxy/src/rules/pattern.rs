@@ -1,4 +1,4 @@
-//! Patterns for names of projects.
+//! Patterns of project names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use wildmatch::WildMatch;
 use crate::error::Kind;
 use crate::{Error, ProjectName};
 
-/// The longest pattern, in bytes.
+/// Maximum length of a pattern in bytes.
 const MAX_LEN: usize = 200;
 
-/// A pattern for names of projects: a name in which `*` stands for any characters and `?` for one.
+/// A pattern of project names, in which `*` matches any characters and `?` matches one.
 ///
-/// It is normalised as names are, so that `Acme_*` is for `acme-tools` and `ACME.tools` alike.
+/// Patterns are normalized like names: `Acme_*` matches `acme-tools` and `ACME.tools`.
 ///
 /// ```
 /// use pypi_proxy::ProjectName;
@@ -28,15 +28,16 @@ const MAX_LEN: usize = 200;
 pub struct ProjectPattern(WildMatch);
 
 impl ProjectPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     ///
-    /// Fails unless it has 1 to 200 letters, digits, `-`, `_`, `.`, `*` and `?` of ASCII ([`Error::is_config`]).
+    /// Fails unless the pattern consists of 1 to 200 ASCII letters, digits, `-`, `_`, `.`, `*` and `?`
+    /// ([`Error::is_config`]).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*?".contains(&byte);
         if text.is_empty() || text.len() > MAX_LEN || !text.bytes().all(is_allowed) {
-            return Err(Error::with(Kind::Config, "not a pattern for names of projects"));
+            return Err(Error::with(Kind::Config, "malformed pattern of project names"));
         }
         let mut normal = String::with_capacity(text.len());
         for byte in text.bytes() {
@@ -49,12 +50,12 @@ impl ProjectPattern {
         Ok(Self(WildMatch::new(&normal)))
     }
 
-    /// Whether it is a pattern for this name.
+    /// Returns whether the pattern matches a name.
     pub fn is_match(&self, name: &ProjectName) -> bool {
         self.matches(name.as_str())
     }
 
-    /// The same for a name in its normal form.
+    /// Same as [`Self::is_match`] for a normalized name.
     pub(super) fn matches(&self, normal: &str) -> bool {
         self.0.matches(normal)
     }
@@ -63,13 +64,13 @@ impl ProjectPattern {
 impl FromStr for ProjectPattern {
     type Err = Error;
 
-    /// The same as [`ProjectPattern::parse`].
+    /// Same as [`ProjectPattern::parse`].
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::parse(text)
     }
 }
 
-/// Its normal form.
+/// Formats the normalized pattern.
 impl fmt::Display for ProjectPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_for_names_in_any_spelling() {
+    fn patterns_match_names_in_any_spelling() {
         for (pattern, name, expected) in [
             ("six", "Six", true),
             ("six", "six-2", false),
@@ -113,21 +114,24 @@ mod tests {
         }
     }
 
-    /// What a pattern means, as plain as can be.
-    fn twin(pattern: &[u8], name: &[u8]) -> bool {
+    /// Reference implementation of matching.
+    fn reference_match(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.first(), name.first()) {
             (None, None) => true,
-            (Some(b'*'), _) => twin(&pattern[1..], name) || !name.is_empty() && twin(pattern, &name[1..]),
-            (Some(b'?'), Some(_)) => twin(&pattern[1..], &name[1..]),
-            (Some(one), Some(other)) if one == other => twin(&pattern[1..], &name[1..]),
+            (Some(b'*'), _) => {
+                reference_match(&pattern[1..], name)
+                    || !name.is_empty() && reference_match(pattern, &name[1..])
+            }
+            (Some(b'?'), Some(_)) => reference_match(&pattern[1..], &name[1..]),
+            (Some(one), Some(other)) if one == other => reference_match(&pattern[1..], &name[1..]),
             _ => false,
         }
     }
 
     proptest! {
         #[test]
-        fn stars_and_question_marks_are_all_there_is(pattern in "[ab*?]{1,8}", name in "[ab]{1,8}") {
-            prop_assert_eq!(matches(&pattern, &name), twin(pattern.as_bytes(), name.as_bytes()));
+        fn matching_equals_the_reference_implementation(pattern in "[ab*?]{1,8}", name in "[ab]{1,8}") {
+            prop_assert_eq!(matches(&pattern, &name), reference_match(pattern.as_bytes(), name.as_bytes()));
         }
     }
 }

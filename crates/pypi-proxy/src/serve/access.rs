@@ -1,4 +1,4 @@
-//! Watching a request to its end: it is counted, and gets a line of the log.
+//! Tracks requests for the metrics and the access log.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -12,122 +12,132 @@ use http::{Method, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
-use super::answer::{Answer, Asked, AskedFields, Value};
-use super::meter::Endpoint;
-use super::refuse::too_large;
+use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
+use super::reject::too_large;
+use super::request_metrics::Endpoint;
 use super::respond::X_CACHE;
-use super::{Body, Proxy};
+use super::{Proxy, ResponseBody};
 use crate::Error;
 use crate::error::Chain;
 
-/// What a request was, for the line that is written when its answer has ended.
-struct Line {
+/// Fields of an access log line that are known before the response is complete.
+struct LogLine {
     client: Option<IpAddr>,
     user: Option<Arc<str>>,
     method: Method,
     path: Box<str>,
-    verdict: &'static str,
+    cache_status: &'static str,
 }
 
-/// A request that is being answered.
-pub(super) struct Access {
+/// A request in progress. Updates the metrics and writes the log line when dropped.
+pub(super) struct RequestTracker {
     proxy: Proxy,
     endpoint: Endpoint,
-    begun: Instant,
-    /// There as soon as the head of the answer is.
+    started: Instant,
+    /// Set when the response starts.
     status: Option<StatusCode>,
-    /// The bytes that the answer has, if that is known.
+    /// Length of the body, if it is known.
     len: Option<u64>,
     bytes: u64,
-    has_ended: bool,
-    line: Option<Box<Line>>,
+    is_body_sent: bool,
+    line: Option<Box<LogLine>>,
 }
 
-impl Access {
-    /// Begins to watch a request to this proxy.
-    pub(super) fn begin(proxy: Proxy, client: Option<IpAddr>, asked: &Asked<'_>, is_logged: bool) -> Self {
-        proxy.meter().begin();
+impl RequestTracker {
+    /// Starts tracking a request.
+    pub(super) fn start(
+        proxy: Proxy,
+        client: Option<IpAddr>,
+        request: &RequestParts<'_>,
+        is_logged: bool,
+    ) -> Self {
+        proxy.metrics().record_start();
         let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
         let line = is_logged.then(|| {
-            let method = asked.method.clone();
-            Box::new(Line { client, user: None, method, path: asked.path.into(), verdict: "-" })
+            let method = request.method.clone();
+            Box::new(LogLine { client, user: None, method, path: request.path.into(), cache_status: "-" })
         });
         Self {
             proxy,
-            endpoint: Endpoint::of(asked.path),
-            begun: Instant::now(),
+            endpoint: Endpoint::from_path(request.path),
+            started: Instant::now(),
             status: None,
             len: None,
             bytes: 0,
-            has_ended: *asked.method == Method::HEAD,
+            is_body_sent: *request.method == Method::HEAD,
             line,
         }
     }
 
-    /// Counts and logs a request whose header exceeds a limit, and returns the response. Nothing of such a request is used:
-    /// the log has `-` for its method and path.
-    pub(super) fn too_large(proxy: &Proxy, client: Option<IpAddr>, is_logged: bool) -> (Self, Answer) {
+    /// Tracks a request whose header exceeds a limit, and returns the response. The log has `-` for method and path,
+    /// because such a request is not parsed further.
+    pub(super) fn too_large(proxy: &Proxy, client: Option<IpAddr>, is_logged: bool) -> (Self, ProxyResponse) {
         let method = Method::from_bytes(b"-").unwrap_or_default();
-        let asked = Asked {
+        let request = RequestParts {
             method: &method,
             path: "-",
             query: None,
-            fields: AskedFields::default(),
+            fields: RequestFields::default(),
             forwarded: Cow::Borrowed(""),
         };
-        let mut access = Self::begin(proxy.clone(), client, &asked, is_logged);
-        let answer = proxy.refuse(too_large());
-        access.answered(&answer);
-        (access, answer)
+        let mut tracker = Self::start(proxy.clone(), client, &request, is_logged);
+        let response = proxy.reject(too_large());
+        tracker.record_response(&response);
+        (tracker, response)
     }
 
-    /// The head of the answer is there.
-    pub(super) fn answered(&mut self, answer: &Answer) {
-        let verdict = match answer.get(&X_CACHE) {
-            Some(Value::Static(verdict)) => Some(*verdict),
+    /// Records the start of the response.
+    pub(super) fn record_response(&mut self, response: &ProxyResponse) {
+        let cache_status = match response.get(&X_CACHE) {
+            Some(Value::Static(cache_status)) => Some(*cache_status),
             _ => None,
         };
-        self.proxy.meter().answer(self.endpoint, answer.status, verdict, self.begun.elapsed());
-        self.status = Some(answer.status);
-        self.len = answer.body.size_hint().exact();
+        self.proxy.metrics().record_response(
+            self.endpoint,
+            response.status,
+            cache_status,
+            self.started.elapsed(),
+        );
+        self.status = Some(response.status);
+        self.len = response.body.size_hint().exact();
         if let Some(line) = &mut self.line {
-            line.user.clone_from(&answer.user);
-            line.verdict = verdict.unwrap_or("-");
+            line.user.clone_from(&response.user);
+            line.cache_status = cache_status.unwrap_or("-");
         }
     }
 
-    /// Bytes of the body that were sent.
-    pub(super) fn sent(&mut self, bytes: u64) {
+    /// Adds bytes of the body that were sent.
+    pub(super) fn add_sent(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// All was sent.
-    pub(super) fn ended(&mut self) {
-        self.has_ended = true;
+    /// Records that the body was sent completely.
+    pub(super) fn finish(&mut self) {
+        self.is_body_sent = true;
     }
 
-    /// Why the body ends before its end.
-    pub(super) fn broken(error: &Error) {
-        tracing::warn!(error = %Chain(error), "an answer breaks off");
+    /// Logs why a body ends early.
+    pub(super) fn log_error(error: &Error) {
+        tracing::warn!(error = %Chain(error), "a response was not sent completely");
     }
 
-    /// Watches the answer to its end.
-    pub(super) fn watch(mut self, answer: Answer) -> Response<Watched> {
-        self.answered(&answer);
-        Response::from(answer).map(|body| Watched { body, access: self })
+    /// Tracks the response until its body is sent.
+    pub(super) fn track(mut self, response: ProxyResponse) -> Response<TrackedBody> {
+        self.record_response(&response);
+        Response::from(response).map(|body| TrackedBody { body, tracker: self })
     }
 }
 
-impl Drop for Access {
+impl Drop for RequestTracker {
     fn drop(&mut self) {
-        let time = self.begun.elapsed();
-        let whole = self.status.is_some() && (self.has_ended || self.len == Some(self.bytes));
-        self.proxy.meter().end(self.status.map(|_| self.endpoint), self.bytes, time, whole);
+        let time = self.started.elapsed();
+        let is_complete = self.status.is_some() && (self.is_body_sent || self.len == Some(self.bytes));
+        self.proxy.metrics().record_end(self.status.map(|_| self.endpoint), self.bytes, time, is_complete);
         let Some(line) = &self.line else { return };
         #[expect(clippy::cast_precision_loss, reason = "a log needs no more digits")]
         let ms = (time.as_micros() as f64) / 1000.0;
-        // What follows the path may hold a token. As a string the path is quoted, with no character that could end the
-        // line or do something to a terminal.
+        // The query is left out, because it may contain a token. The path is formatted as a quoted string, so that it
+        // can't break the line or send control sequences to a terminal.
         tracing::info!(
             target: "pypi_proxy::access",
             client = line.client.map(tracing::field::display),
@@ -137,19 +147,19 @@ impl Drop for Access {
             status = self.status.map_or(0, |status| status.as_u16()),
             bytes = self.bytes,
             ms,
-            cache = line.verdict,
-            whole,
+            cache = line.cache_status,
+            whole = is_complete,
         );
     }
 }
 
-/// A body whose bytes are counted.
-pub(super) struct Watched {
-    body: Body,
-    access: Access,
+/// A body that is tracked while it is sent.
+pub(super) struct TrackedBody {
+    body: ResponseBody,
+    tracker: RequestTracker,
 }
 
-impl http_body::Body for Watched {
+impl http_body::Body for TrackedBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -160,10 +170,10 @@ impl http_body::Body for Watched {
         let next = ready!(Pin::new(&mut self.body).poll_frame(cx));
         match &next {
             Some(Ok(frame)) => {
-                self.access.sent(frame.data_ref().map_or(0, |bytes| bytes.len() as u64));
+                self.tracker.add_sent(frame.data_ref().map_or(0, |bytes| bytes.len() as u64));
             }
-            Some(Err(error)) => Access::broken(error),
-            None => self.access.ended(),
+            Some(Err(error)) => RequestTracker::log_error(error),
+            None => self.tracker.finish(),
         }
         Poll::Ready(next)
     }

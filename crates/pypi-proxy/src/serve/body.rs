@@ -1,4 +1,4 @@
-//! What is sent.
+//! Bodies of responses.
 
 use std::fs::File;
 use std::ops::Range;
@@ -11,49 +11,49 @@ use futures_core::Stream;
 use http_body::{Frame, SizeHint};
 use tokio::task::JoinHandle;
 
-use super::http1::Whole;
+use super::http1::BodySource;
 use crate::Error;
-use crate::pages::{Held, MemoryFile};
+use crate::page_cache::{MemoryFile, PageBytes};
 use crate::store::{Reader, read_at};
 use crate::upstream;
 
-/// The most bytes of a file that are read at once.
+/// Maximum bytes per read of a file.
 const CHUNK: u64 = 128 * 1024;
 
-/// The body of an answer.
+/// Body of a response.
 #[derive(Debug)]
-pub struct Body(Kind);
+pub struct ResponseBody(BodyKind);
 
 #[derive(Debug)]
-enum Kind {
+enum BodyKind {
     Full(Option<Bytes>),
-    /// Part of a file.
+    /// Range of a file.
     File {
-        file: Source,
+        file: FileHandle,
         at: u64,
         end: u64,
         reading: Option<JoinHandle<std::io::Result<Bytes>>>,
     },
-    /// A file that grows, with the bytes that are left if they are known.
+    /// A file that is being downloaded.
     Growing {
         reader: Reader,
-        left: Option<u64>,
+        remaining: Option<u64>,
     },
-    /// Bytes on their way through.
-    Passing {
-        body: upstream::Body,
-        left: Option<u64>,
+    /// A body from the upstream that is not stored.
+    PassThrough {
+        body: upstream::FileBody,
+        remaining: Option<u64>,
     },
 }
 
-/// Where a file is.
+/// Handle of a file on disk or in memory.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(super) enum FileHandle {
     Disk(Arc<File>),
     Memory(Arc<MemoryFile>),
 }
 
-impl Source {
+impl FileHandle {
     pub(super) fn as_file(&self) -> &File {
         match self {
             Self::Disk(file) => file,
@@ -61,7 +61,7 @@ impl Source {
         }
     }
 
-    /// Reads at most a chunk.
+    /// Reads at most `CHUNK` bytes.
     fn read(&self, at: u64, len: u64) -> std::io::Result<Bytes> {
         let mut buffer = vec![0; usize::try_from(len.min(CHUNK)).unwrap_or_default()];
         read_at(self.as_file(), &mut buffer, at)?;
@@ -69,57 +69,57 @@ impl Source {
     }
 }
 
-impl Body {
-    /// Nothing.
+impl ResponseBody {
+    /// Returns an empty body.
     pub fn empty() -> Self {
-        Self(Kind::Full(None))
+        Self(BodyKind::Full(None))
     }
 
     pub(super) fn file(file: Arc<File>, range: Range<u64>) -> Self {
-        Self::of_source(Source::Disk(file), range)
+        Self::from_handle(FileHandle::Disk(file), range)
     }
 
-    pub(super) fn of_source(file: Source, range: Range<u64>) -> Self {
-        Self(Kind::File { file, at: range.start, end: range.end, reading: None })
+    pub(super) fn from_handle(file: FileHandle, range: Range<u64>) -> Self {
+        Self(BodyKind::File { file, at: range.start, end: range.end, reading: None })
     }
 
     pub(super) fn growing(reader: Reader, len: Option<u64>) -> Self {
-        Self(Kind::Growing { reader, left: len })
+        Self(BodyKind::Growing { reader, remaining: len })
     }
 
-    pub(super) fn passing(body: upstream::Body, len: Option<u64>) -> Self {
-        Self(Kind::Passing { body, left: len })
+    pub(super) fn pass_through(body: upstream::FileBody, len: Option<u64>) -> Self {
+        Self(BodyKind::PassThrough { body, remaining: len })
     }
 }
 
-impl Body {
-    /// What is known of it before it is read.
-    pub(super) fn into_whole(self) -> Whole {
+impl ResponseBody {
+    /// Returns the representation that the HTTP/1 writer can send without copies.
+    pub(super) fn into_source(self) -> BodySource {
         match self.0 {
-            Kind::Full(bytes) => Whole::Bytes(bytes.unwrap_or_default()),
-            Kind::File { file, at, end, reading: None } => Whole::File(file, at..end),
-            Kind::Growing { reader, .. } => Whole::Growing(reader),
-            other => Whole::Other(Self(other)),
+            BodyKind::Full(bytes) => BodySource::Bytes(bytes.unwrap_or_default()),
+            BodyKind::File { file, at, end, reading: None } => BodySource::File(file, at..end),
+            BodyKind::Growing { reader, .. } => BodySource::Growing(reader),
+            other => BodySource::Stream(Self(other)),
         }
     }
 }
 
-impl From<Held> for Body {
-    fn from(held: Held) -> Self {
-        match held.into_parts() {
+impl From<PageBytes> for ResponseBody {
+    fn from(bytes: PageBytes) -> Self {
+        match bytes.into_parts() {
             Ok(bytes) => bytes.into(),
-            Err((file, len)) => Self::of_source(Source::Memory(file), 0..len),
+            Err((file, len)) => Self::from_handle(FileHandle::Memory(file), 0..len),
         }
     }
 }
 
-impl From<Bytes> for Body {
+impl From<Bytes> for ResponseBody {
     fn from(bytes: Bytes) -> Self {
-        Self(Kind::Full(Some(bytes).filter(|bytes| !bytes.is_empty())))
+        Self(BodyKind::Full(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -128,13 +128,13 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         let next = match &mut self.0 {
-            Kind::Full(bytes) => bytes.take().map(Ok),
-            Kind::File { file, at, end, reading } => {
+            BodyKind::Full(bytes) => bytes.take().map(Ok),
+            BodyKind::File { file, at, end, reading } => {
                 if at == end {
                     return Poll::Ready(None);
                 }
                 let (from, len) = (*at, *end - *at);
-                let result = if matches!(file, Source::Memory(_)) {
+                let result = if matches!(file, FileHandle::Memory(_)) {
                     Ok(file.read(from, len))
                 } else {
                     let task = reading.get_or_insert_with(|| {
@@ -154,35 +154,41 @@ impl http_body::Body for Body {
                     Err(error) => Some(Err(Error::storage(std::io::Error::other(error)))),
                 }
             }
-            Kind::Growing { reader, left } => count(ready!(Pin::new(reader).poll_next(cx)), left),
-            Kind::Passing { body, left } => count(ready!(Pin::new(body).poll_next(cx)), left),
+            BodyKind::Growing { reader, remaining } => {
+                count(ready!(Pin::new(reader).poll_next(cx)), remaining)
+            }
+            BodyKind::PassThrough { body, remaining } => {
+                count(ready!(Pin::new(body).poll_next(cx)), remaining)
+            }
         };
         Poll::Ready(next.map(|result| result.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Full(bytes) => bytes.is_none(),
-            Kind::File { at, end, .. } => at == end,
-            // The end may yet be an error.
-            Kind::Growing { .. } | Kind::Passing { .. } => false,
+            BodyKind::Full(bytes) => bytes.is_none(),
+            BodyKind::File { at, end, .. } => at == end,
+            // The last item may be an error.
+            BodyKind::Growing { .. } | BodyKind::PassThrough { .. } => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Kind::File { at, end, .. } => SizeHint::with_exact(end - at),
-            Kind::Growing { left, .. } | Kind::Passing { left, .. } => {
-                left.map_or_else(SizeHint::default, SizeHint::with_exact)
+            BodyKind::Full(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            BodyKind::File { at, end, .. } => SizeHint::with_exact(end - at),
+            BodyKind::Growing { remaining, .. } | BodyKind::PassThrough { remaining, .. } => {
+                remaining.map_or_else(SizeHint::default, SizeHint::with_exact)
             }
         }
     }
 }
 
-fn count(next: Option<Result<Bytes, Error>>, left: &mut Option<u64>) -> Option<Result<Bytes, Error>> {
-    if let (Some(Ok(bytes)), Some(left)) = (&next, left) {
-        *left = left.saturating_sub(bytes.len() as u64);
+fn count(next: Option<Result<Bytes, Error>>, remaining: &mut Option<u64>) -> Option<Result<Bytes, Error>> {
+    if let (Some(Ok(bytes)), Some(remaining)) = (&next, remaining) {
+        *remaining = remaining.saturating_sub(bytes.len() as u64);
     }
     next
 }

@@ -1,53 +1,53 @@
-//! The text format of Prometheus, version 0.0.4.
+//! Writer of the Prometheus text format, version 0.0.4.
 
 use std::fmt::{Display, Write as _};
 
-use crate::histogram::Counted;
+use crate::histogram::HistogramSnapshot;
 
-/// Families of metrics, one after the other.
+/// Text of all metric families so far.
 #[derive(Default)]
 pub(super) struct Exposition {
     out: String,
     name: &'static str,
 }
 
-/// What a label is called, and its value.
+/// Name and value of a label.
 pub(super) type Label<'a> = (&'a str, &'a str);
 
-// Writing into a string does not fail: its results are left alone.
+// Writing to a string can't fail, so results are ignored.
 impl Exposition {
     pub(super) const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Begins a family.
+    /// Starts a family.
     fn family(&mut self, kind: &str, name: &'static str, help: &str) -> &mut Self {
         let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
         self.name = name;
         self
     }
 
-    /// Begins a family of values that only grow. The name ends with `_total`.
+    /// Starts a family of counters. The name ends with `_total`.
     pub(super) fn counter(&mut self, name: &'static str, help: &str) -> &mut Self {
         self.family("counter", name, help)
     }
 
-    /// Begins a family of values that grow and shrink.
+    /// Starts a family of gauges.
     pub(super) fn gauge(&mut self, name: &'static str, help: &str) -> &mut Self {
         self.family("gauge", name, help)
     }
 
-    /// Begins a family of histograms.
+    /// Starts a family of histograms.
     pub(super) fn histogram(&mut self, name: &'static str, help: &str) -> &mut Self {
         self.family("histogram", name, help)
     }
 
-    /// A value of the family.
+    /// Adds a value to the family.
     pub(super) fn value(&mut self, labels: &[Label<'_>], value: impl Display) -> &mut Self {
         self.sample("", labels, None, value);
         self
     }
 
-    /// All values of a histogram of the family.
-    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &Counted) -> &mut Self {
+    /// Adds all samples of a histogram to the family.
+    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &HistogramSnapshot) -> &mut Self {
         for (bound, count) in counted.cumulative() {
             let bound = bound.map_or_else(|| "+Inf".to_owned(), |bound| bound.to_string());
             self.sample("_bucket", labels, Some(("le", &bound)), count);
@@ -106,7 +106,7 @@ mod tests {
         let histogram = Histogram::default();
         histogram.record(Duration::from_millis(1500));
         let mut out = Exposition::default();
-        out.histogram("x_seconds", "Help.").times(&[], &histogram.counted());
+        out.histogram("x_seconds", "Help.").times(&[], &histogram.snapshot());
         let text = out.finish();
         assert!(text.contains("x_seconds_bucket{le=\"1\"} 0\nx_seconds_bucket{le=\"2.5\"} 1\n"), "{text}");
         assert!(

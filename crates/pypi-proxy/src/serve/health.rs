@@ -1,4 +1,4 @@
-//! Whether the proxy does what it should.
+//! Health and readiness checks.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,112 +13,113 @@ use tokio::time::Instant;
 use super::service::Inner;
 use crate::upstream::{Condition, Upstream};
 
-/// For how long what was found holds: whoever asks more often learns the same.
-const HOLDS: Duration = Duration::from_secs(5);
-/// How long a disk or an index may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for which the result of a check is reused, to limit the load of frequent probes.
+const CACHE_TTL: Duration = Duration::from_secs(5);
+/// Timeout of a check of the disk or of an upstream.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What was found, and when.
+/// Results of the last checks.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
-    /// What was told in a second, since 1970.
-    told: Mutex<(u64, Bytes)>,
-    store: tokio::sync::Mutex<Writable>,
+pub(super) struct HealthCache {
+    /// Unix time in seconds, and the response of `/health` in that second.
+    document: Mutex<(u64, Bytes)>,
+    store: tokio::sync::Mutex<StoreCheck>,
     ready: tokio::sync::Mutex<Option<(Instant, Vec<&'static str>)>>,
 }
 
-/// Whether the store can be written.
+/// Check whether the store is writable.
 #[derive(Debug, Default)]
-struct Writable {
-    found: Option<(Instant, bool)>,
-    /// A disk that hangs keeps a thread: one is enough.
+struct StoreCheck {
+    last: Option<(Instant, bool)>,
+    /// A check in progress. Reused, because each check blocks a thread while the disk hangs.
     probe: Option<JoinHandle<bool>>,
 }
 
-/// What keeps the proxy from being ready; nothing if it is.
+/// Returns the reasons why the proxy is not ready; empty if it is ready.
 ///
-/// It is ready if the store can be written, and if an index answers or there is a page to serve without one.
-pub(super) async fn obstacles(proxy: &Arc<Inner>) -> Vec<&'static str> {
-    let mut ready = proxy.findings.ready.lock().await;
-    if let Some((at, obstacles)) = &*ready
-        && at.elapsed() < HOLDS
+/// The proxy is ready if the store is writable, and at least one upstream responds or some page can be served without
+/// one.
+pub(super) async fn readiness_problems(proxy: &Arc<Inner>) -> Vec<&'static str> {
+    let mut ready = proxy.health.ready.lock().await;
+    if let Some((at, problems)) = &*ready
+        && at.elapsed() < CACHE_TTL
     {
-        return obstacles.clone();
+        return problems.clone();
     }
-    let mut obstacles = Vec::new();
+    let mut problems = Vec::new();
     if !is_writable(proxy).await {
-        obstacles.push(UNWRITABLE);
+        problems.push(UNWRITABLE);
     }
-    if !has_answer(&proxy.upstreams).await && !has_page(proxy).await {
-        obstacles.push("no index answers, and no page is kept");
+    if !is_any_upstream_up(&proxy.upstreams).await && !is_any_page_cached(proxy).await {
+        problems.push("no index responds and no page is cached");
     }
-    *ready = Some((Instant::now(), obstacles.clone()));
-    obstacles
+    *ready = Some((Instant::now(), problems.clone()));
+    problems
 }
 
-const UNWRITABLE: &str = "the folder of the cache can't be written";
+const UNWRITABLE: &str = "the cache directory is not writable";
 
-/// Whether the store can be written. A disk that hangs can't.
+/// Returns whether the store is writable. A disk that hangs is not.
 async fn is_writable(proxy: &Arc<Inner>) -> bool {
-    let mut writable = proxy.findings.store.lock().await;
-    if let Some((at, is_writable)) = writable.found
-        && at.elapsed() < HOLDS
+    let mut check = proxy.health.store.lock().await;
+    if let Some((at, is_writable)) = check.last
+        && at.elapsed() < CACHE_TTL
     {
         return is_writable;
     }
-    let mut probe = writable.probe.take().unwrap_or_else(|| {
+    let mut probe = check.probe.take().unwrap_or_else(|| {
         let store = proxy.store.clone();
         tokio::task::spawn_blocking(move || store.probe().is_ok())
     });
-    let is_writable = match tokio::time::timeout(PATIENCE, &mut probe).await {
+    let is_writable = match tokio::time::timeout(PROBE_TIMEOUT, &mut probe).await {
         Ok(done) => done.unwrap_or(false),
         Err(_) => {
-            writable.probe = Some(probe);
+            check.probe = Some(probe);
             false
         }
     };
-    writable.found = Some((Instant::now(), is_writable));
+    check.last = Some((Instant::now(), is_writable));
     is_writable
 }
 
-/// Whether one of the indexes has answered the last request to it, or does now.
-async fn has_answer(indexes: &[Arc<Upstream>]) -> bool {
-    if indexes.iter().any(|index| index.meter().condition() == Condition::Answers) {
+/// Returns whether any upstream responded to the last request, or responds to a probe now.
+async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
+    if indexes.iter().any(|index| index.meter().condition() == Condition::Responding) {
         return true;
     }
-    let probes = indexes.iter().map(|index| tokio::time::timeout(PATIENCE, index.probe()));
+    let probes = indexes.iter().map(|index| tokio::time::timeout(PROBE_TIMEOUT, index.probe()));
     join_all(probes).await.iter().any(|probe| matches!(probe, Ok(Ok(()))))
 }
 
-async fn has_page(proxy: &Arc<Inner>) -> bool {
-    if proxy.pages.has_any() {
+async fn is_any_page_cached(proxy: &Arc<Inner>) -> bool {
+    if proxy.pages.has_any_page() {
         return true;
     }
     let dir = proxy.store.pages_dir();
-    tokio::task::spawn_blocking(move || has_file(dir.path())).await.unwrap_or(false)
+    tokio::task::spawn_blocking(move || has_files(dir.path())).await.unwrap_or(false)
 }
 
-/// Whether one of the folders in a folder has something in it.
-fn has_file(dir: &Path) -> bool {
+/// Returns whether any subfolder has a file.
+fn has_files(dir: &Path) -> bool {
     let read = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
     read(dir).any(|folder| read(&folder.path()).next().is_some())
 }
 
-/// The members of both originals, and what is not as it should be; whoever asks within a second is told the same. It says
-/// nothing of credentials.
+/// Returns the response of `/health`: the fields of groxpi and proxpi, and reasons for a degraded state. Contains no
+/// credentials. The response is reused for one second.
 pub(super) async fn health(proxy: &Arc<Inner>) -> Bytes {
     let now = SystemTime::now();
     let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // Nothing panics while it holds the lock.
-    let told = || proxy.findings.told.lock().unwrap_or_else(PoisonError::into_inner);
+    // No code panics while it holds the lock.
+    let cached = || proxy.health.document.lock().unwrap_or_else(PoisonError::into_inner);
     {
-        let told = told();
-        if told.0 == second {
-            return told.1.clone();
+        let cached = cached();
+        if cached.0 == second {
+            return cached.1.clone();
         }
     }
     let document = Bytes::from(document(proxy, now).await.to_string());
-    *told() = (second, document.clone());
+    *cached() = (second, document.clone());
     document
 }
 
@@ -129,14 +130,14 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.last_error()?))) {
         reasons.push(trouble);
-        // Without requests for what is not here, nobody would ever know that it answers again.
-        bucket.look_again();
+        // Without other requests, nothing would detect that the bucket is available again.
+        bucket.recheck();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
-        if index.meter().condition() == Condition::Fails {
-            reasons.push(format!("index {} has failed to answer the last request", at + 1));
+        if index.meter().condition() == Condition::Failing {
+            reasons.push(format!("index {} failed to respond to the last request", at + 1));
         }
     }
     let indexes: Vec<_> = proxy
@@ -144,15 +145,15 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         .iter()
         .map(|index| {
             let state = match index.meter().condition() {
-                Condition::Unknown => "not asked yet",
-                Condition::Answers => "answers",
-                Condition::Fails => "fails",
+                Condition::Unknown => "not kind yet",
+                Condition::Responding => "answers",
+                Condition::Failing => "fails",
             };
             json!({"url": index.to_string(), "ttl_seconds": index.ttl().as_secs(), "state": state})
         })
         .collect();
     let index = proxy.upstreams.first();
-    let uptime = now.duration_since(proxy.meter.started()).unwrap_or_default();
+    let uptime = now.duration_since(proxy.metrics.started()).unwrap_or_default();
     json!({
         "status": "success",
         "data": {

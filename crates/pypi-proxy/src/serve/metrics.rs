@@ -1,20 +1,20 @@
-//! What `/metrics` tells.
+//! Response of `/metrics`.
 
 use std::time::UNIX_EPOCH;
 
 use super::exposition::Exposition;
-use super::meter::{Endpoint, VERDICTS};
 use super::process::Process;
-use super::refuse::REASONS;
+use super::reject::REASONS;
+use super::request_metrics::{CACHE_STATUSES, Endpoint};
 use super::service::Inner;
-use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
-use crate::pages::Refreshed;
-use crate::store::Part;
-use crate::upstream::{Asked, Condition, Fault};
+use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
+use crate::page_cache::RefreshOutcome;
+use crate::store::CacheArea;
+use crate::upstream::{Condition, Fault, RequestKind};
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
-/// Everything that is counted, in the text format of Prometheus.
+/// Writes all metrics in the text format of Prometheus.
 pub(super) fn metrics(proxy: &Inner) -> String {
     let mut out = Exposition::default();
     requests(proxy, &mut out);
@@ -29,165 +29,156 @@ pub(super) fn metrics(proxy: &Inner) -> String {
 }
 
 fn requests(proxy: &Inner, out: &mut Exposition) {
-    let meter = &proxy.meter;
-    out.counter("pypi_proxy_http_requests_total", "Requests that were answered.");
+    let metrics = &proxy.metrics;
+    out.counter("pypi_proxy_http_requests_total", "Responses that have started.");
     for endpoint in Endpoint::ALL {
-        for (code, count) in CLASSES.iter().zip(meter.answers(endpoint)) {
+        for (code, count) in CLASSES.iter().zip(metrics.responses(endpoint)) {
             out.value(&[("route", endpoint.name()), ("code", code)], count);
         }
     }
-    out.counter("pypi_proxy_http_aborted_total", "Requests whose answer did not come to its end.")
-        .value(&[], meter.aborted());
-    out.gauge("pypi_proxy_http_requests_in_flight", "Requests whose answer has not ended.")
-        .value(&[], meter.in_flight());
-    out.counter("pypi_proxy_http_sent_bytes_total", "Bytes of bodies that were sent to clients.");
+    out.counter("pypi_proxy_http_aborted_total", "Requests whose response was not sent completely.")
+        .value(&[], metrics.aborted());
+    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.").value(&[], metrics.in_flight());
+    out.counter("pypi_proxy_http_sent_bytes_total", "Bytes of response bodies sent to clients.");
     for endpoint in Endpoint::ALL {
-        out.value(&[("route", endpoint.name())], meter.bytes(endpoint));
+        out.value(&[("route", endpoint.name())], metrics.bytes(endpoint));
     }
-    out.counter("pypi_proxy_cache_answers_total", "Answers by where they are from.");
+    out.counter("pypi_proxy_cache_answers_total", "Responses by cache status.");
     for endpoint in Endpoint::CACHED {
-        for (verdict, count) in VERDICTS.iter().zip(meter.verdicts(endpoint).into_iter().flatten()) {
-            out.value(&[("route", endpoint.name()), ("verdict", verdict)], count);
+        for (status, count) in
+            CACHE_STATUSES.iter().zip(metrics.cache_statuses(endpoint).into_iter().flatten())
+        {
+            out.value(&[("route", endpoint.name()), ("verdict", status)], count);
         }
     }
-    out.counter("pypi_proxy_http_refused_total", "Requests that were refused, by the reason.");
-    for (reason, count) in REASONS.iter().zip(meter.refused()) {
+    out.counter("pypi_proxy_http_refused_total", "Rejected requests by reason.");
+    for (reason, count) in REASONS.iter().zip(metrics.rejected()) {
         out.value(&[("reason", reason)], count);
     }
-    let times: Vec<_> = meter.times().collect();
-    out.histogram("pypi_proxy_http_response_start_seconds", "Time from a request to the head of its answer.");
-    for (name, heads, _) in &times {
-        out.times(&[("route", name)], heads);
+    let times: Vec<_> = metrics.times().collect();
+    out.histogram(
+        "pypi_proxy_http_response_start_seconds",
+        "Time from a request to the start of its response.",
+    );
+    for (name, response_starts, _) in &times {
+        out.times(&[("route", name)], response_starts);
     }
     out.histogram(
         "pypi_proxy_http_request_duration_seconds",
-        "Time from a request to the end of its answer.",
+        "Time from a request to the end of its response.",
     );
-    for (name, _, wholes) in &times {
-        out.times(&[("route", name)], wholes);
+    for (name, _, durations) in &times {
+        out.times(&[("route", name)], durations);
     }
 }
 
 fn upstreams(proxy: &Inner, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
-    let each = || indexes.iter().flat_map(|(id, index)| Asked::ALL.map(|asked| (id, index.meter(), asked)));
-    out.gauge("pypi_proxy_index_info", "The indexes by their numbers.");
+    let each =
+        || indexes.iter().flat_map(|(id, index)| RequestKind::ALL.map(|kind| (id, index.meter(), kind)));
+    out.gauge("pypi_proxy_index_info", "URL of each index by its number.");
     for (id, index) in &indexes {
         out.value(&[("index", id), ("url", &index.to_string())], 1);
     }
-    out.gauge(
-        "pypi_proxy_index_up",
-        "Whether the last request to an index was answered; 1 before the first.",
-    );
+    out.gauge("pypi_proxy_index_up", "Whether the index responded to the last request; 1 before the first.");
     for (id, index) in &indexes {
-        let is_up = index.meter().condition() != Condition::Fails;
+        let is_up = index.meter().condition() != Condition::Failing;
         out.value(&[("index", id)], u8::from(is_up));
     }
     out.gauge(
         "pypi_proxy_index_left_alone",
-        "Whether an index is not asked for pages for a while, because it did not respond.",
+        "Whether requests for pages are suspended, because the index did not respond.",
     );
     for (id, index) in &indexes {
-        out.value(&[("index", id)], u8::from(index.is_left_alone()));
+        out.value(&[("index", id)], u8::from(index.is_circuit_open()));
     }
     out.counter(
         "pypi_proxy_upstream_requests_total",
-        "Requests that an index or the host of its files answered.",
+        "Requests that an index or the host of its files responded to.",
     );
-    for (id, meter, asked) in each() {
-        for (code, count) in CLASSES.iter().zip(meter.answers(asked)) {
-            out.value(&[("index", id), ("kind", asked.name()), ("code", code)], count);
+    for (id, meter, kind) in each() {
+        for (code, count) in CLASSES.iter().zip(meter.responses(kind)) {
+            out.value(&[("index", id), ("kind", kind.name()), ("code", code)], count);
         }
     }
-    out.counter(
-        "pypi_proxy_upstream_errors_total",
-        "Requests without an answer, and answers that broke off.",
-    );
-    for (id, meter, asked) in each() {
+    out.counter("pypi_proxy_upstream_errors_total", "Requests without a response, and incomplete responses.");
+    for (id, meter, kind) in each() {
         for fault in Fault::ALL {
-            let labels = [("index", &**id), ("kind", asked.name()), ("error", fault.name())];
-            out.value(&labels, meter.faults(asked, fault));
+            let labels = [("index", &**id), ("kind", kind.name()), ("error", fault.name())];
+            out.value(&labels, meter.faults(kind, fault));
         }
     }
-    out.counter(
-        "pypi_proxy_upstream_received_bytes_total",
-        "Bytes of bodies that came, after decompression.",
-    );
-    for (id, meter, asked) in each() {
-        out.value(&[("index", id), ("kind", asked.name())], meter.bytes(asked));
+    out.counter("pypi_proxy_upstream_received_bytes_total", "Bytes of received bodies, after decompression.");
+    for (id, meter, kind) in each() {
+        out.value(&[("index", id), ("kind", kind.name())], meter.bytes(kind));
     }
     out.histogram(
         "pypi_proxy_upstream_response_start_seconds",
-        "Time from a request to the head of its answer.",
+        "Time from a request to the start of its response.",
     );
-    for (id, meter, asked) in each() {
-        out.times(&[("index", id), ("kind", asked.name())], &meter.latency(asked));
+    for (id, meter, kind) in each() {
+        out.times(&[("index", id), ("kind", kind.name())], &meter.latency(kind));
     }
 }
 
 fn pages(proxy: &Inner, out: &mut Exposition) {
     let pages = &proxy.pages;
-    out.counter(
-        "pypi_proxy_page_refreshes_total",
-        "Times that the indexes were asked for a page, by what came of it.",
-    );
-    for result in Refreshed::ALL {
+    out.counter("pypi_proxy_page_refreshes_total", "Page refreshes by outcome.");
+    for result in RefreshOutcome::ALL {
         out.value(&[("result", result.name())], pages.refreshes(result));
     }
     let queue = pages.queue();
-    out.gauge("pypi_proxy_page_fetches", "Pages that are requested from the indexes.")
+    out.gauge("pypi_proxy_page_fetches", "Pages that are being fetched from the indexes.")
         .value(&[], queue.running());
-    out.gauge("pypi_proxy_page_fetches_queued", "Pages that wait for being requested from the indexes.")
-        .value(&[], queue.queued());
+    out.gauge("pypi_proxy_page_fetches_queued", "Pages in the fetch queue.").value(&[], queue.queued());
     out.counter(
         "pypi_proxy_page_fetches_rejected_total",
-        "Requests for pages that were rejected because the queue for the indexes was full.",
+        "Page requests rejected because the fetch queue was full.",
     )
     .value(&[], queue.rejected());
-    out.gauge("pypi_proxy_pages", "Pages in memory, missing ones included.").value(&[], pages.count());
+    out.gauge("pypi_proxy_pages", "Pages in memory, including negative entries.").value(&[], pages.count());
     out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.").value(&[], pages.bytes());
-    out.gauge("pypi_proxy_page_limit_bytes", "The most bytes of pages in memory.")
+    out.gauge("pypi_proxy_page_limit_bytes", "Maximum bytes of pages in memory.")
         .value(&[], pages.max_bytes());
 }
 
 fn store(proxy: &Inner, out: &mut Exposition) {
     let stats = proxy.store.stats();
-    out.gauge("pypi_proxy_files", "Files that are stored.").value(&[], stats.files);
-    out.gauge("pypi_proxy_file_bytes", "Bytes of the files that are stored.").value(&[], stats.bytes);
+    out.gauge("pypi_proxy_files", "Stored files.").value(&[], stats.files);
+    out.gauge("pypi_proxy_file_bytes", "Bytes of stored files.").value(&[], stats.bytes);
     let limit = proxy.store.max_bytes();
     let limit = if limit == u64::MAX { "+Inf".to_owned() } else { limit.to_string() };
-    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache directory, all parts together.")
-        .value(&[], limit);
-    out.gauge("pypi_proxy_cache_entries", "Entries of the cache directory, by its parts.");
-    for part in Part::ALL {
+    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache directory.").value(&[], limit);
+    out.gauge("pypi_proxy_cache_entries", "Entries of the cache directory by area.");
+    for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.usage(part).entries);
     }
-    out.gauge("pypi_proxy_cache_bytes", "Bytes of the cache directory, by its parts.");
-    for part in Part::ALL {
+    out.gauge("pypi_proxy_cache_bytes", "Bytes of the cache directory by area.");
+    for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.usage(part).bytes);
     }
-    out.counter("pypi_proxy_cache_evicted_total", "Entries that were removed to make room, by their parts.");
-    for part in Part::ALL {
+    out.counter("pypi_proxy_cache_evicted_total", "Evicted entries by area.");
+    for part in CacheArea::ALL {
         out.value(&[("part", part.name())], proxy.store.evicted(part));
     }
-    out.gauge("pypi_proxy_transfers", "Files on their way from an index.").value(&[], stats.running);
-    out.gauge("pypi_proxy_transfer_bytes", "Bytes on disk of files on their way.").value(&[], stats.partial);
+    out.gauge("pypi_proxy_transfers", "Downloads in flight.").value(&[], stats.in_flight);
+    out.gauge("pypi_proxy_transfer_bytes", "Bytes of partial files on disk.").value(&[], stats.partial);
     let counters = [
-        ("pypi_proxy_transfers_finished_total", "Files that were fetched.", stats.fetched),
-        ("pypi_proxy_transfers_failed_total", "Files that could not be fetched.", stats.failed),
+        ("pypi_proxy_transfers_finished_total", "Completed downloads.", stats.fetched),
+        ("pypi_proxy_transfers_failed_total", "Failed downloads.", stats.failed),
+        ("pypi_proxy_transfers_corrupt_total", "Downloads with an unexpected hash or length.", stats.corrupt),
         (
-            "pypi_proxy_transfers_corrupt_total",
-            "Files that were not what they should have been.",
-            stats.corrupt,
+            "pypi_proxy_transfers_resumed_total",
+            "Attempts to continue an interrupted download.",
+            stats.resumed,
         ),
-        ("pypi_proxy_transfers_resumed_total", "Times that the rest of a file was asked for.", stats.resumed),
         (
             "pypi_proxy_files_unwritten_total",
-            "Files that could not be written, but were passed on.",
+            "Downloads sent to clients that could not be stored.",
             stats.unwritten,
         ),
-        ("pypi_proxy_files_evicted_total", "Files that were removed to make room.", stats.evicted),
+        ("pypi_proxy_files_evicted_total", "Evicted files.", stats.evicted),
     ];
     for (name, help, value) in counters {
         out.counter(name, help).value(&[], value);
@@ -198,62 +189,57 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     let meter = bucket.meter();
     out.gauge(
         "pypi_proxy_bucket_up",
-        "Whether the last operation on the bucket was answered; 1 before the first.",
+        "Whether the bucket responded to the last operation; 1 before the first.",
     )
-    .value(&[], u8::from(bucket.trouble().is_none()));
+    .value(&[], u8::from(bucket.last_error().is_none()));
     out.gauge(
         "pypi_proxy_bucket_left_alone",
-        "Whether the bucket is not asked for a while, because it has failed.",
+        "Whether operations on the bucket are suspended, because it failed.",
     )
-    .value(&[], u8::from(bucket.is_left_alone()));
-    out.counter("pypi_proxy_bucket_operations_total", "Operations on the bucket, by how they have ended.");
+    .value(&[], u8::from(bucket.is_circuit_open()));
+    out.counter("pypi_proxy_bucket_operations_total", "Operations on the bucket by outcome.");
     for operation in Operation::ALL {
-        for ended in Ended::ALL {
+        for ended in Outcome::ALL {
             let labels = [("operation", operation.name()), ("outcome", ended.name())];
             out.value(&labels, meter.operations(operation, ended));
         }
     }
-    out.counter("pypi_proxy_bucket_leases_total", "Leases of files, by what has come of them.");
-    for leased in Leased::ALL {
+    out.counter("pypi_proxy_bucket_leases_total", "Leases of files by outcome.");
+    for leased in LeaseOutcome::ALL {
         out.value(&[("outcome", leased.name())], meter.leases(leased));
     }
-    out.counter("pypi_proxy_bucket_uploads_total", "Files for the bucket, by what has come of them.");
-    for uploaded in Uploaded::ALL {
+    out.counter("pypi_proxy_bucket_uploads_total", "Uploads to the bucket by outcome.");
+    for uploaded in UploadOutcome::ALL {
         out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
     }
-    out.gauge("pypi_proxy_bucket_uploads_pending", "Files on their way to the bucket, or waiting for it.")
+    out.gauge("pypi_proxy_bucket_uploads_pending", "Uploads to the bucket in flight or queued.")
         .value(&[], bucket.pending());
-    out.counter("pypi_proxy_bucket_received_bytes_total", "Bytes of objects that came from the bucket.")
+    out.counter("pypi_proxy_bucket_received_bytes_total", "Bytes of objects read from the bucket.")
         .value(&[], meter.received());
-    out.counter("pypi_proxy_bucket_sent_bytes_total", "Bytes of objects that the bucket has taken.")
+    out.counter("pypi_proxy_bucket_sent_bytes_total", "Bytes of objects written to the bucket.")
         .value(&[], meter.sent());
     out.counter(
         "pypi_proxy_bucket_corrupt_total",
-        "Files of the bucket that were not what their hashes say, and were removed.",
+        "Files in the bucket with a wrong hash, which were deleted.",
     )
     .value(&[], meter.corrupt());
 }
 
 fn process(proxy: &Inner, out: &mut Exposition) {
-    out.gauge("pypi_proxy_build_info", "The version of the program.")
+    out.gauge("pypi_proxy_build_info", "Version of the program.")
         .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-    let started = proxy.meter.started().duration_since(UNIX_EPOCH).unwrap_or_default();
-    out.gauge("process_start_time_seconds", "When the proxy was started, in seconds since 1970.")
+    let started = proxy.metrics.started().duration_since(UNIX_EPOCH).unwrap_or_default();
+    out.gauge("process_start_time_seconds", "Start time of the proxy, in seconds since 1970.")
         .value(&[], started.as_secs_f64());
     let process = Process::read();
     if let Some(seconds) = process.cpu_seconds {
-        out.counter("process_cpu_seconds_total", "Time that processors have worked for the process.")
-            .value(&[], seconds);
+        out.counter("process_cpu_seconds_total", "CPU time of the process.").value(&[], seconds);
     }
     let gauges = [
-        (
-            "process_resident_memory_bytes",
-            "Memory of the process that is not swapped out.",
-            process.resident_bytes,
-        ),
-        ("process_virtual_memory_bytes", "Addresses of the process that are in use.", process.virtual_bytes),
-        ("process_open_fds", "Files and connections that are open.", process.open_fds),
-        ("process_max_fds", "How many of them may be open.", process.max_fds),
+        ("process_resident_memory_bytes", "Resident memory of the process.", process.resident_bytes),
+        ("process_virtual_memory_bytes", "Virtual memory of the process.", process.virtual_bytes),
+        ("process_open_fds", "Open file descriptors.", process.open_fds),
+        ("process_max_fds", "Maximum open file descriptors.", process.max_fds),
         ("process_threads", "Threads of the process.", process.threads),
     ];
     for (name, help, value) in gauges {

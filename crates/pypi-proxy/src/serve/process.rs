@@ -1,6 +1,6 @@
-//! What the process uses, as far as the system tells.
+//! Resource usage of the process.
 
-/// Figures of this process.
+/// Resource usage of this process. Fields are `None` if the system does not provide them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Process {
     pub(super) cpu_seconds: Option<f64>,
@@ -13,7 +13,7 @@ pub(super) struct Process {
 
 #[cfg(target_os = "linux")]
 impl Process {
-    /// Reads them. It takes some tens of microseconds.
+    /// Reads the values, in some tens of microseconds.
     pub(super) fn read() -> Self {
         let mut process = Self::default();
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -21,7 +21,7 @@ impl Process {
         let seconds = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
         process.cpu_seconds = Some(seconds);
         process.max_fds = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        // The folder itself is open while it is counted.
+        // Subtract the handle of the folder that is being read.
         process.open_fds =
             std::fs::read_dir("/proc/self/fd").ok().map(|fds| (fds.count() as u64).saturating_sub(1));
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -41,7 +41,7 @@ impl Process {
 
 #[cfg(not(target_os = "linux"))]
 impl Process {
-    /// Nothing: each system has a way of its own.
+    /// Not implemented for this system.
     pub(super) fn read() -> Self {
         Self::default()
     }

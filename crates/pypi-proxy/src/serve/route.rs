@@ -1,65 +1,65 @@
-//! What a path asks for.
+//! Parses request paths.
 
 use std::borrow::Cow;
 
 use crate::name::{is_file_name, normalize};
 
-/// What a request is about.
+/// Endpoint of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route<'p> {
-    /// The page for people.
+    /// The status page at `/`.
     Home,
     /// The list of all projects.
     List,
-    /// The page of a project, by its normal name.
+    /// The page of a project, by its normalized name.
     Project(Cow<'p, str>),
-    /// A file of a project, or what belongs to one.
+    /// A file of a project, or its metadata or signature.
     File {
         project: Cow<'p, str>,
         file: Cow<'p, str>,
     },
-    /// What is kept of the list, of a project, or of a file; or everything.
-    Kept(Kept<'p>),
+    /// Purging of cached entries.
+    Purge(PurgeTarget<'p>),
     Health,
     Live,
     Ready,
     Metrics,
-    /// The page for people, at a place of its own.
+    /// The status page at `/status`.
     Status,
-    /// What changes on it.
+    /// Data of the status page.
     StatusJson,
-    /// Another place, relative to this one.
+    /// A redirect to a relative path.
     Moved {
-        permanent: Permanent,
+        kind: RedirectKind,
         to: String,
     },
-    /// Nothing.
+    /// Not found.
     Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kept<'p> {
+pub(super) enum PurgeTarget<'p> {
     All,
     List,
     Project(Cow<'p, str>),
     File { project: Cow<'p, str>, file: Cow<'p, str> },
 }
 
-/// How the originals say that something has moved.
+/// Status of a redirect, as groxpi and proxpi send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Permanent {
-    /// 301, below `/simple/`.
+pub(super) enum RedirectKind {
+    /// 301, below `/simple/` (groxpi).
     Moved,
-    /// 308, below `/index/`.
+    /// 308, below `/index/` (proxpi).
     Redirect,
 }
 
 impl<'p> Route<'p> {
-    /// Reads a path as it stands in a request.
+    /// Parses the path of a request.
     ///
-    /// Below `/simple/` and `/index/`, several slashes count as one, and a part is decoded once. Any other endpoint has one
-    /// spelling: rules of a server in front compare paths byte by byte.
-    pub(super) fn of(path: &'p str) -> Self {
+    /// Below `/simple/` and `/index/`, consecutive slashes count as one, and segments are decoded once. Every other
+    /// endpoint has exactly one spelling, so that access rules of a reverse proxy can compare paths byte by byte.
+    pub(super) fn parse(path: &'p str) -> Self {
         match path {
             "/" => return Self::Home,
             "/health" => return Self::Health,
@@ -67,47 +67,47 @@ impl<'p> Route<'p> {
             "/readyz" => return Self::Ready,
             "/metrics" => return Self::Metrics,
             "/status" => return Self::Status,
-            // What the page names is relative to it.
-            "/status/" => return Self::Moved { permanent: Permanent::Redirect, to: "../status".into() },
+            // Links on the status page are relative to `/`.
+            "/status/" => return Self::Moved { kind: RedirectKind::Redirect, to: "../status".into() },
             "/status.json" => return Self::StatusJson,
-            "/cache" => return Self::Kept(Kept::All),
+            "/cache" => return Self::Purge(PurgeTarget::All),
             _ => {}
         }
-        if let Some(kept) = path.strip_prefix("/cache/") {
-            return Self::kept(kept);
+        if let Some(purge_target) = path.strip_prefix("/cache/") {
+            return Self::purge_target(purge_target);
         }
         let is_folder = path.ends_with('/');
-        let mut parts = path.split('/').filter(|part| !part.is_empty());
-        let permanent = match parts.next() {
-            Some("simple") => Permanent::Moved,
-            Some("index") => Permanent::Redirect,
+        let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+        let kind = match segments.next() {
+            Some("simple") => RedirectKind::Moved,
+            Some("index") => RedirectKind::Redirect,
             _ => return Self::Unknown,
         };
-        let mut next = || parts.next().map(decode);
-        let given = [next(), next(), next(), next()];
-        // A part that is no text is the name of nothing.
-        if given.iter().any(|part| matches!(part, Some(None))) {
+        let mut next = || segments.next().map(decode);
+        let segments = [next(), next(), next(), next()];
+        // A segment that is not UTF-8 is no valid name.
+        if segments.iter().any(|segment| matches!(segment, Some(None))) {
             return Self::Unknown;
         }
-        let [first, second, third, more] = given.map(Option::flatten);
+        let [first, second, third, more] = segments.map(Option::flatten);
         if more.is_some() {
             return Self::Unknown;
         }
-        Self::below(permanent, [first, second, third], is_folder)
+        Self::below(kind, [first, second, third], is_folder)
     }
 
-    fn below(permanent: Permanent, parts: [Option<Cow<'p, str>>; 3], is_folder: bool) -> Self {
-        let moved = |to: String| Self::Moved { permanent, to };
-        match parts {
+    fn below(kind: RedirectKind, segments: [Option<Cow<'p, str>>; 3], is_folder: bool) -> Self {
+        let moved = |to: String| Self::Moved { kind, to };
+        match segments {
             [None, ..] if is_folder => Self::List,
-            [None, ..] => moved(if permanent == Permanent::Moved { "simple/" } else { "index/" }.into()),
-            // A plug-in of Poetry puts its own `simple` behind whatever it is given.
+            [None, ..] => moved(if kind == RedirectKind::Moved { "simple/" } else { "index/" }.into()),
+            // A Poetry plug-in appends `simple` to the configured URL.
             [Some(first), Some(second), third]
                 if first == "simple"
-                    && permanent == Permanent::Redirect
+                    && kind == RedirectKind::Redirect
                     && (third.is_some() || !looks_like_file(&second)) =>
             {
-                Self::below(permanent, [Some(second), third, None], is_folder)
+                Self::below(kind, [Some(second), third, None], is_folder)
             }
             [Some(project), None, _] => match normal(project.clone()) {
                 None => Self::Unknown,
@@ -123,28 +123,28 @@ impl<'p> Route<'p> {
         }
     }
 
-    /// What follows `/cache/`.
-    fn kept(path: &'p str) -> Self {
+    /// Parses the path after `/cache/`.
+    fn purge_target(path: &'p str) -> Self {
         let (project, file) = match path.split_once('/') {
             Some((project, file)) => (project, Some(file)),
             None => (path, None),
         };
         if project == "list" && file.is_none() {
-            return Self::Kept(Kept::List);
+            return Self::Purge(PurgeTarget::List);
         }
         let Ok(project) = normalize(project) else { return Self::Unknown };
         match file.map(decode) {
-            None => Self::Kept(Kept::Project(project)),
-            // A slash is no part of the name of a file.
-            Some(Some(file)) if is_file_name(&file) => Self::Kept(Kept::File { project, file }),
+            None => Self::Purge(PurgeTarget::Project(project)),
+            // File names contain no slash.
+            Some(Some(file)) if is_file_name(&file) => Self::Purge(PurgeTarget::File { project, file }),
             Some(_) => Self::Unknown,
         }
     }
 }
 
-/// `None` if it is no UTF-8.
-fn decode(part: &str) -> Option<Cow<'_, str>> {
-    percent_encoding::percent_decode_str(part).decode_utf8().ok()
+/// Decodes a segment. Returns `None` if it is not UTF-8.
+fn decode(segment: &str) -> Option<Cow<'_, str>> {
+    percent_encoding::percent_decode_str(segment).decode_utf8().ok()
 }
 
 fn normal(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
@@ -154,10 +154,11 @@ fn normal(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether it is the name of a file rather than that of a project.
+/// Returns whether the name is that of a file rather than of a project.
 fn looks_like_file(name: &str) -> bool {
-    const ENDS: [&str; 9] = [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc"];
-    ENDS.iter().any(|end| name.ends_with(end))
+    const EXTENSIONS: [&str; 9] =
+        [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc"];
+    EXTENSIONS.iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]
@@ -175,15 +176,15 @@ mod tests {
     }
 
     fn moved(to: &str) -> Route<'_> {
-        Route::Moved { permanent: Permanent::Moved, to: to.into() }
+        Route::Moved { kind: RedirectKind::Moved, to: to.into() }
     }
 
     fn redirect(to: &str) -> Route<'_> {
-        Route::Moved { permanent: Permanent::Redirect, to: to.into() }
+        Route::Moved { kind: RedirectKind::Redirect, to: to.into() }
     }
 
     #[test]
-    fn paths_of_both_originals_are_known() {
+    fn paths_of_groxpi_and_proxpi_are_known() {
         let cases = [
             ("/", Route::Home),
             ("/simple/", Route::List),
@@ -206,12 +207,12 @@ mod tests {
             ("/index/simple/", project("simple")),
             ("/index/simple/simple-1.0.whl", file("simple", "simple-1.0.whl")),
             ("/simple/simple/simple-1.0.whl", file("simple", "simple-1.0.whl")),
-            ("/cache/list", Route::Kept(Kept::List)),
-            ("/cache", Route::Kept(Kept::All)),
-            ("/cache/Foo_Bar", Route::Kept(Kept::Project("foo-bar".into()))),
+            ("/cache/list", Route::Purge(PurgeTarget::List)),
+            ("/cache", Route::Purge(PurgeTarget::All)),
+            ("/cache/Foo_Bar", Route::Purge(PurgeTarget::Project("foo-bar".into()))),
             (
                 "/cache/six/six-1.0.whl",
-                Route::Kept(Kept::File { project: "six".into(), file: "six-1.0.whl".into() }),
+                Route::Purge(PurgeTarget::File { project: "six".into(), file: "six-1.0.whl".into() }),
             ),
             ("/health", Route::Health),
             ("/livez", Route::Live),
@@ -222,13 +223,13 @@ mod tests {
             ("/status.json", Route::StatusJson),
         ];
         for (path, route) in cases {
-            assert_eq!(Route::of(path), route, "{path}");
+            assert_eq!(Route::parse(path), route, "{path}");
         }
     }
 
     #[test]
-    fn a_known_project_is_found_without_allocating() {
-        assert!(matches!(Route::of("/simple/numpy/"), Route::Project(Cow::Borrowed("numpy"))));
+    fn normalized_project_names_are_borrowed() {
+        assert!(matches!(Route::parse("/simple/numpy/"), Route::Project(Cow::Borrowed("numpy"))));
     }
 
     #[test]
@@ -261,7 +262,7 @@ mod tests {
             "/cache/%73ix",
         ];
         for path in unknown {
-            assert_eq!(Route::of(path), Route::Unknown, "{path}");
+            assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
     }
 
@@ -270,7 +271,7 @@ mod tests {
         let paths =
             ["/health", "/livez", "/readyz", "/metrics", "/status", "/status.json", "/cache", "/cache/list"];
         for path in paths {
-            assert_ne!(Route::of(path), Route::Unknown, "{path}");
+            assert_ne!(Route::parse(path), Route::Unknown, "{path}");
             let second = &path[2..];
             let encoded = format!("/%{:02x}{second}", path.as_bytes()[1]);
             for other in [
@@ -284,23 +285,23 @@ mod tests {
                 path.to_ascii_uppercase(),
                 encoded,
             ] {
-                let route = Route::of(&other);
-                let is_redirect = matches!(&route, Route::Moved { permanent: Permanent::Redirect, .. });
+                let route = Route::parse(&other);
+                let is_redirect = matches!(&route, Route::Moved { kind: RedirectKind::Redirect, .. });
                 assert!(route == Route::Unknown || is_redirect && other == "/status/", "{other}: {route:?}");
             }
         }
-        assert_eq!(Route::of("//"), Route::Unknown);
-        assert_eq!(Route::of(""), Route::Unknown);
+        assert_eq!(Route::parse("//"), Route::Unknown);
+        assert_eq!(Route::parse(""), Route::Unknown);
     }
 
     proptest! {
         #[test]
-        fn no_path_leaves_its_place(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
-            match Route::of(&path) {
-                Route::Project(name) | Route::Kept(Kept::Project(name)) => {
+        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
+            match Route::parse(&path) {
+                Route::Project(name) | Route::Purge(PurgeTarget::Project(name)) => {
                     prop_assert_eq!(normalize(&name).unwrap(), name.clone());
                 }
-                Route::File { project, file } | Route::Kept(Kept::File { project, file }) => {
+                Route::File { project, file } | Route::Purge(PurgeTarget::File { project, file }) => {
                     prop_assert_eq!(normalize(&project).unwrap(), project.clone());
                     prop_assert!(is_file_name(&file));
                 }

@@ -1,4 +1,4 @@
-//! Connections.
+//! HTTP server: accepts connections and shuts down gracefully.
 
 use std::convert::Infallible;
 use std::io;
@@ -18,18 +18,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 
-use super::access::Access;
-use super::answer::Asked;
-use super::http1::{self, Manner, Rewind};
-use super::refuse::too_large;
+use super::access::RequestTracker;
+use super::http1::{self, ConnectionConfig, Rewind};
+use super::message::RequestParts;
+use super::reject::too_large;
 use super::{Proxy, Scope, Tls};
 
-/// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
+/// Maximum bytes buffered per connection besides one chunk: request headers, and output that is not sent yet.
 const MAX_BUFFER: usize = 64 * 1024;
-/// How long accepting pauses after an error that may pass.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Pause after a temporary error of `accept`.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// How connections are treated.
+/// Configuration of a [`Server`].
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     max_connections: usize,
@@ -53,7 +53,7 @@ impl ServerConfig {
     /// Default of [`ServerConfig::drain`]: 30 seconds.
     pub const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
 
-    /// The defaults.
+    /// Returns the defaults.
     pub const fn new() -> Self {
         Self {
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
@@ -66,22 +66,22 @@ impl ServerConfig {
         }
     }
 
-    /// The most connections at a time; more wait to be accepted. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
+    /// Maximum concurrent connections; others wait to be accepted. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
     #[must_use]
     pub fn max_connections(mut self, count: usize) -> Self {
         self.max_connections = count;
         self
     }
 
-    /// How long a client may take for the TLS handshake, for the preface of HTTP/2, for the header of a request, and for
-    /// beginning one on an idle connection of HTTP/1. Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
+    /// Timeout for the TLS handshake, the HTTP/2 preface and the header of each request, including the idle time before
+    /// a request on an HTTP/1 connection. Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
     #[must_use]
     pub fn header_timeout(mut self, time: Duration) -> Self {
         self.header_timeout = time;
         self
     }
 
-    /// How long a client may take nothing of an answer before its connection is closed. Default:
+    /// Closes a connection if the client does not accept any byte of a response within this time. Default:
     /// [`Self::DEFAULT_SEND_TIMEOUT`].
     #[must_use]
     pub fn send_timeout(mut self, time: Duration) -> Self {
@@ -89,7 +89,7 @@ impl ServerConfig {
         self
     }
 
-    /// Maximum header fields of a request, from 1 to 10,000. A request with more is answered with 431. Default:
+    /// Maximum header fields of a request, from 1 to 10,000. The response to a request with more is 431. Default:
     /// [`Self::DEFAULT_MAX_HEADER_FIELDS`].
     #[must_use]
     pub fn max_header_fields(mut self, count: usize) -> Self {
@@ -97,22 +97,21 @@ impl ServerConfig {
         self
     }
 
-    /// Serves over TLS. Default: no.
+    /// Enables TLS. Default: off.
     #[must_use]
     pub fn tls(mut self, tls: impl Into<Option<Tls>>) -> Self {
         self.tls = tls.into();
         self
     }
 
-    /// How long answers may take to end when the server does. Default: [`Self::DEFAULT_DRAIN`].
+    /// Maximum time for responses in flight to complete during shutdown. Default: [`Self::DEFAULT_DRAIN`].
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
         self
     }
 
-    /// Whether each request is an event of `tracing`, with the target `pypi_proxy::access` and the level `INFO`. Default:
-    /// yes.
+    /// Emits a `tracing` event with the target `pypi_proxy::access` and the level `INFO` for each request. Default: on.
     #[must_use]
     pub fn access_log(mut self, is_on: bool) -> Self {
         self.access_log = is_on;
@@ -126,7 +125,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// A proxy behind a listener.
+/// HTTP server of a proxy.
 #[derive(Debug)]
 pub struct Server {
     proxy: Proxy,
@@ -135,29 +134,29 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves this proxy.
+    /// Creates a server of this proxy.
     pub fn new(proxy: Proxy, config: ServerConfig) -> Self {
         Self { proxy, config, admin: None }
     }
 
-    /// Serves metrics, `/health`, the status page and purging at this listener, and no longer at that of [`Self::serve`];
-    /// `/livez` and `/readyz` are at both. The configuration applies to each listener: TLS, timeouts, and the number of
-    /// connections, so that clients of one take no connections of the other. Default: none.
+    /// Serves metrics, `/health`, the status page and purging at this listener instead of the one of [`Self::serve`].
+    /// `/livez` and `/readyz` are available at both. TLS, timeouts and the maximum number of connections apply to each
+    /// listener separately. Default: none.
     #[must_use]
     pub fn admin(mut self, listener: impl Into<Option<TcpListener>>) -> Self {
         self.admin = listener.into();
         self
     }
 
-    /// Accepts connections of HTTP/1.1 and HTTP/2 (without TLS: with prior knowledge) until `shutdown` is ready, and lets
-    /// the answers that have begun end.
+    /// Accepts HTTP/1.1 and HTTP/2 connections until `shutdown` is ready, then waits for the responses in flight.
+    /// HTTP/2 without TLS requires prior knowledge.
     ///
-    /// An error of one connection, or a lack of memory, of open files or of the network, is no reason to end: the server
-    /// waits for 100 milliseconds and goes on.
+    /// Errors of single connections are ignored. If the system is short of memory, file handles or network resources,
+    /// the server pauses for 100 milliseconds and continues.
     ///
     /// # Errors
     ///
-    /// Fails if the listener is not usable at all.
+    /// Fails if a listener is unusable.
     pub async fn serve(
         mut self,
         listener: TcpListener,
@@ -167,7 +166,6 @@ impl Server {
         let server = Arc::new(self);
         let graceful = GracefulShutdown::new();
         let (close, closing) = watch::channel(());
-        let sampler = tokio::spawn(server.proxy.clone().keep_history());
         let scope = if admin.is_some() { Scope::Index } else { Scope::All };
         let admin_error = async {
             match &admin {
@@ -180,17 +178,16 @@ impl Server {
             error = server.accept_all(&listener, scope, &graceful, &closing) => Err(error),
             error = admin_error => Err(error),
         };
-        sampler.abort();
         drop((listener, admin, close, closing));
         let ended = async {
             graceful.shutdown().await;
-            server.proxy.settle().await;
+            server.proxy.flush_bucket().await;
         };
         let _ = tokio::time::timeout(drain, ended).await;
         result
     }
 
-    /// Accepts connections for as long as the listener is usable.
+    /// Accepts connections until the listener becomes unusable.
     async fn accept_all(
         self: &Arc<Self>,
         listener: &impl Listen,
@@ -202,7 +199,7 @@ impl Server {
         let mut is_failing = false;
         loop {
             let Ok(permit) = permits.clone().acquire_owned().await else {
-                return io::Error::other("the limit of connections was closed");
+                return io::Error::other("the connection limiter was closed");
             };
             match listener.accept().await {
                 Ok(stream) => {
@@ -214,20 +211,20 @@ impl Server {
                         drop(permit);
                     });
                 }
-                // The client has gone. The next one may be there already.
-                Err(error) if is_of_client(&error) => {}
-                Err(error) if is_of_listener(&error) => return error,
+                // The client has disconnected. The next connection may already be waiting.
+                Err(error) if is_client_error(&error) => {}
+                Err(error) if is_listener_error(&error) => return error,
                 Err(error) => {
                     if !std::mem::replace(&mut is_failing, true) {
-                        tracing::warn!(%error, "connections can't be accepted for now");
+                        tracing::warn!(%error, "connections can't be accepted at the moment");
                     }
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
                 }
             }
         }
     }
 
-    /// Serves a connection to its end. What goes wrong with it is the client's business.
+    /// Serves a connection until it ends. Errors are not logged, because they are caused by the client.
     async fn connection(
         &self,
         stream: TcpStream,
@@ -238,7 +235,7 @@ impl Server {
         let config = &self.config;
         let client = stream.peer_addr().ok().map(|address| address.ip());
         let closing = async move {
-            // Nothing is ever sent: the other end goes when the server does.
+            // Nothing is ever sent: the channel closes at shutdown.
             let _ = closing.changed().await;
         };
         let mut closing = std::pin::pin!(closing.fuse());
@@ -246,11 +243,11 @@ impl Server {
             let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
             if let Ok(Ok(stream)) = accepted {
                 let stream = Rewind::new(BytesMut::new(), stream);
-                self.general(stream, client, scope, watcher, closing).await;
+                self.serve_with_hyper(stream, client, scope, watcher, closing).await;
             }
             return;
         }
-        let manner = Manner {
+        let config = ConnectionConfig {
             header_timeout: config.header_timeout,
             send_timeout: config.send_timeout,
             max_fields: config.max_header_fields,
@@ -258,14 +255,14 @@ impl Server {
             is_logged: config.access_log,
             scope,
         };
-        if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing.as_mut()).await {
-            self.general(stream, client, scope, watcher, closing).await;
+        if let Some(stream) = http1::serve(stream, &self.proxy, config, closing.as_mut()).await {
+            self.serve_with_hyper(stream, client, scope, watcher, closing).await;
         }
     }
 
-    /// The same for whatever a client may send: hyper serves it. The protocol is known before hyper reads, because hyper
-    /// waits for the preface of HTTP/2 without a deadline.
-    async fn general(
+    /// Serves a connection with hyper. The protocol is detected before, because hyper waits for the HTTP/2 preface
+    /// without a timeout.
+    async fn serve_with_hyper(
         &self,
         mut stream: Rewind<impl AsyncRead + AsyncWrite + Send + Unpin + 'static>,
         client: Option<IpAddr>,
@@ -298,31 +295,31 @@ impl Server {
         let service = service_fn(move |request| {
             let proxy = proxy.clone();
             async move {
-                let asked = Asked::of(&request);
-                let client = proxy.client(client, &asked);
-                let access = Access::begin(proxy.clone(), client, &asked, is_logged);
-                // HTTP/2 limits the bytes of a header, not its fields.
-                let answer = if request.headers().len() > max_fields {
-                    proxy.refuse(too_large())
+                let parts = RequestParts::of(&request);
+                let client = proxy.client(client, &parts);
+                let tracker = RequestTracker::start(proxy.clone(), client, &parts, is_logged);
+                // HTTP/2 limits the size of a header, but not the number of fields.
+                let response = if request.headers().len() > max_fields {
+                    proxy.reject(too_large())
                 } else {
-                    proxy.answer_to(&asked, client, scope).await
+                    proxy.respond_to(&parts, client, scope).await
                 };
-                Ok::<_, Infallible>(access.watch(answer))
+                Ok::<_, Infallible>(tracker.track(response))
             }
         });
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(config.send_timeout));
         let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).into_owned();
         let ended = watcher.watch(connection).await;
-        // Hyper has answered with 431 itself.
+        // Hyper has sent the response 431 itself.
         let is_too_large = |error: &hyper::Error| error.is_parse_too_large();
         if ended.is_err_and(|error| error.downcast_ref().is_some_and(is_too_large)) {
-            Access::too_large(&self.proxy, client, is_logged).0.ended();
+            RequestTracker::too_large(&self.proxy, client, is_logged).0.finish();
         }
     }
 }
 
-/// Where connections come from.
+/// Source of connections.
 trait Listen {
     fn accept(&self) -> impl Future<Output = io::Result<TcpStream>> + Send;
 }
@@ -333,13 +330,13 @@ impl Listen for TcpListener {
     }
 }
 
-/// Whether one connection has failed before it was accepted.
-fn is_of_client(error: &io::Error) -> bool {
+/// Returns whether only one connection has failed, before it was accepted.
+fn is_client_error(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
 }
 
-/// Whether the listener itself is not usable, so that no later attempt can succeed.
-fn is_of_listener(error: &io::Error) -> bool {
+/// Returns whether the listener itself is unusable.
+fn is_listener_error(error: &io::Error) -> bool {
     use rustix::io::Errno;
 
     let fatal = [Errno::BADF, Errno::FAULT, Errno::INVAL, Errno::NOTSOCK];
@@ -354,11 +351,11 @@ mod tests {
     use rustix::io::Errno;
 
     use super::*;
-    use crate::pages::{self, Pages};
+    use crate::page_cache::{self, PageCache};
     use crate::serve::Config;
     use crate::store::{self, Store};
 
-    /// A listener whose attempts fail with these errors; after the last one nothing happens.
+    /// A listener that fails with these errors and then never returns.
     struct Failing(Mutex<VecDeque<Errno>>);
 
     impl Failing {
@@ -384,8 +381,12 @@ mod tests {
     async fn accept_all(listener: &Failing) -> Option<io::Error> {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
-        let proxy =
-            Proxy::new(Vec::new(), Pages::new(Vec::new(), pages::Config::new()), store, Config::new());
+        let proxy = Proxy::new(
+            Vec::new(),
+            PageCache::new(Vec::new(), page_cache::Config::new()),
+            store,
+            Config::new(),
+        );
         let server = Arc::new(Server::new(proxy, ServerConfig::new()));
         let (_close, closing) = watch::channel(());
         let graceful = GracefulShutdown::new();
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_listener_that_is_not_usable_ends_the_server() {
+    async fn an_unusable_listener_ends_the_server() {
         let listener = Failing::new([Errno::NOMEM, Errno::BADF]);
         let ended = accept_all(&listener).await.unwrap();
         assert_eq!(Errno::from_io_error(&ended), Some(Errno::BADF));

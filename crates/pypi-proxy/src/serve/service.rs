@@ -1,4 +1,4 @@
-//! Answering requests.
+//! Routes requests to the page cache and the file store.
 
 use std::io::Write as _;
 use std::net::IpAddr;
@@ -11,42 +11,45 @@ use http::header::{
 use http::{Method, Request, Response, StatusCode};
 use url::Url;
 
-use super::Body;
-use super::answer::{Answer, Asked, AskedFields, Value};
-use super::coded::Coded;
+use super::ResponseBody;
 use super::config::Config;
+use super::encoded::EncodedMetadata;
 use super::exposition::Exposition;
-use super::health::{Findings, health, obstacles};
-use super::meter::Meter;
+use super::health::{HealthCache, health, readiness_problems};
+use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
-use super::refuse::{Denial, by_guard, by_rule};
-use super::respond::{FileHead, IMMUTABLE, Wanted, X_CACHE, failure, is_metadata, page};
-use super::route::{Kept, Permanent, Route};
-use super::status::{self, History};
+use super::reject::{CountedRejection, guard_rejection, rule_rejection};
+use super::request_metrics::RequestMetrics;
+use super::respond::{
+    FileHeaders, IMMUTABLE, Selection, X_CACHE, error_response, is_metadata, page_response,
+};
+use super::route::{PurgeTarget, RedirectKind, Route};
+use super::status::{self, ViewCache};
+use super::target::{FileTarget, UpstreamSource, Wheel};
 use crate::error::{Chain, Kind};
 use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
-use crate::page::{Details, Fact, File, Metadata};
-use crate::pages::{Held, Pages, Served};
-use crate::rules::Refusal;
-use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Reference, Source, Store, Stored};
-use crate::upstream::{self, Upstream, Validators};
+use crate::page::{FileFacts, Metadata};
+use crate::page_cache::{CachedPage, PageBytes, PageCache};
+use crate::rules::RuleViolation;
+use crate::store::{Digest, Download, FetchState, FileInfo, Key, Store, StoredFile};
+use crate::upstream::Upstream;
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
 
-/// What a range of a file that is not here may wait for: that much of the file on its way.
-const NEAR: u64 = 1 << 20;
+/// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
+const WAIT_AHEAD: u64 = 1 << 20;
 
-/// What files are that nobody should look into.
-const OCTETS: &str = "application/octet-stream";
+/// Content type for files served as opaque bytes.
+const OCTET_STREAM: &str = "application/octet-stream";
 
 impl Inner {
-    /// Whether having the cache forget something is for some only.
+    /// Returns whether purging requires the admin token.
     pub(super) fn needs_token(&self) -> bool {
         self.config.admin_token.is_some()
     }
 }
 
-/// Which endpoints are served. The others are not found.
+/// Set of endpoints to serve. All others respond with 404.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// All endpoints.
@@ -64,7 +67,7 @@ impl Scope {
             Route::Live | Route::Ready | Route::Unknown => true,
             Route::List | Route::Project(_) | Route::File { .. } | Route::Moved { .. } => self != Self::Admin,
             Route::Home
-            | Route::Kept(_)
+            | Route::Purge(_)
             | Route::Health
             | Route::Metrics
             | Route::Status
@@ -73,199 +76,209 @@ impl Scope {
     }
 }
 
-/// The proxy: pages and files of some indexes, as answers to requests.
+/// Caching proxy of one or more package indexes. Turns requests into responses; clones share the same state.
 #[derive(Clone, Debug)]
 pub struct Proxy(Arc<Inner>);
 
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) upstreams: Vec<Arc<Upstream>>,
-    pub(super) pages: Pages,
+    pub(super) pages: PageCache,
     pub(super) store: Store,
     config: Config,
-    pub(super) meter: Meter,
-    pub(super) findings: Findings,
-    pub(super) history: History,
-    coded: Coded,
+    pub(super) metrics: RequestMetrics,
+    pub(super) health: HealthCache,
+    pub(super) status_view: ViewCache,
+    encoded: EncodedMetadata,
 }
 
 impl Proxy {
-    /// A proxy of these indexes, with their pages and a store of files.
-    pub fn new(upstreams: Vec<Arc<Upstream>>, pages: Pages, store: Store, config: Config) -> Self {
+    /// Creates a proxy of these upstreams, with a cache of their pages and a file store.
+    pub fn new(upstreams: Vec<Arc<Upstream>>, pages: PageCache, store: Store, config: Config) -> Self {
         Self(Arc::new(Inner {
             upstreams,
             pages,
             store,
             config,
-            meter: Meter::default(),
-            findings: Findings::default(),
-            history: History::default(),
-            coded: Coded::default(),
+            metrics: RequestMetrics::default(),
+            health: HealthCache::default(),
+            status_view: ViewCache::default(),
+            encoded: EncodedMetadata::default(),
         }))
     }
 
-    pub(super) fn meter(&self) -> &Meter {
-        &self.0.meter
+    pub(super) fn metrics(&self) -> &RequestMetrics {
+        &self.0.metrics
     }
 
-    /// Waits until the bucket has what it is to get.
-    pub(super) async fn settle(&self) {
+    /// Waits until all pending uploads to the bucket are complete.
+    pub(super) async fn flush_bucket(&self) {
         if let Some(bucket) = self.0.store.bucket() {
             bucket.settle().await;
         }
     }
 
-    /// Takes samples of what is counted, for the page for people, for ever.
-    pub(super) async fn keep_history(self) {
-        status::sample(&self.0).await;
+    /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
+    /// share one rate limit.
+    pub async fn handle<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
+        self.handle_in(Scope::All, request).await
     }
 
-    /// Answers a request. What it has as a body is not looked at. Nothing is known of where it comes from: those who do not
-    /// log in count as one client.
-    pub async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
-        self.answer_in(Scope::All, request).await
+    /// Like [`Self::handle`], but only for the endpoints in `scope`. Lets a server use separate listeners.
+    pub async fn handle_in<B>(&self, scope: Scope, request: &Request<B>) -> Response<ResponseBody> {
+        self.respond_to(&RequestParts::of(request), None, scope).await.into()
     }
 
-    /// The same for some of the endpoints only, so that a server can keep the others for itself.
-    pub async fn answer_in<B>(&self, scope: Scope, request: &Request<B>) -> Response<Body> {
-        self.answer_to(&Asked::of(request), None, scope).await.into()
-    }
-
-    /// The address of who asks over a connection from `peer`.
-    pub(super) fn client(&self, peer: Option<IpAddr>, asked: &Asked<'_>) -> Option<IpAddr> {
+    /// Returns the address of the client that is connected as `peer`, possibly through trusted proxies.
+    pub(super) fn client(&self, peer: Option<IpAddr>, request: &RequestParts<'_>) -> Option<IpAddr> {
         match &self.0.config.guard {
-            Some(guard) => guard.client(peer, &asked.forwarded),
+            Some(guard) => guard.client(peer, &request.forwarded),
             None => peer,
         }
     }
 
-    pub(super) async fn answer_to(&self, asked: &Asked<'_>, client: Option<IpAddr>, scope: Scope) -> Answer {
-        let route = Some(Route::of(asked.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
-        let mut answer = match &self.0.config.guard {
+    pub(super) async fn respond_to(
+        &self,
+        request: &RequestParts<'_>,
+        client: Option<IpAddr>,
+        scope: Scope,
+    ) -> ProxyResponse {
+        let route =
+            Some(Route::parse(request.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
+        let mut response = match &self.0.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
-                self.guarded(guard, route, asked, client).await
+                self.respond_with_guard(guard, route, request, client).await
             }
-            _ => self.routed(route, asked).await,
+            _ => self.dispatch(route, request).await,
         };
-        if *asked.method == Method::HEAD {
-            answer.without_body();
+        if *request.method == Method::HEAD {
+            response.without_body();
         }
-        answer
+        response
     }
 
-    /// Answers who may ask.
-    async fn guarded(
+    /// Responds after authentication and rate limiting.
+    async fn respond_with_guard(
         &self,
         guard: &Guard,
         route: Route<'_>,
-        asked: &Asked<'_>,
+        request: &RequestParts<'_>,
         client: Option<IpAddr>,
-    ) -> Answer {
+    ) -> ProxyResponse {
         let area = match route {
-            Route::Kept(_) if self.0.needs_token() => Area::Admin,
+            Route::Purge(_) if self.0.needs_token() => Area::Admin,
             Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
             _ => Area::Index,
         };
-        match guard.admit(area, client, asked.fields.authorization).await {
-            Err(refused) => self.refuse(by_guard(refused)),
+        match guard.authorize(area, client, request.fields.authorization).await {
+            Err(rejection) => self.reject(guard_rejection(rejection)),
             Ok(user) => {
-                let mut answer = self.routed(route, asked).await;
-                if user.is_some() && matches!(answer.get(&CACHE_CONTROL), Some(Value::Static(IMMUTABLE))) {
-                    // What stands in between must not give it to others.
-                    answer.set(CACHE_CONTROL, "max-age=365000000, immutable, private");
+                let mut response = self.dispatch(route, request).await;
+                if user.is_some() && matches!(response.get(&CACHE_CONTROL), Some(Value::Static(IMMUTABLE))) {
+                    // Shared caches must not store a response that requires a login.
+                    response.set(CACHE_CONTROL, "max-age=365000000, immutable, private");
                 }
-                answer.user = user;
-                answer
+                response.user = user;
+                response
             }
         }
     }
 
-    /// Counts a refused request.
-    pub(super) fn refuse(&self, (answer, reason): Denial) -> Answer {
-        self.0.meter.refuse(reason);
-        answer
+    /// Counts a rejected request.
+    pub(super) fn reject(&self, (response, reason): CountedRejection) -> ProxyResponse {
+        self.0.metrics.record_rejection(reason);
+        response
     }
 
-    /// Whether there may be something of a project.
-    fn check_project(&self, name: &ProjectName) -> Result<(), Refusal> {
+    /// Checks whether the rules allow the project.
+    fn check_project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
         self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name))
     }
 
-    /// Whether clients may have a file, or what belongs to one.
-    fn check_file(&self, served: &Served, project: &ProjectName, name: &str) -> Result<(), Refusal> {
+    /// Checks whether the rules allow a file, or the file that metadata or a signature belongs to.
+    fn check_file(
+        &self,
+        cached: &CachedPage,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<(), RuleViolation> {
         let Some(rules) = self.0.pages.rules() else { return Ok(()) };
-        let base = || served.entry.file(name.rsplit_once('.')?.0);
-        match served.entry.file(name).or_else(base) {
+        let base = || cached.page.file(name.rsplit_once('.')?.0);
+        match cached.page.file(name).or_else(base) {
             Some((_, file)) => rules.file(project, &file.details(), SystemTime::now()),
             None => Ok(()),
         }
     }
 
-    async fn routed(&self, route: Route<'_>, asked: &Asked<'_>) -> Answer {
-        let (method, fields) = (asked.method, &asked.fields);
-        let is_kept = matches!(route, Route::Kept(_));
+    async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>) -> ProxyResponse {
+        let (method, fields) = (request.method, &request.fields);
+        let is_purge = matches!(route, Route::Purge(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
-        if route == Route::Unknown || is_kept && is_read && !matches!(route, Route::Kept(Kept::List)) {
-            return Answer::text(StatusCode::NOT_FOUND, "Not Found");
+        if route == Route::Unknown || is_purge && is_read && !matches!(route, Route::Purge(PurgeTarget::List))
+        {
+            return ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found");
         }
-        if if is_kept { *method != Method::DELETE } else { !is_read } {
-            let mut answer = Answer::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
-            answer.set(ALLOW, if is_kept { "DELETE" } else { "GET, HEAD" });
-            return answer;
+        let is_allowed = if is_purge { *method == Method::DELETE } else { is_read };
+        if !is_allowed {
+            let mut response = ProxyResponse::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+            response.set(ALLOW, if is_purge { "DELETE" } else { "GET, HEAD" });
+            return response;
         }
         match route {
-            Route::List => self.list(asked).await,
+            Route::List => self.list(request).await,
             Route::Project(name) => match ProjectName::parse(&name) {
-                Ok(name) => self.project(&name, asked).await,
-                Err(error) => failure(&error),
+                Ok(name) => self.project(&name, request).await,
+                Err(error) => error_response(&error),
             },
             Route::File { project, file } => match ProjectName::parse(&project) {
                 Ok(project) => match self.file(&project, &file, method, fields).await {
-                    Ok(mut answer) => {
-                        if self.0.config.binary_type && answer.status.is_success() {
-                            answer.set(CONTENT_TYPE, OCTETS);
+                    Ok(mut response) => {
+                        if self.0.config.binary_type && response.status.is_success() {
+                            response.set(CONTENT_TYPE, OCTET_STREAM);
                         }
-                        answer
+                        response
                     }
-                    Err(error) => failure(&error),
+                    Err(error) => error_response(&error),
                 },
-                Err(error) => failure(&error),
+                Err(error) => error_response(&error),
             },
-            Route::Kept(kept) => self.forget(kept, fields).await,
-            Route::Moved { permanent, to } => moved(permanent, &to, asked.query),
+            Route::Purge(target) => self.purge(target, fields).await,
+            Route::Moved { kind, to } => moved(kind, &to, request.query),
             Route::Home | Route::Status => status::html(&self.0),
             Route::StatusJson => status::json(&self.0),
-            Route::Health => Answer::typed(StatusCode::OK, "application/json", health(&self.0).await),
-            Route::Live => Answer::text(StatusCode::OK, "ok\n"),
-            Route::Ready => match &*obstacles(&self.0).await {
-                [] => Answer::text(StatusCode::OK, "ok\n"),
-                obstacles => Answer::text(StatusCode::SERVICE_UNAVAILABLE, obstacles.join("\n") + "\n"),
+            Route::Health => ProxyResponse::typed(StatusCode::OK, "application/json", health(&self.0).await),
+            Route::Live => ProxyResponse::text(StatusCode::OK, "ok\n"),
+            Route::Ready => match &*readiness_problems(&self.0).await {
+                [] => ProxyResponse::text(StatusCode::OK, "ok\n"),
+                problems => ProxyResponse::text(StatusCode::SERVICE_UNAVAILABLE, problems.join("\n") + "\n"),
             },
-            Route::Metrics => Answer::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0)),
-            Route::Unknown => Answer::text(StatusCode::NOT_FOUND, "Not Found"),
+            Route::Metrics => {
+                ProxyResponse::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0))
+            }
+            Route::Unknown => ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
 
-    async fn list(&self, asked: &Asked<'_>) -> Answer {
+    async fn list(&self, request: &RequestParts<'_>) -> ProxyResponse {
         match self.0.pages.list().await {
-            Ok(served) => self.page(&served, asked).await,
-            Err(error) => failure(&error),
+            Ok(cached) => self.page(&cached, request).await,
+            Err(error) => error_response(&error),
         }
     }
 
-    async fn project(&self, name: &ProjectName, asked: &Asked<'_>) -> Answer {
-        if let Err(refusal) = self.check_project(name) {
-            return self.refuse(by_rule(refusal));
+    async fn project(&self, name: &ProjectName, request: &RequestParts<'_>) -> ProxyResponse {
+        if let Err(violation) = self.check_project(name) {
+            return self.reject(rule_rejection(violation));
         }
         match self.0.pages.project(name).await {
-            Ok(served) => self.page(&served, asked).await,
-            Err(error) => failure(&error),
+            Ok(cached) => self.page(&cached, request).await,
+            Err(error) => error_response(&error),
         }
     }
 
-    async fn page(&self, served: &Served, asked: &Asked<'_>) -> Answer {
-        let fields = &asked.fields;
-        let format = asked
+    async fn page(&self, cached: &CachedPage, request: &RequestParts<'_>) -> ProxyResponse {
+        let fields = &request.fields;
+        let format = request
             .query
             .and_then(|query| form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "format"));
         let form = match format {
@@ -273,322 +286,349 @@ impl Proxy {
             None => Form::from_accept(fields.accept.unwrap_or_default()),
         };
         let Some(form) = form else {
-            return Answer::text(
+            return ProxyResponse::text(
                 StatusCode::NOT_ACCEPTABLE,
                 "None of the accepted media types is available.",
             );
         };
         let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
-        page(fields, served, form, coding, served.entry.variant(form, coding).await)
+        page_response(fields, cached, form, coding, cached.page.variant(form, coding).await)
     }
 
-    /// A file, or the metadata or signature of one.
+    /// Responds with a file, or the metadata or signature of one.
     async fn file(
         &self,
         project: &ProjectName,
         name: &str,
         method: &Method,
-        asked: &AskedFields<'_>,
-    ) -> Result<Answer, Error> {
-        if let Err(refusal) = self.check_project(project) {
-            return Ok(self.refuse(by_rule(refusal)));
+        fields: &RequestFields<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        if let Err(violation) = self.check_project(project) {
+            return Ok(self.reject(rule_rejection(violation)));
         }
-        let served = self.0.pages.project(project).await?;
-        if let Err(refusal) = self.check_file(&served, project, name) {
-            return Ok(self.refuse(by_rule(refusal)));
+        let cached = self.0.pages.project(project).await?;
+        if let Err(violation) = self.check_file(&cached, project, name) {
+            return Ok(self.reject(rule_rejection(violation)));
         }
-        served.entry.want();
+        cached.page.count_file_request();
         let label = || Arc::from(format!("{project}/{name}"));
-        // Where it is from does not matter if it is here.
-        let details = served.entry.file(name).map(|(_, file)| file.details());
-        let is_untold = details.as_ref().is_some_and(|details| details.metadata == Metadata::Untold);
+        // Fast path: the location of a file that is stored does not matter.
+        let details = cached.page.file(name).map(|(_, file)| file.details());
+        let is_metadata_unknown =
+            details.as_ref().is_some_and(|details| details.metadata == Metadata::Unknown);
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&Digest(digest), label)) {
-            if is_untold {
-                self.look_into(project, name, &served, stored.clone());
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get_labeled(&Digest(digest), label)) {
+            if is_metadata_unknown {
+                self.extract_in_background(project, name, &cached, stored.clone());
             }
-            return Ok(self.stored(name, stored, asked).await);
+            return Ok(self.stored(name, stored, fields).await);
         }
-        let found = Found::of(&served, project, name, &self.0)?;
-        let digest = found.digest(&self.0.store);
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&digest, label)) {
-            if found.is_poor() {
-                self.0.pages.learn(project, name, Fact::new(Some(stored.len), None));
+        let target = FileTarget::of(&cached, project, name, &self.0)?;
+        let digest = target.digest(&self.0.store);
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get_labeled(&digest, label)) {
+            if target.needs_facts() {
+                self.0.pages.record_facts(project, name, FileFacts::new(Some(stored.len), None));
             }
-            if is_untold {
-                self.look_into(project, name, &served, stored.clone());
+            if is_metadata_unknown {
+                self.extract_in_background(project, name, &cached, stored.clone());
             }
-            return Ok(self.stored(name, stored, asked).await);
+            return Ok(self.stored(name, stored, fields).await);
         }
-        let etag = found.expected.sha256.map(|digest| tag(&digest));
-        let len = match found.expected.size {
-            None if *method == Method::HEAD && found.is_listed => self.len(project, name, &found).await?,
+        let etag = target.expected.sha256.map(|digest| tag(&digest));
+        let len = match target.expected.size {
+            None if *method == Method::HEAD && target.is_listed => self.len(project, name, &target).await?,
             size => size,
         };
-        let head = FileHead { name, len, etag, verdict: "miss" };
-        if *method == Method::HEAD && head.len.is_some() {
-            return Ok(match head.wanted(asked) {
-                Wanted::All => head.respond(Body::empty()),
-                Wanted::Part(range) => head.respond_part(range, Body::empty()),
-                Wanted::Nothing(answer) => *answer,
+        let headers = FileHeaders { name, len, etag, cache_status: "miss" };
+        if *method == Method::HEAD && headers.len.is_some() {
+            return Ok(match headers.select(fields) {
+                Selection::All => headers.respond(ResponseBody::empty()),
+                Selection::Part(range) => headers.respond_part(range, ResponseBody::empty()),
+                Selection::Done(response) => *response,
             });
         }
-        let running = self.0.store.running(&found.key);
-        if asked.range.is_some()
-            && found.made_of.is_none()
-            && running.as_ref().is_none_or(|fill| !is_near(fill, asked, head.len))
-            && !self.is_redirected(&found)
+        let download = self.0.store.in_flight(&target.key);
+        if fields.range.is_some()
+            && target.wheel.is_none()
+            && download.as_ref().is_none_or(|download| !is_within_reach(download, fields, headers.len))
+            && !self.may_redirect(&target)
         {
-            return self.pass(project, &found, &head, asked).await;
+            return self.pass_through(project, &target, &headers, fields).await;
         }
-        if !self.0.store.is_on()
+        if !self.0.store.is_enabled()
             && self.0.config.redirect_after == Some(Duration::ZERO)
-            && self.is_redirected(&found)
+            && self.may_redirect(&target)
         {
-            return Ok(redirect(&found.url));
+            return Ok(redirect(&target.url));
         }
-        let told = Arc::new(OnceLock::new());
-        let filling = match &found.made_of {
+        let wheel_info = Arc::new(OnceLock::new());
+        let fetched = match &target.wheel {
             Some(wheel) => {
                 let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
-                let (upstream, url) = (found.upstream.clone(), found.url.clone());
+                let (upstream, url) = (target.upstream.clone(), target.url.clone());
                 let (name, label) = (wheel.name.clone(), label());
-                let told = told.clone();
-                let source = MetadataSource { upstream, url, name, label, stored, told };
-                self.0.store.fill(found.key.clone(), found.expected, source)
+                let wheel_info = wheel_info.clone();
+                let source = MetadataSource { upstream, url, name, label, stored, wheel_info };
+                self.0.store.fetch(target.key.clone(), target.expected, source)
             }
             None => {
-                let (upstream, url) = (found.upstream.clone(), found.url.clone());
-                let source = From { upstream, url, label: label() };
-                self.0.store.fill(found.key.clone(), found.expected, source)
+                let (upstream, url) = (target.upstream.clone(), target.url.clone());
+                let source = UpstreamSource { upstream, url, label: label() };
+                self.0.store.fetch(target.key.clone(), target.expected, source)
             }
         };
-        let fill = match filling {
-            Filling::Stored(stored) => return Ok(self.stored(name, stored, asked).await),
-            Filling::Running(fill) => fill,
+        let download = match fetched {
+            FetchState::Stored(stored) => return Ok(self.stored(name, stored, fields).await),
+            FetchState::InFlight(download) => download,
         };
-        self.learn(project, name, &found, &fill, told);
-        if is_untold {
-            self.look_into_whole(project, name, &served, &fill);
+        self.record_facts(project, name, &target, &download, wheel_info);
+        if is_metadata_unknown {
+            self.extract_after_download(project, name, &cached, &download);
         }
-        let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
-            None => fill.head().await?,
-            Some(Duration::ZERO) => return Ok(redirect(&found.url)),
-            Some(time) => match tokio::time::timeout(time, fill.head()).await {
-                Ok(told) => told?,
-                Err(_) => return Ok(redirect(&found.url)),
+        let info = match self.0.config.redirect_after.filter(|_| self.may_redirect(&target)) {
+            None => download.info().await?,
+            Some(Duration::ZERO) => return Ok(redirect(&target.url)),
+            Some(time) => match tokio::time::timeout(time, download.info()).await {
+                Ok(info) => info?,
+                Err(_) => return Ok(redirect(&target.url)),
             },
         };
-        let head = FileHead { len: told.len, ..head };
-        Ok(match head.wanted(asked) {
-            Wanted::All => head.respond(Body::growing(fill.reader(None), head.len)),
-            Wanted::Part(range) => {
+        let headers = FileHeaders { len: info.len, ..headers };
+        Ok(match headers.select(fields) {
+            Selection::All => headers.respond(ResponseBody::growing(download.reader(None), headers.len)),
+            Selection::Part(range) => {
                 let len = range.end - range.start;
-                head.respond_part(range.clone(), Body::growing(fill.reader(Some(range)), Some(len)))
+                headers.respond_part(
+                    range.clone(),
+                    ResponseBody::growing(download.reader(Some(range)), Some(len)),
+                )
             }
-            Wanted::Nothing(answer) => *answer,
+            Selection::Done(response) => *response,
         })
     }
 
-    /// A file that is here: metadata in the coding that suits the client best, anything else as it is.
-    async fn stored(&self, name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {
-        // A range is one of the file itself.
-        let accepted = asked.accept_encoding.filter(|_| asked.range.is_none() && is_metadata(name));
+    /// Responds with a stored file. Metadata is compressed as the client prefers.
+    async fn stored(&self, name: &str, stored: StoredFile, fields: &RequestFields<'_>) -> ProxyResponse {
+        // A range applies to the uncompressed file.
+        let accepted = fields.accept_encoding.filter(|_| fields.range.is_none() && is_metadata(name));
         let coding = accepted.map_or(Coding::Identity, Coding::from_accept);
-        match (self.0.coded.get(&stored, coding).await, coding.content_encoding()) {
-            (Some(held), Some(encoding)) => coded_file(name, &stored.digest, held, encoding, asked),
-            _ => stored_file(name, stored, asked),
+        match (self.0.encoded.get(&stored, coding).await, coding.content_encoding()) {
+            (Some(bytes), Some(encoding)) => encoded_file(name, &stored.digest, bytes, encoding, fields),
+            _ => stored_file(name, stored, fields),
         }
     }
 
-    /// Notes what a file has turned out to be, if its page does not tell that.
-    fn learn(
+    /// Records facts about a downloaded file that its page lacks.
+    fn record_facts(
         &self,
         project: &ProjectName,
         name: &str,
-        found: &Found,
-        fill: &Fill,
-        told: Arc<OnceLock<Head>>,
+        target: &FileTarget,
+        download: &Download,
+        wheel_info: Arc<OnceLock<FileInfo>>,
     ) {
-        let wheel = found.made_of.as_ref().and_then(|wheel| Some((wheel.name.clone(), wheel.sha256?)));
-        if wheel.is_none() && !found.is_poor() {
+        let wheel = target.wheel.as_ref().and_then(|wheel| Some((wheel.name.clone(), wheel.sha256?)));
+        if wheel.is_none() && !target.needs_facts() {
             return;
         }
-        let (pages, project, name, fill) =
-            (self.0.pages.clone(), project.clone(), name.to_owned(), fill.observer());
+        let (pages, project, name, download) =
+            (self.0.pages.clone(), project.clone(), name.to_owned(), download.observer());
         tokio::spawn(async move {
-            let Ok(Some(stored)) = fill.done().await else { return };
+            let Ok(Some(stored)) = download.done().await else { return };
             match wheel {
                 Some((wheel, sha256)) => {
-                    let head = told.get();
-                    let modified = head.and_then(|head| head.validators.last_modified.as_deref());
-                    let fact = Fact::new(head.and_then(|head| head.len), modified);
-                    pages.learn(&project, &wheel, fact.of_wheel(&sha256, Some(&stored.digest)));
+                    let info = wheel_info.get();
+                    let modified = info.and_then(|info| info.validators.last_modified.as_deref());
+                    let fact = FileFacts::new(info.and_then(|info| info.len), modified);
+                    pages.record_facts(&project, &wheel, fact.with_wheel(&sha256, Some(&stored.digest)));
                 }
                 None => {
-                    let head = fill.head().await.unwrap_or_default();
-                    let fact = Fact::new(Some(stored.len), head.validators.last_modified.as_deref());
-                    pages.learn(&project, &name, fact);
+                    let info = download.info().await.unwrap_or_default();
+                    let fact = FileFacts::new(Some(stored.len), info.validators.last_modified.as_deref());
+                    pages.record_facts(&project, &name, fact);
                 }
             }
         });
     }
 
-    /// Reads the metadata of a stored wheel that its index has none of, once. What can be read is on the page from the next
-    /// time that the index is asked.
-    fn look_into(&self, project: &ProjectName, name: &str, served: &Served, stored: Stored) {
-        let Some(wheel) = self.unread(project, name, served) else { return };
+    /// Extracts the metadata of a stored wheel whose page has none, at most once. The page lists it from the next
+    /// refresh on.
+    fn extract_in_background(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        cached: &CachedPage,
+        stored: StoredFile,
+    ) {
+        let Some(wheel) = self.unexamined_wheel(project, name, cached) else { return };
         let (proxy, project) = (self.clone(), project.clone());
-        tokio::spawn(async move { proxy.look(&project, wheel, stored).await });
+        tokio::spawn(async move { proxy.extract_metadata(&project, wheel, stored).await });
     }
 
-    /// The same of a wheel that is being fetched.
-    fn look_into_whole(&self, project: &ProjectName, name: &str, served: &Served, fill: &Fill) {
-        let Some(wheel) = self.unread(project, name, served) else { return };
-        let (proxy, project, fill) = (self.clone(), project.clone(), fill.observer());
+    /// Extracts the metadata of a wheel once its download is complete.
+    fn extract_after_download(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        cached: &CachedPage,
+        download: &Download,
+    ) {
+        let Some(wheel) = self.unexamined_wheel(project, name, cached) else { return };
+        let (proxy, project, download) = (self.clone(), project.clone(), download.observer());
         tokio::spawn(async move {
-            if let Ok(Some(stored)) = fill.done().await {
-                proxy.look(&project, wheel, stored).await;
+            if let Ok(Some(stored)) = download.done().await {
+                proxy.extract_metadata(&project, wheel, stored).await;
             }
         });
     }
 
-    /// A wheel of a page that tells its SHA-256 but nothing of metadata, if these were not looked for yet.
-    fn unread(&self, project: &ProjectName, name: &str, served: &Served) -> Option<Found> {
-        if !name.ends_with(".whl") || !self.0.pages.reads_wheels() {
+    /// Returns the metadata file of a wheel that should be searched: the page has the wheel's SHA-256 but no metadata,
+    /// and the wheel was not searched before.
+    fn unexamined_wheel(&self, project: &ProjectName, name: &str, cached: &CachedPage) -> Option<FileTarget> {
+        if !name.ends_with(".whl") || !self.0.pages.extracts_metadata() {
             return None;
         }
-        let details = served.entry.file(name)?.1.details();
+        let details = cached.page.file(name)?.1.details();
         let wheel = Digest(details.sha256?);
-        if details.metadata != Metadata::Untold || self.0.pages.has_looked(project, name, &wheel) {
+        if details.metadata != Metadata::Unknown || self.0.pages.is_examined(project, name, &wheel) {
             return None;
         }
-        Found::of(served, project, &format!("{name}.metadata"), &self.0).ok()
+        FileTarget::of(cached, project, &format!("{name}.metadata"), &self.0).ok()
     }
 
-    async fn look(&self, project: &ProjectName, found: Found, stored: Stored) {
-        let Some(Wheel { name, sha256: Some(wheel) }) = found.made_of else { return };
-        if self.0.pages.has_looked(project, &name, &wheel) {
+    async fn extract_metadata(&self, project: &ProjectName, target: FileTarget, stored: StoredFile) {
+        let Some(Wheel { name, sha256: Some(wheel) }) = target.wheel else { return };
+        if self.0.pages.is_examined(project, &name, &wheel) {
             return;
         }
-        let (upstream, url, told) = (found.upstream, found.url, Arc::default());
+        let (upstream, url, wheel_info) = (target.upstream, target.url, Arc::default());
         let label = Arc::from(format!("{project}/{name}.metadata"));
         let (len, name) = (stored.len, name.clone());
-        let source = MetadataSource { upstream, url, name, label, stored: Some(stored), told };
-        let metadata = match source.make().await {
+        let source = MetadataSource { upstream, url, name, label, stored: Some(stored), wheel_info };
+        let metadata = match source.extract().await {
             Ok(metadata) => Some(Digest::of(&metadata)),
             Err(error) if error.is_not_found() => {
-                tracing::debug!(error = %Chain(&error), wheel = source.name, "a wheel has no metadata that can be read");
+                tracing::debug!(error = %Chain(&error), wheel = source.name, "a wheel has no readable metadata");
                 None
             }
-            // It may be read the next time.
+            // May succeed next time.
             Err(_) => return,
         };
-        let fact = Fact::new(Some(len), None).of_wheel(&wheel, metadata.as_ref());
-        self.0.pages.learn(project, &source.name, fact);
+        let fact = FileFacts::new(Some(len), None).with_wheel(&wheel, metadata.as_ref());
+        self.0.pages.record_facts(project, &source.name, fact);
     }
 
-    fn is_redirected(&self, found: &Found) -> bool {
-        self.0.config.redirect_after.is_some() && !found.upstream.has_credentials() && found.made_of.is_none()
+    fn may_redirect(&self, target: &FileTarget) -> bool {
+        self.0.config.redirect_after.is_some() && !target.upstream.has_credentials() && target.wheel.is_none()
     }
 
-    /// The length of a file, which only its host knows: a byte of it tells that.
-    async fn len(&self, project: &ProjectName, name: &str, found: &Found) -> Result<Option<u64>, Error> {
-        let body = found.upstream.part(&found.url, 0..1).await?;
-        if found.is_poor() {
-            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
-            self.0.pages.learn(project, name, fact);
+    /// Requests one byte of a file from its host to learn the length.
+    async fn len(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        target: &FileTarget,
+    ) -> Result<Option<u64>, Error> {
+        let body = target.upstream.part(&target.url, 0..1).await?;
+        if target.needs_facts() {
+            let fact = FileFacts::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.record_facts(project, name, fact);
         }
         Ok(body.len)
     }
 
-    /// Part of a file that is not here: only that part is fetched.
-    async fn pass(
+    /// Passes a range request to the upstream without downloading the whole file.
+    async fn pass_through(
         &self,
         project: &ProjectName,
-        found: &Found,
-        head: &FileHead<'_>,
-        asked: &AskedFields<'_>,
-    ) -> Result<Answer, Error> {
-        let range = asked.range.unwrap_or_default();
-        // Without the length, a range can only be understood by who has the file.
-        let body = match head.len.map(|len| ByteRange::parse(range, len)) {
+        target: &FileTarget,
+        headers: &FileHeaders<'_>,
+        fields: &RequestFields<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        let range = fields.range.unwrap_or_default();
+        // Without the length, only the upstream can interpret the range.
+        let body = match headers.len.map(|len| ByteRange::parse(range, len)) {
             Some(ByteRange::Part { start, end }) => {
-                let shared = match (self.0.store.bucket(), &found.key) {
+                let shared = match (self.0.store.bucket(), &target.key) {
                     (Some(bucket), Key::Digest(digest)) => {
-                        bucket.part(digest, &found.expected, start..end).await
+                        bucket.part(digest, &target.expected, start..end).await
                     }
                     _ => None,
                 };
                 let body = match shared {
                     Some(body) => body,
-                    None => found.upstream.part(&found.url, start..end).await?,
+                    None => target.upstream.part(&target.url, start..end).await?,
                 };
-                // A client that does not look would take it for what it has asked for.
+                // Clients may not check which range they received.
                 let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
-                if is_other || body.len.is_some_and(|len| head.len != Some(len)) {
-                    return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
+                if is_other || body.len.is_some_and(|len| headers.len != Some(len)) {
+                    return Err(Error::with(
+                        Kind::Upstream,
+                        "the response has another range of the file than requested",
+                    ));
                 }
                 body
             }
             Some(ByteRange::Unsatisfiable) => {
-                return Ok(match head.wanted(asked) {
-                    Wanted::Nothing(answer) => *answer,
-                    _ => head.respond(Body::empty()),
+                return Ok(match headers.select(fields) {
+                    Selection::Done(response) => *response,
+                    _ => headers.respond(ResponseBody::empty()),
                 });
             }
-            Some(ByteRange::Full) | None => found.upstream.asked(&found.url, range).await?,
+            Some(ByteRange::Full) | None => target.upstream.file_range(&target.url, range).await?,
         };
-        let head = FileHead {
-            len: head.len.or(body.len),
-            name: head.name,
-            etag: head.etag.clone(),
-            verdict: "pass",
+        let headers = FileHeaders {
+            len: headers.len.or(body.len),
+            name: headers.name,
+            etag: headers.etag.clone(),
+            cache_status: "pass",
         };
-        if found.is_poor() {
-            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
-            self.0.pages.learn(project, head.name, fact);
+        if target.needs_facts() {
+            let fact = FileFacts::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.record_facts(project, headers.name, fact);
         }
         let (start, part_len) = (body.start, body.part_len());
         Ok(match part_len {
             Some(len) if body.is_part() => {
-                head.respond_part(start..start + len, Body::passing(body, Some(len)))
+                headers.respond_part(start..start + len, ResponseBody::pass_through(body, Some(len)))
             }
-            len => head.respond(Body::passing(body, len)),
+            len => headers.respond(ResponseBody::pass_through(body, len)),
         })
     }
 
-    async fn forget(&self, kept: Kept<'_>, asked: &AskedFields<'_>) -> Answer {
+    async fn purge(&self, target: PurgeTarget<'_>, fields: &RequestFields<'_>) -> ProxyResponse {
         if let Some(token) = &self.0.config.admin_token {
-            let given = asked.authorization.and_then(|given| given.strip_prefix("Bearer "));
-            let is_right = given.is_some_and(|given| {
-                aws_lc_rs::constant_time::verify_slices_are_equal(given.as_bytes(), token.as_bytes()).is_ok()
+            let sent = fields.authorization.and_then(|value| value.strip_prefix("Bearer "));
+            let is_valid = sent.is_some_and(|sent| {
+                aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
             });
-            if !is_right {
-                let mut answer = Answer::text(StatusCode::UNAUTHORIZED, "Unauthorized");
-                answer.set(WWW_AUTHENTICATE, "Bearer");
-                return answer;
+            if !is_valid {
+                let mut response = ProxyResponse::text(StatusCode::UNAUTHORIZED, "Unauthorized");
+                response.set(WWW_AUTHENTICATE, "Bearer");
+                return response;
             }
         }
-        match self.forget_kept(kept).await {
-            Ok(()) => {
-                Answer::typed(StatusCode::OK, "application/json", r#"{"data":null,"status":"success"}"#)
-            }
-            Err(error) => failure(&error),
+        match self.purge_target(target).await {
+            Ok(()) => ProxyResponse::typed(
+                StatusCode::OK,
+                "application/json",
+                r#"{"data":null,"status":"success"}"#,
+            ),
+            Err(error) => error_response(&error),
         }
     }
 
-    async fn forget_kept(&self, kept: Kept<'_>) -> Result<(), Error> {
-        match kept {
-            Kept::List => self.0.pages.forget(None).await,
-            Kept::Project(name) => self.0.pages.forget(Some(&ProjectName::parse(&name)?)).await,
-            Kept::All => self.0.pages.forget_all().await,
-            Kept::File { project, file } => {
+    async fn purge_target(&self, target: PurgeTarget<'_>) -> Result<(), Error> {
+        match target {
+            PurgeTarget::List => self.0.pages.purge(None).await,
+            PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await,
+            PurgeTarget::All => self.0.pages.purge_all().await,
+            PurgeTarget::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
-                let served = self.0.pages.project(&project).await?;
-                let found = Found::of(&served, &project, &file, &self.0)?;
+                let cached = self.0.pages.project(&project).await?;
+                let target = FileTarget::of(&cached, &project, &file, &self.0)?;
                 let store = self.0.store.clone();
-                let digest = found.digest(&store);
+                let digest = target.digest(&store);
                 let Some(digest) = digest else { return Ok(()) };
                 let bucket = store.bucket().cloned();
                 let work = move || store.remove(&digest).map(drop);
@@ -602,111 +642,11 @@ impl Proxy {
     }
 }
 
-/// A file that a page names, and where it is.
-struct Found {
-    upstream: Arc<Upstream>,
-    url: Url,
-    key: Key,
-    expected: Expected,
-    /// For metadata that only the wheel has: the wheel, and `url` is its address.
-    made_of: Option<Wheel>,
-    /// Whether it is a file of the page, not one that belongs to another.
-    is_listed: bool,
-}
-
-struct Wheel {
-    name: String,
-    sha256: Option<Digest>,
-}
-
-impl Found {
-    fn of(served: &Served, project: &ProjectName, name: &str, proxy: &Inner) -> Result<Self, Error> {
-        let missing = || Error::new(Kind::NotFound);
-        let place = |index: usize, file: &File<'_>| {
-            let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
-            Ok::<_, Error>((upstream.clone(), upstream.resolve(project, file.url())?))
-        };
-        // Without a SHA-256 it is the file that this index has at this URL, as long as the page offers the same hashes.
-        let key =
-            |sha256: Option<Digest>, upstream: &Upstream, url: &Url, checksum, details: &Details<'_>| {
-                let Some(digest) = sha256 else {
-                    let index = upstream.page_url(None);
-                    let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
-                    let origin = [index.as_str(), url.as_str(), &hashes];
-                    return Key::Reference(Reference::new(project.clone(), name, &origin));
-                };
-                Key::Digest(digest)
-            };
-        if let Some((index, file)) = served.entry.file(name) {
-            let details = file.details();
-            let (upstream, url) = place(index, &file)?;
-            let (sha256, checksum) = (details.sha256.map(Digest), details.checksum);
-            let key = key(sha256, &upstream, &url, checksum, &details);
-            let expected = Expected { sha256, checksum, size: details.size };
-            return Ok(Self { upstream, url, key, expected, made_of: None, is_listed: true });
-        }
-        let (base, end) = name.rsplit_once('.').ok_or_else(missing)?;
-        let (index, file) = served.entry.file(base).ok_or_else(missing)?;
-        let details = file.details();
-        let (sha256, checksum) = match (end, details.metadata) {
-            ("metadata", Metadata::Present(sha256)) => (sha256.map(Digest), details.metadata_checksum),
-            ("metadata", metadata @ (Metadata::Made(_) | Metadata::Untold))
-                if base.ends_with(".whl") && proxy.pages.reads_wheels() =>
-            {
-                let (upstream, url) = place(index, &file)?;
-                let made_of = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                let sha256 = if let Metadata::Made(sha256) = metadata { Some(Digest(sha256)) } else { None };
-                let key = key(sha256, &upstream, &url, None, &details);
-                let expected = Expected { sha256, ..Expected::default() };
-                return Ok(Self { upstream, url, key, expected, made_of, is_listed: false });
-            }
-            ("asc", _) if details.has_signature != Some(false) => (None, None),
-            _ => return Err(missing()),
-        };
-        let (upstream, mut url) = place(index, &file)?;
-        let path = format!("{}.{end}", url.path());
-        url.set_path(&path);
-        let key = key(sha256, &upstream, &url, checksum, &details);
-        let expected = Expected { sha256, checksum, size: None };
-        Ok(Self { upstream, url, key, expected, made_of: None, is_listed: false })
-    }
-
-    /// The SHA-256 of the file: that of its page, or that of a file of the same origin that was fetched before.
-    fn digest(&self, store: &Store) -> Option<Digest> {
-        match &self.key {
-            Key::Digest(digest) => Some(*digest),
-            Key::Reference(reference) => store.lookup(reference),
-        }
-    }
-
-    /// Whether the page tells the hash of the file, but not its size.
-    fn is_poor(&self) -> bool {
-        self.is_listed && self.expected.sha256.is_some() && self.expected.size.is_none()
-    }
-}
-
-/// An upstream as the source of one file.
-struct From {
-    upstream: Arc<Upstream>,
-    url: Url,
-    label: Arc<str>,
-}
-
-impl Source for From {
-    fn label(&self) -> Option<Arc<str>> {
-        Some(self.label.clone())
-    }
-
-    async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::Body, Error> {
-        self.upstream.file(&self.url, from, known).await
-    }
-}
-
-/// Whether a range is in the part of the file that is here, or soon will be.
-fn is_near(fill: &Fill, asked: &AskedFields<'_>, len: Option<u64>) -> bool {
-    let range = asked.range.unwrap_or_default();
+/// Returns whether a range starts in the downloaded part of the file or shortly after it.
+fn is_within_reach(download: &Download, fields: &RequestFields<'_>, len: Option<u64>) -> bool {
+    let range = fields.range.unwrap_or_default();
     match ByteRange::parse(range, len.unwrap_or(u64::MAX)) {
-        ByteRange::Part { start, .. } => start <= fill.available().saturating_add(NEAR),
+        ByteRange::Part { start, .. } => start <= download.available().saturating_add(WAIT_AHEAD),
         ByteRange::Full | ByteRange::Unsatisfiable => true,
     }
 }
@@ -714,56 +654,56 @@ fn is_near(fill: &Fill, asked: &AskedFields<'_>, len: Option<u64>) -> bool {
 fn tag(digest: &Digest) -> HeaderValue {
     let mut text = [b'"'; 66];
     let mut out = &mut text[1..65];
-    // There is room for all of it, and digits and letters are always a value.
+    // 64 hexadecimal digits fit and are always a valid header value.
     let _ = write!(out, "{digest}");
     HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-fn coded_file(
+fn encoded_file(
     name: &str,
     digest: &Digest,
-    held: Held,
+    bytes: PageBytes,
     encoding: &'static str,
-    asked: &AskedFields<'_>,
-) -> Answer {
+    fields: &RequestFields<'_>,
+) -> ProxyResponse {
     let etag = HeaderValue::from_str(&format!("\"{digest}-{encoding}\"")).ok();
-    let head = FileHead { name, len: Some(held.len()), etag, verdict: "hit" };
-    match head.wanted(asked) {
-        Wanted::Nothing(answer) => *answer,
-        Wanted::All | Wanted::Part(_) => {
-            let mut answer = head.respond(held.into());
-            answer.set(CONTENT_ENCODING, encoding);
-            answer
+    let headers = FileHeaders { name, len: Some(bytes.len()), etag, cache_status: "hit" };
+    match headers.select(fields) {
+        Selection::Done(response) => *response,
+        Selection::All | Selection::Part(_) => {
+            let mut response = headers.respond(bytes.into());
+            response.set(CONTENT_ENCODING, encoding);
+            response
         }
     }
 }
 
-fn stored_file(name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {
-    let Stored { file, len, digest } = stored;
-    let head = FileHead { name, len: Some(len), etag: Some(tag(&digest)), verdict: "hit" };
-    match head.wanted(asked) {
-        Wanted::All => head.respond(Body::file(file, 0..len)),
-        Wanted::Part(range) => head.respond_part(range.clone(), Body::file(file, range)),
-        Wanted::Nothing(answer) => *answer,
+fn stored_file(name: &str, stored: StoredFile, fields: &RequestFields<'_>) -> ProxyResponse {
+    let StoredFile { file, len, digest } = stored;
+    let headers = FileHeaders { name, len: Some(len), etag: Some(tag(&digest)), cache_status: "hit" };
+    match headers.select(fields) {
+        Selection::All => headers.respond(ResponseBody::file(file, 0..len)),
+        Selection::Part(range) => headers.respond_part(range.clone(), ResponseBody::file(file, range)),
+        Selection::Done(response) => *response,
     }
 }
 
-fn moved(permanent: Permanent, to: &str, query: Option<&str>) -> Answer {
-    let status = match permanent {
-        Permanent::Moved => StatusCode::MOVED_PERMANENTLY,
-        Permanent::Redirect => StatusCode::PERMANENT_REDIRECT,
+fn moved(kind: RedirectKind, to: &str, query: Option<&str>) -> ProxyResponse {
+    let status = match kind {
+        RedirectKind::Moved => StatusCode::MOVED_PERMANENTLY,
+        RedirectKind::Redirect => StatusCode::PERMANENT_REDIRECT,
     };
-    let mut answer = Answer::text(status, "");
+    let mut response = ProxyResponse::text(status, "");
     match query {
-        None => answer.set_text(LOCATION, to),
-        Some(query) => answer.set_text(LOCATION, &format!("{to}?{query}")),
+        None => response.set_text(LOCATION, to),
+        Some(query) => response.set_text(LOCATION, &format!("{to}?{query}")),
     }
-    answer
+    response
 }
 
-fn redirect(url: &Url) -> Answer {
-    let mut answer = Answer::text(StatusCode::FOUND, "");
-    answer.set(X_CACHE, "redirect");
-    answer.set_text(LOCATION, url.as_str());
-    answer
+fn redirect(url: &Url) -> ProxyResponse {
+    let mut response = ProxyResponse::text(StatusCode::FOUND, "");
+    response.set(X_CACHE, "redirect");
+    response.set_text(LOCATION, url.as_str());
+    response
 }

@@ -9,12 +9,12 @@ use md5::{Digest as _, Md5};
 use crate::error::Kind;
 use crate::{Checksum, Error};
 
-/// The SHA-256 of a file, which names it. As text it is 64 hexadecimal digits.
+/// SHA-256 of a file, which is its name in the store. Formatted as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The SHA-256 of bytes.
+    /// Computes the SHA-256 of bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         digest::digest(&SHA256, bytes).into()
     }
@@ -37,26 +37,28 @@ impl FromStr for Digest {
 
     /// # Errors
     ///
-    /// Fails unless it is 64 hexadecimal digits ([`Error::is_name`]).
+    /// Fails unless the text consists of 64 hexadecimal digits ([`Error::is_name`]).
     fn from_str(text: &str) -> Result<Self, Error> {
-        crate::page::bytes_of(text).map(Self).ok_or_else(|| Error::with(Kind::Name, "a hash"))
+        crate::page::bytes_of(text)
+            .map(Self)
+            .ok_or_else(|| Error::with(Kind::Name, "a SHA-256 in hexadecimal"))
     }
 }
 
 impl From<digest::Digest> for Digest {
-    /// The result of SHA-256.
+    /// Converts the result of a SHA-256 computation.
     fn from(digest: digest::Digest) -> Self {
         Self(digest.as_ref().try_into().unwrap_or_default())
     }
 }
 
-/// Computes the SHA-256 of a file, and checks it against another hash that is expected of it.
+/// Computes the SHA-256 of a file, and compares a second hash with the expected one.
 pub(super) struct Hasher {
     sha256: Context,
-    expected: Option<(Checksum, Other)>,
+    expected: Option<(Checksum, SecondHash)>,
 }
 
-enum Other {
+enum SecondHash {
     Md5(Md5),
     Sha(Context),
 }
@@ -64,11 +66,11 @@ enum Other {
 impl Hasher {
     pub(super) fn new(expected: Option<Checksum>) -> Self {
         let other = |checksum| match checksum {
-            Checksum::Md5(_) => Other::Md5(Md5::new()),
-            Checksum::Sha1(_) => Other::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
-            Checksum::Sha224(_) => Other::Sha(Context::new(&SHA224)),
-            Checksum::Sha384(_) => Other::Sha(Context::new(&SHA384)),
-            Checksum::Sha512(_) => Other::Sha(Context::new(&SHA512)),
+            Checksum::Md5(_) => SecondHash::Md5(Md5::new()),
+            Checksum::Sha1(_) => SecondHash::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
+            Checksum::Sha224(_) => SecondHash::Sha(Context::new(&SHA224)),
+            Checksum::Sha384(_) => SecondHash::Sha(Context::new(&SHA384)),
+            Checksum::Sha512(_) => SecondHash::Sha(Context::new(&SHA512)),
         };
         let expected = expected.map(|checksum| (checksum, other(checksum)));
         Self { sha256: Context::new(&SHA256), expected }
@@ -77,17 +79,17 @@ impl Hasher {
     pub(super) fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
         match &mut self.expected {
-            Some((_, Other::Md5(md5))) => md5.update(bytes),
-            Some((_, Other::Sha(sha))) => sha.update(bytes),
+            Some((_, SecondHash::Md5(md5))) => md5.update(bytes),
+            Some((_, SecondHash::Sha(sha))) => sha.update(bytes),
             None => {}
         }
     }
 
-    /// The SHA-256, and whether the other hash is the expected one.
+    /// Returns the SHA-256, and whether the second hash is the expected one.
     pub(super) fn finish(self) -> (Digest, bool) {
         let is_expected = match self.expected {
-            Some((expected, Other::Md5(md5))) => md5.finalize()[..] == *expected.bytes(),
-            Some((expected, Other::Sha(sha))) => sha.finish().as_ref() == expected.bytes(),
+            Some((expected, SecondHash::Md5(md5))) => md5.finalize()[..] == *expected.bytes(),
+            Some((expected, SecondHash::Sha(sha))) => sha.finish().as_ref() == expected.bytes(),
             None => true,
         };
         (self.sha256.finish().into(), is_expected)
@@ -98,9 +100,9 @@ impl Hasher {
 mod tests {
     use super::*;
 
-    /// Published test vectors of `abc`.
+    /// Published test vectors for the input `abc`.
     #[test]
-    fn each_algorithm_is_checked() {
+    fn each_algorithm_is_verified() {
         for (algorithm, hex) in [
             ("md5", "900150983cd24fb0d6963f7d28e17f72"),
             ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -118,7 +120,7 @@ mod tests {
             let expected = Checksum::parse(algorithm, hex).unwrap();
             for (content, is_good) in [(&b"abc"[..], true), (b"abd", false), (b"", false)] {
                 let mut hasher = Hasher::new(Some(expected));
-                content.chunks(1).for_each(|piece| hasher.update(piece));
+                content.chunks(1).for_each(|chunk| hasher.update(chunk));
                 let (sha256, is_expected) = hasher.finish();
                 assert_eq!(sha256, digest::digest(&SHA256, content).into());
                 assert_eq!(is_expected, is_good, "{algorithm}");

@@ -1,4 +1,4 @@
-//! What is stored, and what is on its way.
+//! Content-addressed file store: stored files, downloads in flight, and eviction.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,62 +11,62 @@ use std::time::{Duration, SystemTime};
 use aws_lc_rs::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
-use super::folder::Folder;
-use super::recency::{Entry, Part, Recency, Usage};
-use super::transfer::Transfer;
-use super::{Config, Digest, Expected, Fill, Running, Source};
-use crate::bucket::{Bucket, Tiered};
+use super::cache_dir::CacheDir;
+use super::download_task::DownloadTask;
+use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
+use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource};
+use crate::bucket::{Bucket, TieredSource};
 use crate::{Error, ProjectName};
 
-/// How exactly the disk knows when a file was wanted.
-pub(super) const NOTE: Duration = Duration::from_secs(60);
+/// Minimum time between updates of a file's access time on disk.
+pub(super) const ACCESS_GRANULARITY: Duration = Duration::from_secs(60);
 
-/// What is written to see whether something can be: a block, for an empty file may need none.
+/// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
 
-/// What an entry of another part than the files takes on disk at least.
-pub(super) const BLOCK: u64 = 4096;
+/// Entries other than files are counted in blocks of this size.
+pub(super) const BLOCK_SIZE: u64 = 4096;
 
-/// Files, by their hashes.
+/// File store, addressed by SHA-256. Clones share the same store.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 pub(super) struct Inner {
     pub(super) config: Config,
-    pub(super) folder: Folder,
+    pub(super) dir: CacheDir,
     pub(super) permits: Arc<Semaphore>,
     pub(super) stats: Counters,
-    /// Bytes on disk of what is on its way.
+    /// Bytes of partial files on disk.
     pub(super) partial: AtomicU64,
-    recency: Mutex<Recency>,
-    /// Held by who looks through the folder.
-    pub(super) search: Arc<Mutex<()>>,
-    fills: Mutex<HashMap<Key, Fill>>,
-    /// Hashes of files by the origins of their references.
-    refs: Mutex<HashMap<Digest, Digest>>,
+    lru: Mutex<LruIndex>,
+    /// Locked while a thread scans the folder.
+    pub(super) scan_lock: Arc<Mutex<()>>,
+    downloads: Mutex<HashMap<Key, Download>>,
+    /// SHA-256 of files, by the origins of their references.
+    digests_by_origin: Mutex<HashMap<Digest, Digest>>,
 }
 
-/// What a file is asked for by.
+/// Identifies a file in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// Its hash, which its page tells.
+    /// SHA-256 of the file, as listed on its page.
     Digest(Digest),
-    /// What its page tells of it, if that is no SHA-256.
+    /// For files whose page has no SHA-256.
     Reference(Reference),
 }
 
-/// A file whose page offers no SHA-256: which file of which project it is, and the origin that its content is bound to.
+/// A file whose page has no SHA-256: its project, its name, and the origin that its content is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     pub(crate) project: ProjectName,
     pub(crate) file: Box<str>,
-    /// SHA-256 of everything that it is bound to.
+    /// SHA-256 of the project, the file name and the origin.
     pub(crate) origin: Digest,
 }
 
 impl Reference {
-    /// A file of a project. Its origin is all that another file would differ in: the URLs of the index and of the file, and
-    /// the hashes that the page offers.
+    /// Creates a reference to a file of a project. `origin` is everything that distinguishes it from other files of
+    /// that name: the URLs of the index and of the file, and the hashes on the page.
     ///
     /// ```
     /// use pypi_proxy::ProjectName;
@@ -80,7 +80,7 @@ impl Reference {
     pub fn new(project: ProjectName, file: &str, origin: &[&str]) -> Self {
         let mut hash = Context::new(&SHA256);
         for part in [project.as_str(), file].iter().chain(origin) {
-            // With their lengths, the parts of no other reference run together to the same bytes.
+            // The lengths make the concatenation unambiguous.
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
@@ -88,24 +88,24 @@ impl Reference {
     }
 }
 
-/// A file that is stored.
+/// A file in the store.
 #[derive(Clone, Debug)]
-pub struct Stored {
-    /// The open file: it stays readable if it is removed from the store.
+pub struct StoredFile {
+    /// Open file handle. Stays readable if the file is deleted from the store.
     pub file: Arc<File>,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Its hash.
+    /// SHA-256 of the content.
     pub digest: Digest,
 }
 
-/// What [`Store::fill`] finds.
+/// Result of [`Store::fetch`].
 #[derive(Debug)]
-pub enum Filling {
-    /// The file is there.
-    Stored(Stored),
-    /// The file is on its way, for this caller or for others as well.
-    Running(Fill),
+pub enum FetchState {
+    /// The file is stored.
+    Stored(StoredFile),
+    /// The file is being downloaded, for this caller and possibly for others.
+    InFlight(Download),
 }
 
 #[derive(Debug, Default)]
@@ -115,117 +115,119 @@ pub(super) struct Counters {
     pub(super) corrupt: AtomicU64,
     pub(super) resumed: AtomicU64,
     pub(super) unwritten: AtomicU64,
-    /// By the part of the folder.
+    /// Indexed by [`CacheArea`].
     evicted: [AtomicU64; 4],
 }
 
-/// What there is, and what has happened since the store was opened.
+/// Current contents of a store, and counters since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Files that are stored.
+    /// Number of stored files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of stored files.
     pub bytes: u64,
-    /// Files on their way.
-    pub running: u64,
-    /// Files that were fetched.
+    /// Number of downloads in flight.
+    pub in_flight: u64,
+    /// Completed downloads.
     pub fetched: u64,
-    /// Files that could not be fetched.
+    /// Failed downloads.
     pub failed: u64,
-    /// Files that came, but were not what they should have been.
+    /// Downloads whose content did not match the expected hash or length.
     pub corrupt: u64,
-    /// Times that a source was asked for the rest of a file.
+    /// Attempts to continue an interrupted download.
     pub resumed: u64,
-    /// Files that could not be written, but were passed on.
+    /// Downloads that were passed on to clients but could not be written to disk.
     pub unwritten: u64,
-    /// Files that were removed to make room.
+    /// Files evicted to make room.
     pub evicted: u64,
-    /// Bytes on disk of files that are on their way.
+    /// Bytes of partial files on disk.
     pub partial: u64,
 }
 
 impl Store {
-    /// Opens the folder of a store, and makes it if it is not there. What is in it is found by and by, on a thread of its
-    /// own; a file that is asked for before that is found at once.
+    /// Opens a store, and creates its folder if it does not exist. A background thread scans the folder; files that it
+    /// has not reached yet are found when they are requested.
     ///
     /// # Errors
     ///
-    /// Fails if the folder holds something else, if another proxy uses it, if other users own it or can write to it, or if it
-    /// can't be read or written ([`Error::is_storage`]).
+    /// Fails if the folder has other content, is used by another proxy, is owned or writable by other users, or can't
+    /// be read or written ([`Error::is_storage`]).
     pub fn open(config: Config) -> Result<Self, Error> {
-        let folder = Folder::open(&config.dir, config.allow_shared_dir)?;
-        let recency = Recency::new(config.max_bytes, config.max_handles);
-        let permits = Arc::new(Semaphore::new(config.max_fills));
+        let dir = CacheDir::open(&config.dir, config.allow_shared_dir)?;
+        let lru = LruIndex::new(config.max_bytes, config.max_open_files);
+        let permits = Arc::new(Semaphore::new(config.max_concurrent_downloads));
         let inner = Inner {
-            folder,
+            dir,
             permits,
             stats: Counters::default(),
             partial: AtomicU64::new(0),
-            recency: Mutex::new(recency),
-            search: Arc::default(),
-            fills: Mutex::default(),
-            refs: Mutex::default(),
+            lru: Mutex::new(lru),
+            scan_lock: Arc::default(),
+            downloads: Mutex::default(),
+            digests_by_origin: Mutex::default(),
             config,
         };
         let store = Self(Arc::new(inner));
-        store.find();
+        store.scan_in_background();
         Ok(store)
     }
 
-    /// The part of the folder that pages may be kept in.
+    /// Returns the subfolder for index pages. Its size counts toward the limit of the store.
     pub fn pages_dir(&self) -> PagesDir {
-        PagesDir { path: self.0.folder.pages(), store: Arc::downgrade(&self.0) }
+        PagesDir { path: self.0.dir.pages(), store: Arc::downgrade(&self.0) }
     }
 
-    /// What a part of the folder takes of the maximum.
-    pub fn usage(&self, part: Part) -> Usage {
-        self.0.recency().usage(part)
+    /// Returns the disk usage of an area.
+    pub fn usage(&self, area: CacheArea) -> Usage {
+        self.0.lru().usage(area)
     }
 
-    /// How many entries of a part were removed to make room.
-    pub(crate) fn evicted(&self, part: Part) -> u64 {
-        self.0.stats.evicted[part as usize].load(Ordering::Relaxed)
+    /// Returns the number of entries of an area that were evicted.
+    pub(crate) fn evicted(&self, area: CacheArea) -> u64 {
+        self.0.stats.evicted[area as usize].load(Ordering::Relaxed)
     }
 
-    /// A file that is stored.
-    pub fn get(&self, digest: &Digest) -> Option<Stored> {
+    /// Returns a stored file.
+    pub fn get(&self, digest: &Digest) -> Option<StoredFile> {
         self.0.get(digest, || None)
     }
 
-    /// The same of a file that is called so, which is noted the first time.
-    pub(crate) fn get_called(&self, digest: &Digest, label: impl FnOnce() -> Arc<str>) -> Option<Stored> {
+    /// Returns a stored file. `label` is called if the file has no label yet.
+    pub(crate) fn get_labeled(
+        &self,
+        digest: &Digest,
+        label: impl FnOnce() -> Arc<str>,
+    ) -> Option<StoredFile> {
         let stored = self.0.get(digest, || Some(label()))?;
         if let Some(bucket) = &self.0.config.bucket {
-            bucket.catch_up(&stored);
+            bucket.retry_upload(&stored);
         }
         Some(stored)
     }
 
-    /// The bucket that it shares its files in.
     pub(crate) fn bucket(&self) -> Option<&Bucket> {
         self.0.config.bucket.as_ref()
     }
 
-    /// The most bytes of all parts of the folder; `u64::MAX` for no limit.
+    /// Maximum bytes of all areas; `u64::MAX` means no limit.
     pub(crate) fn max_bytes(&self) -> u64 {
         self.0.config.max_bytes
     }
 
-    /// The folder.
     pub(crate) fn dir(&self) -> &Path {
         &self.0.config.dir
     }
 
-    /// The files that are on their way.
-    pub(crate) fn transfers(&self) -> Vec<Running> {
-        self.0.fills().values().map(Fill::state).collect()
+    /// Returns the status of all downloads in flight.
+    pub(crate) fn downloads_in_flight(&self) -> Vec<DownloadStatus> {
+        self.0.downloads().values().map(Download::status).collect()
     }
 
-    /// The projects whose files are the largest together: their names, bytes, and how many files they are. Files that
-    /// nobody has asked for since the store was opened have no name yet, and are left out.
+    /// Returns the `count` projects with the largest files in total: name, bytes, and number of files. Files that were
+    /// not requested since the store was opened have no label and are left out.
     pub(crate) fn largest(&self, count: usize) -> Vec<(String, u64, u64)> {
-        let labels = self.0.recency().labels();
+        let labels = self.0.lru().labels();
         let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
         for (label, len) in &labels {
             if let Some((project, _)) = label.as_deref().and_then(|label| label.split_once('/')) {
@@ -242,100 +244,100 @@ impl Store {
             .collect()
     }
 
-    /// Whether something can be written. It blocks.
+    /// Checks that the folder is writable. Blocks the thread.
     pub(crate) fn probe(&self) -> Result<(), Error> {
         use std::io::Write as _;
 
-        let (path, mut file) = self.0.folder.partial()?;
+        let (path, mut file) = self.0.dir.partial()?;
         let written = file.write_all(&[0; PROBE]);
         std::fs::remove_file(path).and(written).map_err(Error::storage)
     }
 
-    /// The SHA-256 of a file that was fetched before, of the same origin.
+    /// Returns the SHA-256 of a file that was downloaded from the same origin before.
     pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
         let origin = reference.origin;
-        self.0.recency().touch(&self.0.folder.reference_entry(&origin));
-        if let Some(digest) = self.0.refs().get(&origin) {
+        self.0.lru().touch(&self.0.dir.reference_entry(&origin));
+        if let Some(digest) = self.0.digests_by_origin().get(&origin) {
             return Some(*digest);
         }
-        let digest = super::scan::read_reference(&self.0.folder.reference(&origin))?;
-        self.0.refs().insert(origin, digest);
+        let digest = super::scan::read_reference(&self.0.dir.reference(&origin))?;
+        self.0.digests_by_origin().insert(origin, digest);
         Some(digest)
     }
 
-    /// The file, or its transfer: the one that runs, or a new one from this source.
+    /// Returns the stored file, the download in flight, or a new download from `source`.
     ///
     /// # Panics
     ///
     /// Panics outside of a tokio runtime.
-    pub fn fill(&self, key: Key, expected: Expected, source: impl Source) -> Filling {
-        let mut fills = self.0.fills();
-        // One whose begin is nowhere any more is of no use for this caller.
-        if let Some(fill) = fills.get(&key).and_then(Fill::hold) {
-            return Filling::Running(fill);
+    pub fn fetch(&self, key: Key, expected: Expected, source: impl FileSource) -> FetchState {
+        let mut downloads = self.0.downloads();
+        // A download whose first bytes are no longer available can't serve this caller.
+        if let Some(download) = downloads.get(&key).and_then(Download::reserve) {
+            return FetchState::InFlight(download);
         }
-        // It may have been stored since the caller has looked.
+        // It may have been stored since the caller's lookup.
         if let Key::Digest(digest) = &key
             && let Some(stored) = self.get(digest)
         {
-            return Filling::Stored(stored);
+            return FetchState::Stored(stored);
         }
-        let fill = Fill::new(source.label());
-        fills.insert(key.clone(), fill.clone());
-        drop(fills);
-        let held = fill.hold().unwrap_or_else(|| fill.clone());
-        let (inner, shared) = (self.0.clone(), fill.shared.clone());
+        let download = Download::new(source.label());
+        downloads.insert(key.clone(), download.clone());
+        drop(downloads);
+        let download_for_caller = download.reserve().unwrap_or_else(|| download.clone());
+        let (inner, state) = (self.0.clone(), download.state.clone());
         match &self.0.config.bucket {
-            None => tokio::spawn(Transfer::new(inner, key, expected, source, shared).run()),
+            None => tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run()),
             Some(bucket) => {
-                let source = Tiered::new(bucket.clone(), key.clone(), expected, source, fill);
-                tokio::spawn(Transfer::new(inner, key, expected, source, shared).run())
+                let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, download);
+                tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run())
             }
         };
-        Filling::Running(held)
+        FetchState::InFlight(download_for_caller)
     }
 
-    /// The transfer of a file that is on its way.
-    pub fn running(&self, key: &Key) -> Option<Fill> {
-        self.0.fills().get(key).filter(|fill| fill.is_whole()).cloned()
+    /// Returns the download in flight of a file.
+    pub fn in_flight(&self, key: &Key) -> Option<Download> {
+        self.0.downloads().get(key).filter(|download| download.has_all_bytes()).cloned()
     }
 
-    /// Whether there is room for any file at all.
-    pub(crate) fn is_on(&self) -> bool {
+    /// Returns whether the store can hold any file.
+    pub(crate) fn is_enabled(&self) -> bool {
         self.0.config.max_bytes > 0
     }
 
-    /// Removes a file. Those who read it go on.
+    /// Deletes a file. Open handles stay readable. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// Fails if it is there and can't be removed ([`Error::is_storage`]).
+    /// Fails if the file can't be deleted ([`Error::is_storage`]).
     pub fn remove(&self, digest: &Digest) -> Result<bool, Error> {
-        let is_removed = match std::fs::remove_file(self.0.folder.file(digest)) {
+        let is_removed = match std::fs::remove_file(self.0.dir.file(digest)) {
             Ok(()) => true,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            // It stays there, and counts.
+            // The file stays in the index, because it still takes space.
             Err(error) => return Err(Error::storage(error)),
         };
-        self.0.recency().remove(&Entry::File(*digest));
+        self.0.lru().remove(&CacheEntry::File(*digest));
         Ok(is_removed)
     }
 
-    /// What there is, and what has happened.
+    /// Returns the current contents and counters.
     pub fn stats(&self) -> Stats {
-        let (files, bytes) = self.0.recency().count();
+        let (files, bytes) = self.0.lru().file_usage();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {
             files,
             bytes,
-            running: self.0.fills().len() as u64,
+            in_flight: self.0.downloads().len() as u64,
             fetched: load(fetched),
             failed: load(failed),
             corrupt: load(corrupt),
             resumed: load(resumed),
             unwritten: load(unwritten),
-            evicted: load(&evicted[Part::Files as usize]),
+            evicted: load(&evicted[CacheArea::Files as usize]),
             partial: load(&self.0.partial),
         }
     }
@@ -344,92 +346,94 @@ impl Store {
         &self.0
     }
 
-    pub(super) fn of(inner: Arc<Inner>) -> Self {
+    pub(super) fn from_inner(inner: Arc<Inner>) -> Self {
         Self(inner)
     }
 }
 
 impl Inner {
-    pub(super) fn recency(&self) -> MutexGuard<'_, Recency> {
-        // Nothing panics while it holds one of these locks half-way through a change.
-        self.recency.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lru(&self) -> MutexGuard<'_, LruIndex> {
+        // No code panics while it holds one of these locks in the middle of an update.
+        self.lru.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn fills(&self) -> MutexGuard<'_, HashMap<Key, Fill>> {
-        self.fills.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn downloads(&self) -> MutexGuard<'_, HashMap<Key, Download>> {
+        self.downloads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn refs(&self) -> MutexGuard<'_, HashMap<Digest, Digest>> {
-        self.refs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn digests_by_origin(&self) -> MutexGuard<'_, HashMap<Digest, Digest>> {
+        self.digests_by_origin.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, digest: &Digest, label: impl FnOnce() -> Option<Arc<str>>) -> Option<Stored> {
+    fn get(&self, digest: &Digest, label: impl FnOnce() -> Option<Arc<str>>) -> Option<StoredFile> {
         let now = SystemTime::now();
-        let (held, len, is_due) = {
-            let mut recency = self.recency();
-            match recency.touch(&Entry::File(*digest)) {
-                Some(item) => {
-                    let is_due = now.duration_since(item.noted).is_ok_and(|since| since >= NOTE);
-                    if is_due {
-                        item.noted = now;
+        let (file, len, is_access_due) = {
+            let mut lru = self.lru();
+            match lru.touch(&CacheEntry::File(*digest)) {
+                Some(entry_state) => {
+                    let is_access_due = now
+                        .duration_since(entry_state.access_recorded)
+                        .is_ok_and(|since| since >= ACCESS_GRANULARITY);
+                    if is_access_due {
+                        entry_state.access_recorded = now;
                     }
-                    if item.label.is_none() {
-                        item.label = label();
+                    if entry_state.label.is_none() {
+                        entry_state.label = label();
                     }
-                    (item.file.clone(), Some(item.len), is_due)
+                    (entry_state.file.clone(), Some(entry_state.len), is_access_due)
                 }
                 None => (None, None, false),
             }
         };
-        let Some(file) = held else { return self.open(digest, len, now) };
-        if is_due {
-            // How recently it was wanted is only a matter of what goes first.
+        let Some(file) = file else { return self.open(digest, len, now) };
+        if is_access_due {
+            // If this fails, the file is only evicted earlier after a restart.
             let _ = file.set_modified(now);
         }
-        Some(Stored { file, len: len.unwrap_or_default(), digest: *digest })
+        Some(StoredFile { file, len: len.unwrap_or_default(), digest: *digest })
     }
 
-    /// Opens a file that has this length, or whatever length if that is not known yet.
-    fn open(&self, digest: &Digest, len: Option<u64>, now: SystemTime) -> Option<Stored> {
-        let path = self.folder.file(digest);
-        let opened = Folder::read(&path).and_then(|file| Ok((file.metadata()?, file)));
-        let entry = Entry::File(*digest);
+    /// Opens a file. Deletes it if it is not of length `len`; `None` accepts any length.
+    fn open(&self, digest: &Digest, len: Option<u64>, now: SystemTime) -> Option<StoredFile> {
+        let path = self.dir.file(digest);
+        let opened = CacheDir::read(&path).and_then(|file| Ok((file.metadata()?, file)));
+        let entry = CacheEntry::File(*digest);
         let Ok((metadata, file)) = opened else {
-            self.recency().remove(&entry);
+            self.lru().remove(&entry);
             return None;
         };
-        // One that was not synced may be cut short by a power cut.
+        // Without `sync`, a power failure can truncate a file.
         if !metadata.is_file() || len.is_some_and(|len| len != metadata.len()) {
             let _ = std::fs::remove_file(path);
-            self.recency().remove(&entry);
+            self.lru().remove(&entry);
             return None;
         }
         let file = Arc::new(file);
-        let mut recency = self.recency();
+        let mut lru = self.lru();
         if len.is_none() {
-            recency.insert(entry.clone(), metadata.len(), now);
+            lru.insert(entry.clone(), metadata.len(), now);
         }
-        recency.hold(&entry, &file);
-        Some(Stored { file, len: metadata.len(), digest: *digest })
+        lru.keep_open(&entry, &file);
+        Some(StoredFile { file, len: metadata.len(), digest: *digest })
     }
 
-    /// Removes what nobody wanted the longest, so that there is room for what is on its way.
+    /// Evicts the least recently used entries until there is room for `partial` more bytes.
     pub(super) fn evict(&self, partial: u64) {
-        let evicted = self.recency().evict(partial);
+        let evicted = self.lru().evict(partial);
         for entry in evicted {
-            // What stays there is found with the next search.
+            // If this fails, the next scan finds the file again.
             let _ = self.discard(&entry);
-            self.stats.evicted[entry.part() as usize].fetch_add(1, Ordering::Relaxed);
+            self.stats.evicted[entry.area() as usize].fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Removes something from the disk that does not count any more.
-    pub(super) fn discard(&self, entry: &Entry) -> std::io::Result<()> {
-        let path = self.folder.entry(entry);
-        if entry.part() == Part::References
-            && let Some(origin) = Folder::origin(&path)
+    /// Deletes an evicted entry from the disk.
+    pub(super) fn discard(&self, entry: &CacheEntry) -> std::io::Result<()> {
+        let path = self.dir.entry(entry);
+        if entry.area() == CacheArea::References
+            && let Some(origin) = CacheDir::origin(&path)
         {
-            self.refs().remove(&origin);
+            self.digests_by_origin().remove(&origin);
         }
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -437,9 +441,9 @@ impl Inner {
         }
     }
 
-    /// Makes room for something of another part than the files. Whether there is.
+    /// Makes room for an entry of an area other than files. Returns whether it fits at all.
     fn make_room(&self, len: u64) -> bool {
-        let len = len.next_multiple_of(BLOCK);
+        let len = len.next_multiple_of(BLOCK_SIZE);
         if len > self.config.max_bytes {
             return false;
         }
@@ -447,45 +451,51 @@ impl Inner {
         true
     }
 
-    /// Counts something of another part than the files, which was written or found.
-    fn wrote(&self, entry: Entry, len: u64) {
-        self.recency().insert(entry, len.next_multiple_of(BLOCK), SystemTime::now());
+    /// Counts an entry of an area other than files.
+    fn record_write(&self, entry: CacheEntry, len: u64) {
+        self.lru().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
     }
 
-    /// Gives a file that was verified its place, if there may be one.
-    pub(super) fn commit(&self, key: &Key, label: Option<Arc<str>>, stored: Stored, path: &Path) -> Stored {
-        let Stored { len, digest, .. } = stored;
+    /// Moves a verified file to its final place, unless it is too large or that fails.
+    pub(super) fn commit(
+        &self,
+        key: &Key,
+        label: Option<Arc<str>>,
+        stored: StoredFile,
+        path: &Path,
+    ) -> StoredFile {
+        let StoredFile { len, digest, .. } = stored;
         let publish = || {
             if self.config.sync {
                 stored.file.sync_all().map_err(Error::storage)?;
             }
-            self.folder.publish(path, &digest)
+            self.dir.publish(path, &digest)
         };
         if len > self.config.max_bytes || publish().is_err() {
             let _ = std::fs::remove_file(path);
             return stored;
         }
         {
-            let mut recency = self.recency();
-            let entry = Entry::File(digest);
-            recency.insert(entry.clone(), len, SystemTime::now());
-            recency.hold(&entry, &stored.file);
-            if let Some(item) = recency.touch(&entry) {
-                item.label = label;
+            let mut lru = self.lru();
+            let entry = CacheEntry::File(digest);
+            lru.insert(entry.clone(), len, SystemTime::now());
+            lru.keep_open(&entry, &stored.file);
+            if let Some(entry_state) = lru.touch(&entry) {
+                entry_state.label = label;
             }
         }
         if let Key::Reference(Reference { origin, .. }) = key {
-            if super::scan::write_reference(&self.folder.reference(origin), &digest).is_ok() {
-                self.wrote(self.folder.reference_entry(origin), BLOCK);
+            if super::scan::write_reference(&self.dir.reference(origin), &digest).is_ok() {
+                self.record_write(self.dir.reference_entry(origin), BLOCK_SIZE);
             }
-            self.refs().insert(*origin, digest);
+            self.digests_by_origin().insert(*origin, digest);
         }
         self.evict(0);
         stored
     }
 }
 
-/// A folder for pages. That of a [`Store`] counts with the files.
+/// Folder for index pages. If it belongs to a [`Store`], its size counts toward the limit of the store.
 #[derive(Clone, Debug)]
 pub struct PagesDir {
     path: PathBuf,
@@ -493,59 +503,59 @@ pub struct PagesDir {
 }
 
 impl PagesDir {
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    fn entry(&self, path: &Path) -> Option<(Arc<Inner>, Entry)> {
+    fn entry(&self, path: &Path) -> Option<(Arc<Inner>, CacheEntry)> {
         let store = self.store.upgrade()?;
-        let entry = store.folder.page_entry(path.strip_prefix(&self.path).ok()?)?;
+        let entry = store.dir.page_entry(path.strip_prefix(&self.path).ok()?)?;
         Some((store, entry))
     }
 
-    /// Makes room for a file of this length. Whether there is.
+    /// Makes room for a file of this length. Returns whether it fits at all.
     pub(crate) fn make_room(&self, len: u64) -> bool {
         self.store.upgrade().is_none_or(|store| store.make_room(len))
     }
 
     /// Counts a file that was written.
-    pub(crate) fn wrote(&self, path: &Path, len: u64) {
+    pub(crate) fn record_write(&self, path: &Path, len: u64) {
         if let Some((store, entry)) = self.entry(path) {
-            store.wrote(entry, len);
+            store.record_write(entry, len);
         }
     }
 
-    /// Notes that a file is wanted.
+    /// Marks a file as recently used.
     pub(crate) fn touch(&self, path: &Path) {
         if let Some((store, entry)) = self.entry(path) {
-            store.recency().touch(&entry);
+            store.lru().touch(&entry);
         }
     }
 
-    /// Counts a file no more.
+    /// Removes a deleted file from the count.
     pub(crate) fn removed(&self, path: &Path) {
         if let Some((store, entry)) = self.entry(path) {
-            store.recency().remove(&entry);
+            store.lru().remove(&entry);
         }
     }
 
-    /// Counts none of the files any more.
+    /// Removes all files from the count.
     pub(crate) fn cleared(&self) {
         if let Some(store) = self.store.upgrade() {
-            store.recency().remove_parts(&[Part::Pages, Part::FileMetadata]);
+            store.lru().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
         }
     }
 }
 
-/// A folder of no store, without a limit.
+/// A folder outside of a store, without a size limit.
 impl From<PathBuf> for PagesDir {
     fn from(path: PathBuf) -> Self {
         Self { path, store: Weak::new() }
     }
 }
 
-/// A folder of no store, without a limit.
+/// A folder outside of a store, without a size limit.
 impl From<&Path> for PagesDir {
     fn from(path: &Path) -> Self {
         path.to_owned().into()
@@ -558,7 +568,7 @@ impl fmt::Debug for Inner {
     }
 }
 
-/// Shows how much there is.
+/// Shows the folder and the counters.
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("dir", &self.0.config.dir).field("stats", &self.stats()).finish()

@@ -1,23 +1,23 @@
-//! Files on disk: each is fetched once, for all who want it, and is what its hash says or is not there.
+//! Content-addressed file store: concurrent requests for a file share one download, and only verified files are stored.
 
+mod cache_dir;
 mod config;
 mod digest;
 mod disk;
-mod fill;
-mod folder;
+mod download;
+mod download_task;
+mod lru;
 mod reader;
-mod recency;
 mod scan;
-mod transfer;
 mod window;
 
+pub(crate) use cache_dir::CacheDir;
 pub use config::Config;
 pub use digest::Digest;
-pub use disk::{Filling, Key, PagesDir, Reference, Stats, Store, Stored};
-pub(crate) use fill::Running;
-pub use fill::{Expected, Fill, Head, Source};
-pub(crate) use folder::Folder;
+pub use disk::{FetchState, Key, PagesDir, Reference, Stats, Store, StoredFile};
+pub(crate) use download::DownloadStatus;
+pub use download::{Download, Expected, FileInfo, FileSource};
+pub use lru::{CacheArea, Usage};
 pub use reader::Reader;
-pub(crate) use reader::{Piece, read_at};
-pub use recency::{Part, Usage};
-pub use scan::{Collected, Verified};
+pub(crate) use reader::{FileChunk, read_at};
+pub use scan::{GcReport, VerifyReport};

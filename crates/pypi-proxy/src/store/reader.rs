@@ -1,4 +1,4 @@
-//! Reading a file that grows.
+//! Reads a file while it is being downloaded.
 
 use std::fmt;
 use std::fs::File;
@@ -13,65 +13,66 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use tokio::sync::watch;
 
-use super::fill::{Progress, Shared, given_up};
+use super::download::{DownloadState, Progress, aborted};
 use crate::Error;
 use crate::error::Kind;
 
-/// The most bytes that are read at once. Each reader has two of them in memory: one is sent while the next is read.
-const CHUNK: u64 = 64 * 1024;
+/// Maximum bytes per read. A reader has at most two such buffers: one is sent while the next one is read.
+const READ_SIZE: u64 = 64 * 1024;
 
-/// The bytes of a file, or of a range of it, as they come.
+/// Stream of the bytes of a file or range, as they arrive.
 ///
-/// It ends after the last byte of a file that was verified, and fails for any other, however much of it has been read.
+/// Ends after the last byte of a verified file. Fails if the download fails, no matter how much was read before.
 pub struct Reader(State);
 
 enum State {
-    /// Nobody has asked for bytes yet.
-    Pieces(Place),
+    /// Not polled as a stream yet.
+    Chunks(Cursor),
     Bytes(BoxStream<'static, Result<Bytes, Error>>),
     Over,
 }
 
-/// What has come of a file.
-pub(crate) enum Piece {
+/// Bytes of a file that are available.
+pub(crate) enum FileChunk {
     Bytes(Bytes),
-    /// Part of the file itself, which is there.
+    /// A range of the file on disk.
     File(Arc<File>, Range<u64>),
 }
 
-/// Where a reader is. It leaves when this is dropped.
-struct Place {
-    shared: Arc<Shared>,
+/// Position of a reader in a download. Leaves the window when dropped.
+struct Cursor {
+    state: Arc<DownloadState>,
     progress: watch::Receiver<Progress>,
     id: u64,
     position: u64,
     end: u64,
 }
 
-impl Drop for Place {
+impl Drop for Cursor {
     fn drop(&mut self) {
-        self.shared.window().leave(self.id);
-        self.shared.room.notify_one();
+        self.state.window().leave(self.id);
+        self.state.room.notify_one();
     }
 }
 
 impl Reader {
-    pub(super) fn new(shared: Arc<Shared>, range: Range<u64>) -> Self {
-        let progress = shared.progress.subscribe();
-        let id = shared.window().join(range.start);
-        Self(State::Pieces(Place { shared, progress, id, position: range.start, end: range.end }))
+    pub(super) fn new(state: Arc<DownloadState>, range: Range<u64>) -> Self {
+        let progress = state.progress.subscribe();
+        let id = state.window().join(range.start);
+        Self(State::Chunks(Cursor { state, progress, id, position: range.start, end: range.end }))
     }
 
-    /// What comes next, without a copy of what is in the file. It is not for readers of which bytes were asked before.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Piece>, Error> {
-        let State::Pieces(place) = &mut self.0 else { return Ok(None) };
-        place.next().await
+    /// Returns the next chunk without copying bytes that are on disk. Returns `None` after the reader was polled as a
+    /// stream.
+    pub(crate) async fn next_chunk(&mut self) -> Result<Option<FileChunk>, Error> {
+        let State::Chunks(cursor) = &mut self.0 else { return Ok(None) };
+        cursor.next().await
     }
 }
 
-impl Place {
-    /// What comes next before the end of the range; nothing at the end of the file.
-    async fn next(&mut self) -> Result<Option<Piece>, Error> {
+impl Cursor {
+    /// Waits for the next chunk. Returns `None` at the end of the range or file.
+    async fn next(&mut self) -> Result<Option<FileChunk>, Error> {
         let end = self.end;
         loop {
             if self.position >= end {
@@ -81,7 +82,7 @@ impl Place {
                 let progress = self.progress.borrow_and_update();
                 (progress.on_disk, progress.visible, progress.end.clone())
             };
-            // An end with an error comes first: what is left to read is of no use.
+            // An error takes precedence over the remaining bytes, because the client must not use them.
             match outcome {
                 Some(Err(error)) => return Err(error.repeat()),
                 Some(Ok(_)) if self.position >= visible => return Ok(None),
@@ -89,62 +90,63 @@ impl Place {
             }
             let until = visible.min(end);
             if self.position < until {
-                let piece = self.take(on_disk, until)?;
-                self.position += match &piece {
-                    Piece::Bytes(bytes) => bytes.len() as u64,
-                    Piece::File(_, range) => range.end - range.start,
+                let chunk = self.take(on_disk, until)?;
+                self.position += match &chunk {
+                    FileChunk::Bytes(bytes) => bytes.len() as u64,
+                    FileChunk::File(_, range) => range.end - range.start,
                 };
-                self.shared.window().advance(self.id, self.position);
-                self.shared.room.notify_one();
-                return Ok(Some(piece));
+                self.state.window().advance(self.id, self.position);
+                self.state.room.notify_one();
+                return Ok(Some(chunk));
             }
-            self.progress.changed().await.map_err(|_| given_up())?;
+            self.progress.changed().await.map_err(|_| aborted())?;
         }
     }
 
-    fn take(&self, on_disk: u64, until: u64) -> Result<Piece, Error> {
+    fn take(&self, on_disk: u64, until: u64) -> Result<FileChunk, Error> {
         let position = self.position;
         if position >= on_disk {
-            let bytes = self.shared.window().get(position);
-            let mut bytes = bytes
-                .ok_or_else(|| Error::with(Kind::Storage, "it can't be stored, and reading was too slow"))?;
+            let bytes = self.state.window().get(position);
+            let mut bytes = bytes.ok_or_else(|| {
+                Error::with(Kind::Storage, "the file can't be stored, and the client reads it too slowly")
+            })?;
             bytes.truncate(usize::try_from(until - position).unwrap_or(usize::MAX));
-            return Ok(Piece::Bytes(bytes));
+            return Ok(FileChunk::Bytes(bytes));
         }
-        let file = self.shared.file.get().cloned().ok_or_else(given_up)?;
-        Ok(Piece::File(file, position..until.min(on_disk)))
+        let file = self.state.file.get().cloned().ok_or_else(aborted)?;
+        Ok(FileChunk::File(file, position..until.min(on_disk)))
     }
 }
 
-/// The same as bytes.
-fn bytes(place: Place) -> BoxStream<'static, Result<Bytes, Error>> {
-    futures_util::stream::unfold(Some((place, None)), move |state| async move {
-        let (mut place, mut part) = state?;
+/// Converts chunks to bytes by reading the file on a blocking thread.
+fn bytes(cursor: Cursor) -> BoxStream<'static, Result<Bytes, Error>> {
+    futures_util::stream::unfold(Some((cursor, None)), move |state| async move {
+        let (mut cursor, mut part) = state?;
         loop {
             let Some((file, range)) = part.take() else {
-                match place.next().await.transpose()? {
-                    Ok(Piece::Bytes(bytes)) => return Some((Ok(bytes), Some((place, None)))),
-                    Ok(Piece::File(file, range)) => part = Some((file, range)),
+                match cursor.next().await.transpose()? {
+                    Ok(FileChunk::Bytes(bytes)) => return Some((Ok(bytes), Some((cursor, None)))),
+                    Ok(FileChunk::File(file, range)) => part = Some((file, range)),
                     Err(error) => return Some((Err(error), None)),
                 }
                 continue;
             };
             let Range { start, end } = range;
-            let until = end.min(start + CHUNK);
+            let until = end.min(start + READ_SIZE);
             let work = {
                 let file: Arc<File> = Arc::clone(&file);
                 move || {
-                    // At most a chunk.
+                    // At most `READ_SIZE`.
                     let mut buffer = vec![0; usize::try_from(until - start).unwrap_or_default()];
                     read_at(&file, &mut buffer, start).map(|()| Bytes::from(buffer))
                 }
             };
             let read = match tokio::task::spawn_blocking(work).await {
                 Ok(read) => read.map_err(Error::storage),
-                Err(_) => Err(given_up()),
+                Err(_) => Err(aborted()),
             };
             let rest = (until < end).then_some((file, until..end));
-            let next = read.is_ok().then_some((place, rest));
+            let next = read.is_ok().then_some((cursor, rest));
             return Some((read, next));
         }
     })
@@ -155,14 +157,14 @@ impl Stream for Reader {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let State::Pieces(_) = self.0
-            && let State::Pieces(place) = std::mem::replace(&mut self.0, State::Over)
+        if let State::Chunks(_) = self.0
+            && let State::Chunks(cursor) = std::mem::replace(&mut self.0, State::Over)
         {
-            self.0 = State::Bytes(bytes(place));
+            self.0 = State::Bytes(bytes(cursor));
         }
         match &mut self.0 {
             State::Bytes(stream) => stream.as_mut().poll_next(cx),
-            State::Pieces(_) | State::Over => Poll::Ready(None),
+            State::Chunks(_) | State::Over => Poll::Ready(None),
         }
     }
 }
@@ -173,7 +175,7 @@ impl fmt::Debug for Reader {
     }
 }
 
-/// Reads without moving the place at which the file is written.
+/// Reads at an offset, independent of the position at which the file is written.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
 }

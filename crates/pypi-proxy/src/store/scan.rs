@@ -1,4 +1,4 @@
-//! Finding what is in the folder, and whether it is what it should be.
+//! Scans of the cache directory: initial index, garbage collection and verification.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -8,69 +8,69 @@ use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::disk::{BLOCK, Inner, NOTE};
-use super::folder::Folder;
-use super::recency::{Entry, Part};
+use super::cache_dir::CacheDir;
+use super::disk::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
+use super::lru::{CacheArea, CacheEntry};
 use super::{Digest, Store};
 use crate::Error;
 
-/// How often files are looked for that nobody wants, at the most and at the least.
+/// Minimum and maximum time between two searches for unused files.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
 
-/// What [`Store::verify`] has found.
+/// Result of [`Store::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Verified {
-    /// Files that are what their hashes say.
+pub struct VerifyReport {
+    /// Number of intact files.
     pub good: u64,
-    /// Their bytes.
+    /// Bytes of intact files.
     pub bytes: u64,
-    /// Files that are not, and were removed.
+    /// Corrupt files, which were deleted.
     pub bad: Vec<Digest>,
 }
 
-/// What [`Store::collect`] has removed and left.
+/// Result of [`Store::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Collected {
-    /// Files that were removed.
+pub struct GcReport {
+    /// Number of deleted files.
     pub removed: u64,
-    /// Their bytes.
+    /// Bytes of deleted files.
     pub removed_bytes: u64,
-    /// Files that are left.
+    /// Number of remaining files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of remaining files.
     pub bytes: u64,
 }
 
 impl Store {
-    /// Removes the files that nobody wanted for this long, if a time is given, and then what nobody wanted the longest, of
-    /// all parts of the folder, until the rest has no more bytes than this. It blocks for as long as that takes.
+    /// Deletes files that were not used for `unused_ttl`, then the least recently used entries of all areas until at
+    /// most `max_bytes` remain. Blocks the thread.
     ///
     /// # Errors
     ///
-    /// Fails if a file can't be removed ([`Error::is_storage`]).
-    pub fn collect(&self, unused: Option<Duration>, max_bytes: u64) -> Result<Collected, Error> {
+    /// Fails if a file can't be deleted ([`Error::is_storage`]).
+    pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
         let inner = self.inner();
-        let parts = Parts::of(inner);
-        let found = find(&parts, &inner.search, &Arc::downgrade(inner)).unwrap_or_default();
-        let before = inner.recency().count();
-        if let Some(unused) = unused {
+        let dirs = ScanDirs::of(inner);
+        let found = scan(&dirs, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
+        let before = inner.lru().file_usage();
+        if let Some(unused_ttl) = unused_ttl {
             let now = SystemTime::now();
-            let is_old = |noted| now.duration_since(noted).is_ok_and(|since| since >= unused);
-            for (_, entry, _) in found.iter().filter(|(noted, ..)| is_old(*noted)) {
-                if let Entry::File(digest) = entry {
+            let is_old = |last_access| now.duration_since(last_access).is_ok_and(|since| since >= unused_ttl);
+            for (_, entry, _) in found.iter().filter(|(last_access, ..)| is_old(*last_access)) {
+                if let CacheEntry::File(digest) = entry {
                     self.remove(digest)?;
                 }
             }
         }
-        let evicted = inner.recency().evict_to(max_bytes, 0);
+        let evicted = inner.lru().evict_to(max_bytes, 0);
         for entry in &evicted {
             inner.discard(entry).map_err(Error::storage)?;
         }
-        let (files, bytes) = inner.recency().count();
-        Ok(Collected {
+        let (files, bytes) = inner.lru().file_usage();
+        Ok(GcReport {
             removed: before.0.saturating_sub(files),
             removed_bytes: before.1.saturating_sub(bytes),
             files,
@@ -78,44 +78,45 @@ impl Store {
         })
     }
 
-    /// Puts the files of the folder in the order in which they were last wanted, on a thread.
-    pub(super) fn find(&self) {
+    /// Starts a thread that indexes the folder by access time and deletes unused files periodically.
+    pub(super) fn scan_in_background(&self) {
         let inner = Arc::downgrade(self.inner());
-        let (parts, search) = (Parts::of(self.inner()), self.inner().search.clone());
-        let (opened, unused) = (SystemTime::now(), self.inner().config.unused);
+        let (dirs, scan_lock) = (ScanDirs::of(self.inner()), self.inner().scan_lock.clone());
+        let (opened, unused_ttl) = (SystemTime::now(), self.inner().config.unused_ttl);
         let work = move || {
-            [&parts.pages, &parts.refs].into_iter().for_each(|part| sweep(part, opened));
-            // The folder is not held for a search that nobody waits for.
-            let found = find(&parts, &search, &inner);
+            [&dirs.pages, &dirs.refs].into_iter().for_each(|part| remove_leftover_files(part, opened));
+            // The scan holds only a weak reference, so that it does not keep the folder locked after the store is
+            // dropped.
+            let found = scan(&dirs, &scan_lock, &inner);
             if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
                 inner.evict(0);
             }
-            let Some(unused) = unused else { return };
+            let Some(unused_ttl) = unused_ttl else { return };
             loop {
                 #[expect(clippy::disallowed_methods, reason = "the thread is for this alone")]
-                std::thread::sleep((unused / 4).clamp(MIN_PAUSE, MAX_PAUSE));
+                std::thread::sleep((unused_ttl / 4).clamp(MIN_PAUSE, MAX_PAUSE));
                 let Some(inner) = inner.upgrade() else { return };
-                // What can't be removed now may be the next time.
-                let _ = Self::of(inner).collect(Some(unused + NOTE), u64::MAX);
+                // Files that can't be deleted now are tried again next time.
+                let _ = Self::from_inner(inner).collect(Some(unused_ttl + ACCESS_GRANULARITY), u64::MAX);
             }
         };
-        // Without a thread everything is still found when it is asked for.
+        // Without the thread, files are still found when they are requested.
         let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
     }
 
-    /// Reads all files, and removes those that are not what their hashes say. It blocks for as long as that takes.
+    /// Verifies the hashes of all files and deletes corrupt ones. Calls `each` after every file. Blocks the thread.
     ///
     /// # Errors
     ///
-    /// Fails if a bad file can't be removed ([`Error::is_storage`]).
-    pub fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<Verified, Error> {
+    /// Fails if a corrupt file can't be deleted ([`Error::is_storage`]).
+    pub fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
         let inner = self.inner();
         let mut digests = Vec::new();
-        walk(&inner.folder.files(), &mut |digest, _| digests.push(digest));
-        let mut verified = Verified::default();
+        for_each_stored_file(&inner.dir.files(), &mut |digest, _| digests.push(digest));
+        let mut verified = VerifyReport::default();
         for digest in digests {
             match hash(inner, &digest) {
-                // It was removed meanwhile.
+                // Deleted since the scan.
                 None => {}
                 Some((found, len)) if found == digest => {
                     verified.good += 1;
@@ -133,68 +134,73 @@ impl Store {
     }
 }
 
-/// Removes what was being written when the last proxy ended.
-fn sweep(part: &Path, opened: SystemTime) {
-    for folder in fs::read_dir(part).into_iter().flatten().flatten() {
-        // Not what a link leads to.
-        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+/// Deletes temporary files of a previous process.
+fn remove_leftover_files(part: &Path, opened: SystemTime) {
+    for dir in fs::read_dir(part).into_iter().flatten().flatten() {
+        // Does not follow links.
+        if !dir.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-            // No name of a project or file begins with a dot.
-            let is_left = file.file_name().as_encoded_bytes().starts_with(b".tmp")
+        for file in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
+            // Names of projects and files do not start with a dot.
+            let is_leftover = file.file_name().as_encoded_bytes().starts_with(b".tmp")
                 && file.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < opened);
-            if is_left {
+            if is_leftover {
                 let _ = fs::remove_file(file.path());
             }
         }
     }
 }
 
-/// The parts of a folder, without holding it.
-struct Parts {
+/// Subfolders of the cache, without a reference to the store.
+struct ScanDirs {
     files: PathBuf,
     pages: PathBuf,
     refs: PathBuf,
 }
 
-impl Parts {
+impl ScanDirs {
     fn of(inner: &Inner) -> Self {
-        let folder = &inner.folder;
-        Self { files: folder.files(), pages: folder.pages(), refs: folder.refs() }
+        let dir = &inner.dir;
+        Self { files: dir.files(), pages: dir.pages(), refs: dir.refs() }
     }
 }
 
-/// Puts what is in the folder in its order; `None` if the store is gone.
-fn find(parts: &Parts, search: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, Entry, u64)>> {
-    let _search = search.lock().unwrap_or_else(PoisonError::into_inner);
-    inner.upgrade()?.recency().search();
+/// Adds all files of the folder to the index, ordered by access time. Returns `None` if the store was dropped.
+fn scan(
+    dirs: &ScanDirs,
+    scan_lock: &Mutex<()>,
+    inner: &Weak<Inner>,
+) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
+    let _search = scan_lock.lock().unwrap_or_else(PoisonError::into_inner);
+    inner.upgrade()?.lru().begin_scan();
     let mut found = Vec::new();
-    let noted = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    walk(&parts.files, &mut |digest, metadata| {
-        found.push((noted(&metadata), Entry::File(digest), metadata.len()));
+    let last_access = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    for_each_stored_file(&dirs.files, &mut |digest, metadata| {
+        found.push((last_access(&metadata), CacheEntry::File(digest), metadata.len()));
     });
-    for (part, name) in [(&parts.pages, "pages"), (&parts.refs, "refs")] {
-        each(part, &mut |folder, file, metadata| {
-            let part = match (name, folder) {
-                ("refs", _) => Part::References,
-                (_, "facts") => Part::FileMetadata,
-                _ => Part::Pages,
+    for (part, name) in [(&dirs.pages, "pages"), (&dirs.refs, "refs")] {
+        for_each_file(part, &mut |dir, file, metadata| {
+            let part = match (name, dir) {
+                ("refs", _) => CacheArea::References,
+                (_, "facts") => CacheArea::FileMetadata,
+                _ => CacheArea::Pages,
             };
-            let entry = Entry::Other(part, format!("{name}/{folder}/{file}").into());
-            found.push((noted(&metadata), entry, metadata.len().next_multiple_of(BLOCK)));
+            let entry = CacheEntry::Other(part, format!("{name}/{dir}/{file}").into());
+            found.push((last_access(&metadata), entry, metadata.len().next_multiple_of(BLOCK_SIZE)));
         });
     }
     found.sort_unstable();
-    // Those that were asked for meanwhile are more recent than all of these.
-    let older = found.iter().map(|(noted, entry, len)| (entry.clone(), *len, *noted));
-    inner.upgrade()?.recency().insert_before(older);
+    // Entries used during the scan are more recent than all of these.
+    let older = found.iter().map(|(last_access, entry, len)| (entry.clone(), *len, *last_access));
+    inner.upgrade()?.lru().insert_scanned(older);
     Some(found)
 }
 
-/// `None` for a file that is not there; one that can't be read has no hash that fits.
+/// Computes the hash and length of a file. Returns `None` if it does not exist, and an impossible hash if it can't be
+/// read.
 fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
-    let mut file = Folder::read(&inner.folder.file(digest)).ok()?;
+    let mut file = CacheDir::read(&inner.dir.file(digest)).ok()?;
     let mut hash = Context::new(&SHA256);
     let mut buffer = vec![0; 256 * 1024];
     let mut len = 0;
@@ -211,26 +217,26 @@ fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
     Some((hash.finish().into(), len))
 }
 
-/// Calls `found` with each file that has its place here, and with nothing else.
-fn walk(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
-    each(files, &mut |front, name, metadata| {
+/// Calls `found` with each file whose name is a valid hash.
+fn for_each_stored_file(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
+    for_each_file(files, &mut |front, name, metadata| {
         if let Ok(digest) = format!("{front}{name}").parse() {
             found(digest, metadata);
         }
     });
 }
 
-/// Calls `found` with the folder and the name of each file in one of the folders of a part.
-fn each(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
-    for folder in fs::read_dir(part).into_iter().flatten().flatten() {
-        let front = folder.file_name();
-        let (Some(front), true) = (front.to_str(), folder.file_type().is_ok_and(|kind| kind.is_dir())) else {
+/// Calls `found` with the subfolder and name of each regular file two levels below `part`.
+fn for_each_file(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
+    for dir in fs::read_dir(part).into_iter().flatten().flatten() {
+        let front = dir.file_name();
+        let (Some(front), true) = (front.to_str(), dir.file_type().is_ok_and(|kind| kind.is_dir())) else {
             continue;
         };
-        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-            // Not what a link leads to.
+        for file in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
+            // Does not follow links.
             let (Ok(metadata), name) = (file.metadata(), file.file_name()) else { continue };
-            // What begins with a dot is being written.
+            // Files that start with a dot are still being written.
             if let Some(name) = name.to_str().filter(|name| !name.starts_with('.'))
                 && metadata.is_file()
             {
@@ -242,14 +248,14 @@ fn each(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
 
 pub(super) fn read_reference(path: &Path) -> Option<Digest> {
     let mut text = String::new();
-    Folder::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
+    CacheDir::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
     text.trim_end().parse().ok()
 }
 
 pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(path);
-    Folder::make(folder).map_err(Error::storage)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+    let dir = path.parent().unwrap_or(path);
+    CacheDir::create_subdir(dir).map_err(Error::storage)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
     file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
     file.persist(path).map_err(|error| Error::storage(error.error))?;
     Ok(())

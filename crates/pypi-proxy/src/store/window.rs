@@ -1,15 +1,15 @@
-//! What could not be written to the disk, until all readers have it.
+//! Memory buffer for bytes that could not be written to disk, until all readers have them.
 
 use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
 
-/// The end of a file that is on its way, and where its readers are.
+/// The buffered end of a download, and the positions of its readers.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// The place of the first byte.
+    /// File offset of the first buffered byte.
     start: u64,
-    /// The place of the first byte that ever was here.
+    /// File offset of the first byte that was ever buffered.
     begin: u64,
     chunks: VecDeque<Bytes>,
     bytes: usize,
@@ -18,7 +18,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// A reader that wants bytes from a place on.
+    /// Adds a reader at a file offset. Returns its identifier.
     pub(super) fn join(&mut self, position: u64) -> u64 {
         self.next += 1;
         self.readers.insert(self.next, position);
@@ -30,7 +30,7 @@ impl Window {
         self.trim();
     }
 
-    /// A reader has what is before a place.
+    /// Records that a reader has all bytes before `position`.
     pub(super) fn advance(&mut self, reader: u64, position: u64) {
         if let Some(own) = self.readers.get_mut(&reader) {
             *own = position;
@@ -40,20 +40,20 @@ impl Window {
         }
     }
 
-    /// From here on bytes come here.
+    /// Starts buffering at a file offset.
     pub(super) fn begin(&mut self, start: u64) {
         self.start = start;
         self.begin = start;
     }
 
-    /// Whether a reader that comes now still gets all of the file.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Returns whether a new reader would get all bytes of the file.
+    pub(super) fn has_all_bytes(&self) -> bool {
         self.start == self.begin
     }
 
-    /// A place for a reader that is about to come; `None` if it would not get all.
-    pub(super) fn hold(&mut self) -> Option<u64> {
-        self.is_whole().then(|| self.join(0))
+    /// Reserves all bytes for a reader that will join later. Returns `None` if some are gone.
+    pub(super) fn reserve(&mut self) -> Option<u64> {
+        self.has_all_bytes().then(|| self.join(0))
     }
 
     pub(super) fn push(&mut self, chunk: Bytes) {
@@ -66,7 +66,7 @@ impl Window {
         self.bytes
     }
 
-    /// What is there from a place on, at most to the end of a chunk. `None` if it is gone.
+    /// Returns bytes from `position` to at most the end of a chunk, or `None` if they are not buffered.
     pub(super) fn get(&self, position: u64) -> Option<Bytes> {
         let mut at = self.start;
         for chunk in &self.chunks {
@@ -79,15 +79,15 @@ impl Window {
         None
     }
 
-    /// Gives up the readers that are furthest behind.
-    pub(super) fn cut(&mut self) {
+    /// Drops the readers that are furthest behind.
+    pub(super) fn drop_slowest_readers(&mut self) {
         if let Some(least) = self.readers.values().copied().min() {
             self.readers.retain(|_, position| *position > least);
         }
         self.trim();
     }
 
-    /// Drops what every reader has.
+    /// Drops the bytes that every reader has.
     fn trim(&mut self) {
         let least = self.readers.values().copied().min().unwrap_or(u64::MAX);
         while let Some(chunk) = self.chunks.front()
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_readers_have_is_dropped() {
+    fn consumed_bytes_are_dropped() {
         let mut window = Window::default();
         let (slow, fast) = (window.join(0), window.join(0));
         window.begin(10);
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(window.bytes(), 8);
         window.advance(slow, 14);
         assert_eq!((window.bytes(), window.get(10)), (4, None));
-        window.cut();
+        window.drop_slowest_readers();
         assert_eq!(window.bytes(), 0);
         assert_eq!(window.get(14), None);
         window.push(Bytes::from_static(b"ijkl"));
@@ -128,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn who_is_about_to_read_is_waited_for() {
+    fn reserved_bytes_are_kept() {
         let mut window = Window::default();
-        let held = window.hold().unwrap();
+        let reservation = window.reserve().unwrap();
         window.push(Bytes::from_static(b"abcd"));
-        let (first, late) = (window.join(0), window.hold().unwrap());
+        let (first, late) = (window.join(0), window.reserve().unwrap());
         window.advance(first, 4);
-        window.leave(held);
-        assert_eq!((window.get(0).unwrap(), window.is_whole()), (Bytes::from_static(b"abcd"), true));
+        window.leave(reservation);
+        assert_eq!((window.get(0).unwrap(), window.has_all_bytes()), (Bytes::from_static(b"abcd"), true));
         window.leave(late);
-        assert_eq!((window.bytes(), window.hold()), (0, None));
+        assert_eq!((window.bytes(), window.reserve()), (0, None));
     }
 }

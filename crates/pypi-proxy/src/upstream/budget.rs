@@ -1,17 +1,17 @@
-//! Memory for what is decompressed.
+//! Memory budget for decompressed pages.
 
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// What is reserved at a time.
+/// Granularity of reservations in bytes.
 const UNIT: u64 = 64 * 1024;
 
-/// Memory for pages and metadata of wheels while they are decompressed and read, from indexes, the disk or a bucket. Clones
-/// share it.
+/// Memory budget for pages and wheel metadata from indexes, disk and bucket while they are decompressed and parsed.
+/// Clones share it.
 ///
-/// What needs more than is left waits. One page at a time may exceed the budget, so that pages that wait for each other
-/// come to an end.
+/// A reservation that exceeds the budget waits. One page at a time may exceed the budget, so that pages waiting for
+/// each other cannot deadlock.
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<Inner>);
 
@@ -26,21 +26,21 @@ impl Budget {
     /// Default of [`Budget::new`]: 512 MiB.
     pub const DEFAULT_BYTES: u64 = 512 << 20;
 
-    /// A budget of this many bytes, in steps of 64 KiB.
+    /// Creates a budget of this many bytes, rounded down to 64 KiB.
     pub fn new(bytes: u64) -> Self {
         let max = usize::try_from(bytes / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
         let units = Arc::new(Semaphore::new(max));
         Self(Arc::new(Inner { max_units: max, units, overdraft: Arc::default() }))
     }
 
-    /// Bytes that are in use now, without those of the page that exceeds the budget.
+    /// Returns the reserved bytes, without those of the page that exceeds the budget.
     pub fn used(&self) -> u64 {
         (self.0.max_units - self.0.units.available_permits().min(self.0.max_units)) as u64 * UNIT
     }
 
-    /// What one page uses of it: nothing yet.
-    pub(crate) fn share(&self) -> Share {
-        Share { budget: self.clone(), bytes: 0, units: None, overdraft: None }
+    /// Creates an empty reservation for one page.
+    pub(crate) fn reserve(&self) -> Reservation {
+        Reservation { budget: self.clone(), bytes: 0, units: None, overdraft: None }
     }
 }
 
@@ -50,22 +50,22 @@ impl Default for Budget {
     }
 }
 
-/// What one page uses of a budget, until this is dropped.
+/// Memory reserved for one page; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub(crate) struct Reservation {
     budget: Budget,
     bytes: u64,
     units: Option<OwnedSemaphorePermit>,
-    /// Held by the one that exceeds the budget.
+    /// Locked by the page that exceeds the budget.
     overdraft: Option<OwnedMutexGuard<()>>,
 }
 
-impl Share {
-    /// Waits until there is room for more bytes.
+impl Reservation {
+    /// Reserves more bytes; waits until they are available.
     pub(crate) async fn grow(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
-        let held = self.units.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u64;
-        let missing = self.bytes.div_ceil(UNIT).saturating_sub(held);
+        let reserved = self.units.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u64;
+        let missing = self.bytes.div_ceil(UNIT).saturating_sub(reserved);
         if missing == 0 || self.overdraft.is_some() {
             return;
         }
@@ -97,13 +97,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_page_at_a_time_exceeds_the_budget() {
+    fn one_page_at_a_time_may_exceed_the_budget() {
         let budget = Budget::new(10 * UNIT);
-        let (mut first, mut second, mut third) = (budget.share(), budget.share(), budget.share());
+        let (mut first, mut second, mut third) = (budget.reserve(), budget.reserve(), budget.reserve());
         assert!(first.grow(6 * UNIT).now_or_never().is_some());
         assert!(second.grow(4 * UNIT).now_or_never().is_some());
         assert_eq!(budget.used(), 10 * UNIT);
-        // The budget is used up: one goes on, the others wait.
+        // The budget is exhausted: one page continues, the others wait.
         assert!(second.grow(1).now_or_never().is_some());
         assert!(first.grow(1).now_or_never().is_none());
         assert!(third.grow(1).now_or_never().is_none());
@@ -117,27 +117,27 @@ mod tests {
     }
 
     #[test]
-    fn small_steps_add_up_to_units() {
+    fn small_reservations_add_up_to_units() {
         let budget = Budget::new(UNIT);
-        let mut share = budget.share();
+        let mut reservation = budget.reserve();
         for _ in 0..UNIT {
-            assert!(share.grow(1).now_or_never().is_some());
+            assert!(reservation.grow(1).now_or_never().is_some());
         }
         assert_eq!(budget.used(), UNIT);
-        let mut other = Budget::new(0).share();
+        let mut other = Budget::new(0).reserve();
         assert!(other.grow(u64::MAX).now_or_never().is_some());
     }
 
     #[tokio::test]
-    async fn pages_that_wait_for_each_other_come_to_an_end() {
+    async fn pages_waiting_for_each_other_do_not_deadlock() {
         for max in [0, 1, 7, 100] {
             let budget = Budget::new(max * UNIT);
             let pages = (0..20).map(|number| {
                 let budget = budget.clone();
                 tokio::spawn(async move {
-                    let mut share = budget.share();
+                    let mut reservation = budget.reserve();
                     for _ in 0..number {
-                        share.grow(UNIT).await;
+                        reservation.grow(UNIT).await;
                         tokio::task::yield_now().await;
                     }
                 })

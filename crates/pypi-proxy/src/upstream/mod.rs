@@ -1,15 +1,15 @@
-//! Indexes that the proxy asks.
+//! HTTP client for upstream indexes.
 
-mod answer;
 mod budget;
 mod client;
 mod config;
-mod meter;
-mod place;
+mod metrics;
+mod response;
+mod url_policy;
 
-pub use answer::{Answer, Body, PageBody, Validators};
 pub use budget::Budget;
-pub(crate) use budget::Share;
+pub(crate) use budget::Reservation;
 pub use client::Upstream;
 pub use config::Config;
-pub(crate) use meter::{Asked, Condition, Fault};
+pub(crate) use metrics::{Condition, Fault, RequestKind};
+pub use response::{FileBody, PageBody, PageResponse, Validators};

@@ -1,4 +1,4 @@
-//! Who may ask: tokens, users with passwords, and what each of them reaches.
+//! Logins: tokens, users with passwords, and the endpoints that each of them can use.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use reqwest::{Method, StatusCode, Version};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support;
-use crate::support::proxy::{Running, start};
+use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::content;
-use crate::support::{Server, answer, hashed_page};
+use crate::support::{Server, hashed_page, respond};
 
 const TOKEN: &str = "build-farm-0123456789";
-/// The password of both is `secret`; the hashes are of bcrypt, and of SHA-512-crypt as `openssl passwd -6` makes them.
+/// Both passwords are `secret`. The hashes are bcrypt, and SHA-512-crypt as written by `openssl passwd -6`.
 const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n\
     bob:$6$abcdefgh$ltjgWl6579NluT/Vi1nwEvcil.G5Nbc4NiXZaNGStk8PSwGfQv72N2CKPPrVACtLtip/cZ/1GM/O6IND4WQhG.\n";
 const FILE: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
@@ -27,10 +27,10 @@ async fn index() -> Server {
         match &*path {
             "/simple/demo/" => {
                 let page = hashed_page([("demo-1.0-py3-none-any.whl".to_owned(), content(1000))]);
-                answer(200, &[support::JSON], page)
+                respond(200, &[support::JSON], page)
             }
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-            _ => answer(404, &[], ""),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
@@ -54,13 +54,13 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
-async fn status(proxy: &Running, path: &str, authorization: Option<&str>) -> u16 {
+async fn status(proxy: &RunningProxy, path: &str, authorization: Option<&str>) -> u16 {
     let headers: Vec<_> = authorization.map(|value| ("authorization", value)).into_iter().collect();
     proxy.get(path, &headers).await.status().as_u16()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_those_who_log_in_are_answered() {
+async fn requests_without_a_valid_login_get_401() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
     let good = [
@@ -104,8 +104,8 @@ async fn only_those_who_log_in_are_answered() {
     assert_eq!(refused.headers()["www-authenticate"], "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
     assert_eq!(refused.headers()["content-type"], "application/problem+json");
     let body: serde_json::Value = serde_json::from_slice(&refused.bytes().await.unwrap()).unwrap();
-    assert!(body["detail"].as_str().unwrap().contains("log in"), "{body}");
-    // What stands in between keeps nothing for others.
+    assert!(body["detail"].as_str().unwrap().contains("requires a login"), "{body}");
+    // Shared caches must not store it.
     let file = proxy.get(FILE, &[("authorization", &good[0])]).await;
     assert_eq!(file.headers()["cache-control"], "max-age=365000000, immutable, private");
     let counted = proxy.get("/metrics", &[("authorization", &good[0])]).await.text().await.unwrap();
@@ -117,7 +117,7 @@ async fn only_those_who_log_in_are_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn http2_is_no_way_around() {
+async fn http2_requires_a_login() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
@@ -137,7 +137,7 @@ async fn http2_is_no_way_around() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_that_are_no_text_are_nobodys() {
+async fn invalid_authorization_headers_get_401() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
     let right = bearer(TOKEN);
@@ -146,7 +146,7 @@ async fn headers_that_are_no_text_are_nobodys() {
         b"authorization: Bearer \xff\xfe",
         b"authorization: Basic \xc3\xa4",
         b"authorization:",
-        // Of two, the first counts.
+        // The first of two values counts.
         &[b"authorization: Bearer x\r\nauthorization: ", right.as_bytes()].concat(),
         &[b"authorization: Bearer ", huge.as_bytes()].concat(),
     ];
@@ -163,7 +163,7 @@ async fn headers_that_are_no_text_are_nobodys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_may_be_for_everybody() {
+async fn metrics_can_be_public() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()).guards_metrics(false))).await;
     for path in ["/metrics", "/health", "/", "/status", "/status.json"] {
@@ -175,7 +175,7 @@ async fn metrics_may_be_for_everybody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_admin_has_a_token_of_their_own() {
+async fn purging_requires_the_admin_token() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let (user, admin) = (basic("ann", "secret"), bearer("admin"));
     let config = guarded(files(dir.path())).admin_token("admin".to_owned());
@@ -190,15 +190,15 @@ async fn the_admin_has_a_token_of_their_own() {
         (&without, Some(&admin), StatusCode::UNAUTHORIZED),
     ] {
         let headers: Vec<_> = value.map(|value| ("authorization", &**value)).into_iter().collect();
-        let answer = proxy.ask(Method::DELETE, "/cache/demo", &headers).await;
-        assert_eq!(answer.status(), expected, "{value:?}");
+        let response = proxy.send(Method::DELETE, "/cache/demo", &headers).await;
+        assert_eq!(response.status(), expected, "{value:?}");
     }
-    // That token opens nothing else.
+    // The admin token gives access to nothing else.
     assert_eq!(status(&with_token, FILE, Some(&admin)).await, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_ask_changes_with_the_files() {
+async fn changed_login_files_are_reloaded() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let config = files(dir.path()).reload_after(Duration::ZERO);
     let proxy = start(&[index.url("/simple")], guarded(config)).await;
@@ -211,18 +211,18 @@ async fn who_may_ask_changes_with_the_files() {
     std::fs::write(&tokens, "another-0123456789").unwrap();
     assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
     assert_eq!(status(&proxy, FILE, Some(&old)).await, 401);
-    // What makes no sense, or is away, changes nothing.
+    // Invalid or missing files change nothing.
     std::fs::write(&tokens, "short").unwrap();
     assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
     std::fs::remove_file(&tokens).unwrap();
     assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
     assert_eq!(status(&proxy, FILE, Some(&old)).await, 401);
-    // A user who has gone is not remembered.
+    // Removed users can no longer log in.
     std::fs::write(&tokens, format!("{TOKEN}\n")).unwrap();
     std::fs::write(dir.path().join("users"), USERS.lines().nth(1).unwrap()).unwrap();
     assert_eq!(status(&proxy, FILE, Some(&old)).await, 200);
     assert_eq!(status(&proxy, FILE, Some(&user)).await, 401);
-    // Nobody at all is nobody, not everybody.
+    // With empty files, no login is valid.
     std::fs::write(&tokens, "").unwrap();
     std::fs::write(dir.path().join("users"), "").unwrap();
     for value in [None, Some(&*old), Some(&*user)] {
@@ -231,35 +231,35 @@ async fn who_may_ask_changes_with_the_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_that_comes_at_once_is_let_in() {
+async fn concurrent_logins_all_succeed() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
     let (right, wrong) = (basic("bob", "secret"), basic("bob", "other"));
-    let asked = (0..100).map(|at| {
+    let requests = (0..100).map(|at| {
         let (proxy, value) = (&proxy, if at % 10 == 0 { &wrong } else { &right });
         async move { (at, status(proxy, "/simple/demo/", Some(value)).await) }
     });
-    for (at, status) in futures_util::future::join_all(asked).await {
+    for (at, status) in futures_util::future::join_all(requests).await {
         assert_eq!(status, if at % 10 == 0 { 401 } else { 200 });
     }
 }
 
 #[test]
-fn files_that_are_wrong_are_told_of_without_their_secrets() {
+fn errors_in_login_files_are_reported_without_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     let missing = Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err();
     assert!(missing.is_config() && missing.to_string().contains("can't be read"), "{missing}");
-    for (text, told) in [
-        ("ann:geheim-geheim-geheim", "line 1: neither"),
-        ("# x\nann:{SHA}geheim", "line 2: a hash of SHA-1 is too weak"),
+    for (text, expected) in [
+        ("ann:geheim-geheim-geheim", "line 1: not a"),
+        ("# x\nann:{SHA}geheim", "line 2: SHA-1 hashes are too weak"),
         ("ann:$apr1$geheim", "MD5"),
         ("\u{1b}:geheim", "control"),
     ] {
         std::fs::write(&path, text).unwrap();
         let error = Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err();
         let shown = format!("{error} {error:?}");
-        assert!(error.is_config() && shown.contains(told) && !shown.contains("geheim"), "{shown}");
+        assert!(error.is_config() && shown.contains(expected) && !shown.contains("geheim"), "{shown}");
     }
     std::fs::write(&path, vec![b'#'; 5 << 20]).unwrap();
     assert!(Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err().is_config());
@@ -272,7 +272,7 @@ fn files_that_are_wrong_are_told_of_without_their_secrets() {
 
 proptest! {
     #[test]
-    fn nothing_that_clients_or_files_hold_does_harm(
+    fn arbitrary_logins_and_login_files_do_not_panic(
         value in "((?i)basic|bearer)? {0,2}[A-Za-z0-9+/=:]{0,40}",
         text in "(([a-z#]{0,3}:)?([$]2y[$]|[$]6[$](rounds=)?|sha256:|[{]SHA[}])?[a-zA-Z0-9./$: ä]{0,70}\n){0,3}",
     ) {

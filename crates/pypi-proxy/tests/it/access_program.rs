@@ -1,4 +1,4 @@
-//! The settings of who may have what, in the program.
+//! Access settings of the program.
 #![cfg(feature = "cli")]
 
 use base64::Engine as _;
@@ -8,23 +8,23 @@ use pypi_proxy::config::{Settings, Sources};
 
 use crate::support::program::{run, serve};
 use crate::support::source::content;
-use crate::support::{JSON, Server, answer, hashed_page};
+use crate::support::{JSON, Server, hashed_page, respond};
 
 async fn index() -> Server {
     Server::start(|path, _| async move {
         match &*path {
             "/simple/demo/" | "/simple/six/" => {
-                answer(200, &[JSON], hashed_page([("demo-1.0.tar.gz".to_owned(), content(1000))]))
+                respond(200, &[JSON], hashed_page([("demo-1.0.tar.gz".to_owned(), content(1000))]))
             }
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-            _ => answer(404, &[], ""),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_of_them_can_be_set() {
+async fn all_access_settings_take_effect() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let users = dir.path().join("users");
     std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n").unwrap();
@@ -46,8 +46,8 @@ async fn all_of_them_can_be_set() {
         ("PYPI_PROXY_CONFIG", config.to_str().unwrap()),
         ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
     ];
-    let (code, told) = run(dir.path(), &env, &["check"]).await;
-    assert!(code == 0 && told.contains("ok    access"), "{told}");
+    let (code, output) = run(dir.path(), &env, &["check"]).await;
+    assert!(code == 0 && output.contains("ok    access"), "{output}");
     let proxy = serve(dir.path(), &env).await;
     let get = |path: &'static str, login: &'static str| {
         let url = format!("{}{path}", proxy.url);
@@ -60,27 +60,27 @@ async fn all_of_them_can_be_set() {
     assert_eq!(get("/simple/demo/demo-1.0.tar.gz", "ann:secret").await, 200);
     assert_eq!(get("/simple/six/", "ann:secret").await, 403);
     assert_eq!(get("/metrics", ":").await, 200);
-    // One that serves already wants to know who asks to warm it.
+    // A running proxy requires a login for `warm`, too.
     let warm = |login: &str| {
         let url = format!("{login}{}", proxy.url.strip_prefix("http://").unwrap());
         let (dir, env, demo) = (dir.path(), &env, &demo);
         async move { run(dir, env, &["warm", "--proxy", &format!("http://{url}"), demo]).await }
     };
-    let (code, told) = warm("").await;
-    assert!(code == 1 && told.contains("401"), "{told}");
-    let (code, told) = warm("ann:secret@").await;
-    assert_eq!(code, 0, "{told}");
+    let (code, output) = warm("").await;
+    assert!(code == 1 && output.contains("401"), "{output}");
+    let (code, output) = warm("ann:secret@").await;
+    assert_eq!(code, 0, "{output}");
     proxy.kill().await;
-    // A proxy of its own is for nobody else, and obeys the rules.
-    let (code, told) = run(dir.path(), &env, &["warm", &demo]).await;
-    assert_eq!(code, 0, "{told}");
-    let (code, told) = run(dir.path(), &env, &["warm", &six]).await;
-    assert!(code == 1 && told.contains("403"), "{told}");
-    // It does not start with a file that is wrong.
+    // Without a running proxy, `warm` needs no login but obeys the rules.
+    let (code, output) = run(dir.path(), &env, &["warm", &demo]).await;
+    assert_eq!(code, 0, "{output}");
+    let (code, output) = run(dir.path(), &env, &["warm", &six]).await;
+    assert!(code == 1 && output.contains("403"), "{output}");
+    // The program does not start with an invalid file.
     std::fs::write(&users, "ann:geheim").unwrap();
     for command in ["serve", "check"] {
-        let (code, told) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
-        assert!(code > 0 && told.contains("line 1") && !told.contains("geheim"), "{told}");
+        let (code, output) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
+        assert!(code > 0 && output.contains("line 1") && !output.contains("geheim"), "{output}");
     }
 }
 
@@ -89,7 +89,7 @@ fn refuse(name: &str, value: &str) -> Error {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn contradictory_access_settings_are_rejected() {
     for (name, value) in [
         ("trusted_proxies", "10.0.0.0/33"),
         ("trusted_proxies", "localhost"),

@@ -1,4 +1,4 @@
-//! What clients may have: projects, files by their age, and files that were yanked.
+//! Rules: denied and private projects, minimum age of files, and yanked files.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,13 +8,13 @@ use reqwest::{Response, Version};
 use serde_json::{Value, json};
 
 use crate::support;
-use crate::support::proxy::{Running, start_with};
+use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A file with its metadata, uploaded this long ago.
+/// A file with metadata, of this age.
 fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
     let mut file = json!({
         "filename": name, "url": format!("/f/{name}"), "size": 1000, "core-metadata": true,
@@ -26,10 +26,10 @@ fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
     file
 }
 
-/// As `upload-time` has it.
+/// Formats a time as in `upload-time`.
 fn time(time: SystemTime) -> String {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    // The civil date of a number of days (Howard Hinnant's algorithm).
+    // Converts a number of days to a date (Howard Hinnant's algorithm).
     let days = i64::try_from(seconds / 86_400).unwrap() + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -42,7 +42,7 @@ fn time(time: SystemTime) -> String {
     format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// An index of one project, whose files are uploaded so long ago from now on.
+/// Index with one project, whose files have these ages now.
 async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
     let files: Vec<_> = ages.iter().map(|(name, age, yanked)| file(name, *age, *yanked)).collect();
     let page = json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": ["1.0", "2.0", "3.0"], "files": files});
@@ -52,23 +52,23 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
             match &*path {
                 "/simple/" => {
                     let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
-                    answer(
+                    respond(
                         200,
                         &[JSON],
                         json!({"meta": {"api-version": "1.0"}, "projects": projects}).to_string(),
                     )
                 }
-                "/simple/demo/" | "/simple/acme-tools/" => answer(200, &[JSON, ("etag", "\"1\"")], page),
-                path if path.ends_with(".metadata") => answer(200, &[], "Name: demo\n"),
-                path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-                _ => answer(404, &[], ""),
+                "/simple/demo/" | "/simple/acme-tools/" => respond(200, &[JSON, ("etag", "\"1\"")], page),
+                path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
+                path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+                _ => respond(404, &[], ""),
             }
         }
     })
     .await
 }
 
-async fn start(indexes: &[&Server], rules: Rules) -> Running {
+async fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
     let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
     start_with(&urls, Config::new(), |upstream| upstream, |pages| pages.rules(rules.clone())).await
 }
@@ -77,27 +77,27 @@ fn pattern(text: &str) -> ProjectPattern {
     ProjectPattern::parse(text).unwrap()
 }
 
-/// Names of files, and versions.
-async fn page(proxy: &Running, path: &str) -> (Vec<String>, String) {
+/// Returns the file names and the versions of a page.
+async fn page(proxy: &RunningProxy, path: &str) -> (Vec<String>, String) {
     let page = proxy.json(path, &[("accept", JSON.1)]).await;
     let names =
         page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap().to_owned());
     (names.collect(), page["versions"].to_string())
 }
 
-/// An answer that refuses, with the reason in its first line and in its body.
-async fn refused(answer: Response, title: &str, detail: &str) {
-    assert_eq!((answer.status().as_u16(), answer.version()), (403, Version::HTTP_11));
-    let reason = answer.extensions().get::<hyper::ext::ReasonPhrase>().unwrap();
+/// Checks a rejection: the title in the status line and the detail in the body.
+async fn refused(response: Response, title: &str, detail: &str) {
+    assert_eq!((response.status().as_u16(), response.version()), (403, Version::HTTP_11));
+    let reason = response.extensions().get::<hyper::ext::ReasonPhrase>().unwrap();
     assert_eq!(std::str::from_utf8(reason.as_bytes()).unwrap(), title);
-    assert_eq!(answer.headers()["content-type"], "application/problem+json");
-    let body: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let body: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
     assert_eq!((&body["title"], &body["status"]), (&title.into(), &403.into()));
     assert!(body["detail"].as_str().unwrap().contains(detail), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn projects_that_are_denied_are_nowhere() {
+async fn denied_projects_are_neither_listed_nor_served() {
     let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
     let rules = Rules::new().allow([pattern("demo"), pattern("acme-*")]).deny([pattern("ACME.t*")]);
     let proxy = start(&[&index], rules).await;
@@ -113,7 +113,7 @@ async fn projects_that_are_denied_are_nowhere() {
         }
     }
     refused(proxy.get("/simple/six/", &[]).await, "Project Not Allowed By This Proxy", "allows").await;
-    // Nobody was asked for any of them.
+    // No index received a request for them.
     assert_eq!(index.count(), 0);
     assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-1.0.tar.gz"]);
     assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.bytes().await.unwrap(), content(1000));
@@ -126,7 +126,7 @@ async fn projects_that_are_denied_are_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn private_names_come_from_their_index_alone() {
+async fn private_projects_come_only_from_their_index() {
     let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
     let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
     let rules = || Rules::new().only_from(pattern("acme-*"), 1);
@@ -136,7 +136,7 @@ async fn private_names_come_from_their_index_alone() {
     assert_eq!(proxy.get("/simple/acme-tools/demo-1.0.tar.gz", &[]).await.status(), 200);
     assert_eq!(public.count(), 0, "{:?}", public.paths());
     assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
-    // What only the public one has is missing, and one that is away takes no other's place.
+    // Projects of the public index are missing, and an unreachable index is not replaced by another one.
     assert_eq!(proxy.get("/simple/acme-nothing/", &[]).await.status(), 404);
     private.stop().await;
     assert_eq!(proxy.get("/simple/acme-other/", &[]).await.status(), 502);
@@ -146,7 +146,7 @@ async fn private_names_come_from_their_index_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_was_kept_before_there_were_rules_obeys_them() {
+async fn new_rules_apply_to_pages_on_disk() {
     let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
     let private = index(vec![("demo-1.0.tar.gz", Some(DAY * 30), true)]).await;
     let dir = tempfile::tempdir().unwrap();
@@ -160,18 +160,18 @@ async fn a_page_that_was_kept_before_there_were_rules_obeys_them() {
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
     proxy.stop().await;
     drop(proxy);
-    let asked = public.count();
+    let requests = public.count();
     let mut proxy = start(Rules::new().only_from(pattern("acme-*"), 1)).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     proxy.stop().await;
     drop(proxy);
     let proxy = start(Rules::new().min_age(DAY * 7).yanked(Yanked::Hide)).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
-    assert_eq!(public.count(), asked);
+    assert_eq!(public.count(), requests);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn young_files_are_held_back() {
+async fn files_below_the_minimum_age_are_hidden() {
     let files = vec![
         ("demo-1.0-py3-none-any.whl", Some(DAY * 30), false),
         ("demo-2.0-py3-none-any.whl", Some(DAY * 2), false),
@@ -195,9 +195,9 @@ async fn young_files_are_held_back() {
         assert_eq!(get("demo-1.0-py3-none-any.whl").await.status(), 200);
         refused(get("demo-2.0-py3-none-any.whl").await, "File Too Young For This Proxy", "7d old").await;
         let unknown = "File Of Unknown Age Refused By This Proxy";
-        refused(get("demo-3.0-py3-none-any.whl").await, unknown, "does not know").await;
+        refused(get("demo-3.0-py3-none-any.whl").await, unknown, "unknown").await;
     }
-    // Nothing of them was fetched.
+    // None of them was downloaded.
     assert!(
         !index.paths().iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")),
         "{:?}",
@@ -205,7 +205,7 @@ async fn young_files_are_held_back() {
     );
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0.len(), 4);
     assert_eq!(proxy.get("/simple/acme-tools/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
-    // What is stored already is held back as well.
+    // Stored files are hidden as well.
     refused(
         proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await,
         "File Of Unknown Age Refused By This Proxy",
@@ -217,22 +217,22 @@ async fn young_files_are_held_back() {
     assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
 }
 
-/// An index with a file that is a day old this long after now, and one that has been so for a day.
+/// Index with a file that becomes a day old after `lead`, and one that is older.
 async fn ripening(lead: Duration) -> Server {
     index(vec![("demo-1.0.tar.gz", Some(DAY * 2), false), ("demo-2.0.tar.gz", Some(DAY - lead), false)]).await
 }
 
-/// What a client gets that knows the page.
-async fn known(proxy: &Running, field: &str, value: &str) -> u16 {
+/// Returns the status of a conditional request for the page.
+async fn known(proxy: &RunningProxy, field: &str, value: &str) -> u16 {
     proxy.get("/simple/demo/", &[("accept", JSON.1), (field, value)]).await.status().as_u16()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_appears_when_it_is_old_enough() {
-    // A machine that is busy may not have looked before the file is old enough: then it gets more time.
+    // On a busy machine, the file may be old enough before the first check. Then try with more time.
     let mut lead = Duration::from_secs(4);
     let (index, proxy, etag, modified) = loop {
-        let begun = Instant::now();
+        let started = Instant::now();
         let index = ripening(lead).await;
         let proxy = start(&[&index], Rules::new().min_age(DAY)).await;
         let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
@@ -243,15 +243,15 @@ async fn a_file_appears_when_it_is_old_enough() {
             known(&proxy, "if-none-match", &etag).await,
             known(&proxy, "if-modified-since", &modified).await,
         ];
-        // Times are known to the second, and those of before and after have to be different ones.
-        if begun.elapsed() < lead / 4 {
+        // Dates have full seconds, and those before and after must differ.
+        if started.elapsed() < lead / 4 {
             assert!(!text.contains("demo-2.0"));
             assert_eq!(again, [304, 304]);
             break (index, proxy, etag, modified);
         }
         lead *= 4;
     };
-    // The index was asked once: that a file gets older changes nothing there.
+    // One request to the index: the age of a file does not change the index.
     while page(&proxy, "/simple/demo/").await.0.len() < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -262,10 +262,10 @@ async fn a_file_appears_when_it_is_old_enough() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_appears_while_its_index_is_away() {
+async fn a_file_appears_while_its_index_is_down() {
     let mut lead = Duration::from_secs(4);
     let proxy = loop {
-        let begun = Instant::now();
+        let started = Instant::now();
         let index = ripening(lead).await;
         let proxy = start_with(
             &[index.url("/simple")],
@@ -276,7 +276,7 @@ async fn a_file_appears_while_its_index_is_away() {
         .await;
         let shown = page(&proxy, "/simple/demo/").await.0.len();
         index.stop().await;
-        if begun.elapsed() < lead / 4 {
+        if started.elapsed() < lead / 4 {
             assert_eq!(shown, 1);
             break proxy;
         }
@@ -288,7 +288,7 @@ async fn a_file_appears_while_its_index_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn yanked_files_are_kept_hidden_or_refused() {
+async fn yanked_files_are_served_hidden_or_rejected() {
     let files = vec![("demo-1.0.tar.gz", None, false), ("demo-2.0.tar.gz", None, true)];
     let index = index(files).await;
     for (yanked, shown, status) in [(Yanked::Keep, 2, 200), (Yanked::Hide, 1, 200), (Yanked::Refuse, 1, 403)]
@@ -296,10 +296,10 @@ async fn yanked_files_are_kept_hidden_or_refused() {
         let proxy = start(&[&index], Rules::new().yanked(yanked)).await;
         assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), shown, "{yanked:?}");
         assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.status(), 200);
-        let answer = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;
-        assert_eq!(answer.status(), status, "{yanked:?}");
+        let response = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;
+        assert_eq!(response.status(), status, "{yanked:?}");
         if status == 403 {
-            refused(answer, "Yanked File Refused By This Proxy", "yanked").await;
+            refused(response, "Yanked File Refused By This Proxy", "yanked").await;
         }
     }
 }

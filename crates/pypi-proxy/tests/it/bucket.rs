@@ -1,4 +1,5 @@
-//! Proxies that share a bucket: each file comes from the index once, and whatever the bucket does, clients get it.
+//! Proxies that share a bucket: each file is downloaded from the index once, and clients are served despite bucket
+//! faults.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,17 +10,17 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use pypi_proxy::bucket::{self, Bucket};
-use pypi_proxy::store::{self, Filling, Store};
+use pypi_proxy::store::{self, FetchState, Store};
 
 use crate::support;
 use crate::support::JSON;
 use crate::support::faulty::{Fault, Faulty};
-use crate::support::proxy::{PATIENCE, Running, Setup};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT};
 use crate::support::raw::{Raw, Step, head, reply};
-use crate::support::source::{Connection, Scripted, content, digest_of};
+use crate::support::source::{Connection, ScriptedSource, content, digest_of};
 
 const PART: u64 = 100_000;
-/// Long enough for a lease to be renewed on a machine that is busy.
+/// Long enough to renew a lease on a busy machine.
 const LEASE: Duration = Duration::from_secs(6);
 
 fn config() -> bucket::Config {
@@ -27,8 +28,8 @@ fn config() -> bucket::Config {
         .part_size(PART)
         .timeout(Duration::from_millis(500))
         .lease_duration(LEASE)
-        .lease_wait(PATIENCE * 2)
-        .page_wait(PATIENCE)
+        .lease_wait(TIMEOUT * 2)
+        .page_wait(TIMEOUT)
 }
 
 fn share(objects: &Arc<dyn ObjectStore>) -> Bucket {
@@ -44,18 +45,18 @@ fn file_path(content: &[u8]) -> Path {
     Path::from(format!("p/q/files/sha256/{}/{}/{name}", &name[..2], &name[2..4]))
 }
 
-/// The files of this index, each with its length; each takes some time.
+/// Index with files of these lengths, each of which takes some time.
 async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
-    Raw::start(move |asked| {
+    Raw::start(move |request| {
         let all = files.iter().map(|(name, len)| ((*name).to_owned(), content(*len)));
-        if asked.path == "/simple/demo/" {
-            let is_known = asked.head.contains("if-none-match: \"page\"");
+        if request.path == "/simple/demo/" {
+            let is_known = request.head.contains("if-none-match: \"page\"");
             return match is_known {
                 true => reply("304 Not Modified", &[("etag", "\"page\"")], ""),
                 false => reply("200 OK", &[JSON, ("etag", "\"page\"")], support::hashed_page(all)),
             };
         }
-        let Some(body) = asked
+        let Some(body) = request
             .path
             .strip_prefix("/f/")
             .and_then(|name| files.iter().find(|(file, _)| *file == name).map(|(_, len)| content(*len)))
@@ -75,7 +76,7 @@ async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
 const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
 const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
-async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> Running {
+async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> RunningProxy {
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
     setup.pages = setup.pages.bucket(bucket.clone());
     setup.store = setup.store.bucket(bucket);
@@ -83,7 +84,7 @@ async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> 
 }
 
 struct Fleet {
-    proxies: Vec<Running>,
+    proxies: Vec<RunningProxy>,
     dirs: Vec<tempfile::TempDir>,
 }
 
@@ -94,37 +95,37 @@ impl Fleet {
         Self { proxies, dirs }
     }
 
-    /// All of them are asked at once, each by several clients.
+    /// Requests a file from all proxies at once, by several clients each.
     async fn fetch(&self, (name, len): (&str, usize)) {
         join_all(self.proxies.iter().flat_map(|proxy| (0..4).map(move |_| fetch(proxy, name, len)))).await;
     }
 }
 
-async fn fetch(proxy: &Running, name: &str, len: usize) {
+async fn fetch(proxy: &RunningProxy, name: &str, len: usize) {
     let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
     assert_eq!(response.status(), 200);
     let bytes = response.bytes().await.unwrap();
     assert!(bytes == content(len), "{name}: {} bytes", bytes.len());
 }
 
-/// A value of the metrics, whose name may have labels.
-async fn metric(proxy: &Running, name: &str) -> f64 {
+/// Returns the value of a metric, whose name may include labels.
+async fn metric(proxy: &RunningProxy, name: &str) -> f64 {
     let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("pypi_proxy_bucket_{name} ")));
     line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
 }
 
-/// Waits until something is so, but not for ever.
+/// Waits until a condition is true, with a timeout.
 async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
-    // A bucket that has failed may be left alone for half a minute.
-    let deadline = Instant::now() + PATIENCE * 2;
+    // Operations on a failed bucket may be suspended for half a minute.
+    let deadline = Instant::now() + TIMEOUT * 2;
     while !is_so().await {
         assert!(Instant::now() < deadline, "{what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-async fn settle(proxies: &[Running]) {
+async fn settle(proxies: &[RunningProxy]) {
     for proxy in proxies {
         until("uploads end", || async { metric(proxy, "uploads_pending").await == 0.0 }).await;
     }
@@ -137,7 +138,7 @@ async fn paths(objects: &Arc<dyn ObjectStore>, below: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fleet_is_one_client_to_the_index() {
+async fn a_fleet_downloads_each_file_once_from_the_index() {
     let objects = memory();
     let index = index(&[SMALL, LARGE], Duration::from_millis(200)).await;
     let fleet = Fleet::start(3, &index, &objects).await;
@@ -151,20 +152,20 @@ async fn a_fleet_is_one_client_to_the_index() {
     }
     settle(&fleet.proxies).await;
     assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
-    // One that comes later needs the index for nothing but pages, and not even for those.
+    // A new proxy needs neither files nor pages from the index.
     let late = Fleet::start(1, &index, &objects).await;
     until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
-    let asked = index.asked().len();
+    let requests = index.requests().len();
     fetch(&late.proxies[0], SMALL.0, SMALL.1).await;
-    assert_eq!(index.asked().len(), asked);
+    assert_eq!(index.requests().len(), requests);
     let part = late.proxies[0].get("/simple/demo/demo-2.0.whl", &[("range", "bytes=1000-1999")]).await;
     assert_eq!(part.status(), 206);
     assert_eq!(part.bytes().await.unwrap(), content(LARGE.1).slice(1000..2000));
-    assert_eq!(index.asked().len(), asked);
+    assert_eq!(index.requests().len(), requests);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bucket_that_knows_no_conditions_is_of_use_all_the_same() {
+async fn buckets_without_conditional_writes_are_supported() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Unconditional);
     let index = index(&[LARGE], Duration::from_millis(100)).await;
     let fleet = Fleet::start(3, &index, &objects).await;
@@ -178,7 +179,7 @@ async fn a_bucket_that_knows_no_conditions_is_of_use_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_in_the_bucket_that_is_damaged_is_replaced() {
+async fn a_corrupt_file_in_the_bucket_is_replaced() {
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     for (name, len) in [SMALL, LARGE] {
         for damage in [Bytes::from_static(b"short"), content(len + 1), flipped(len)] {
@@ -200,9 +201,10 @@ fn flipped(len: usize) -> Bytes {
     bytes.into()
 }
 
-/// More than is held back for its hash: who reads it is told at the end, and who comes then gets it.
+/// Larger than the limit for withholding: a client that reads it gets an error at the end, and later clients get the
+/// intact file.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_file_that_is_damaged_ends_with_an_error_and_is_replaced() {
+async fn a_large_corrupt_file_fails_and_is_replaced() {
     const HUGE: (&str, usize) = ("demo-3.0.whl", (8 << 20) + 1);
     let (objects, index) = (memory(), index(&[HUGE], Duration::ZERO).await);
     objects.put(&file_path(&content(HUGE.1)), flipped(HUGE.1).into()).await.unwrap();
@@ -217,37 +219,40 @@ async fn a_large_file_that_is_damaged_ends_with_an_error_and_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_the_file_never_gets_into_the_bucket() {
+async fn files_with_a_wrong_hash_are_not_uploaded() {
     let objects: Arc<Faulty> = Faulty::new(Fault::None);
     let bucket = Bucket::new(objects.clone(), config());
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path()).retries(0).bucket(bucket)).unwrap();
-    let (good, bad) = (Scripted::new(content(LARGE.1), []), Scripted::new(flipped(LARGE.1), []));
+    let (good, bad) = (ScriptedSource::new(content(LARGE.1), []), ScriptedSource::new(flipped(LARGE.1), []));
     let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
-    let cut = Scripted::new(content(LARGE.1), vec![broken; 1000]);
+    let cut = ScriptedSource::new(content(LARGE.1), vec![broken; 1000]);
     for source in [bad, cut] {
-        let begun = objects.begun();
-        // It may be over before its upload begins: then once more.
-        until("an upload is begun", || async {
-            let Filling::Running(fill) = store.fill(good.key(), good.expected(), source.clone()) else {
+        let started = objects.started();
+        // The download may end before its upload starts. Then try again.
+        until("an upload is started", || async {
+            let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), source.clone())
+            else {
                 panic!()
             };
-            assert!(fill.done().await.is_err());
-            objects.begun() > begun
+            assert!(download.done().await.is_err());
+            objects.started() > started
         })
         .await;
-        until("the upload is aborted", || async { objects.aborted() == objects.begun() }).await;
+        until("the upload is aborted", || async { objects.aborted() == objects.started() }).await;
         assert_eq!(objects.len(), 0);
     }
-    let Filling::Running(fill) = store.fill(good.key(), good.expected(), good.clone()) else { panic!() };
-    fill.done().await.unwrap();
+    let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), good.clone()) else {
+        panic!()
+    };
+    download.done().await.unwrap();
     until("it is there", || async { objects.get(&file_path(&good.content)).await.is_ok() }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_dies_is_succeeded() {
+async fn the_lease_of_a_dead_owner_is_taken_over() {
     let (objects, index) = (memory(), index(&[LARGE], Duration::ZERO).await);
-    // What another proxy has left: its lease says nothing of any clock.
+    // A lease left by a dead proxy. Leases contain no absolute times.
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(LARGE.1))));
     let document = r#"{"owner":"0-0","seconds":2.0,"beat":7}"#;
     objects.put(&lease, document.into()).await.unwrap();
@@ -264,7 +269,7 @@ async fn whoever_dies_is_succeeded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lease_lasts_for_as_long_as_the_file_takes() {
+async fn a_lease_is_renewed_until_the_download_ends() {
     let objects = memory();
     let index = index(&[LARGE], LEASE * 2).await;
     let fleet = Fleet::start(2, &index, &objects).await;
@@ -273,7 +278,7 @@ async fn a_lease_lasts_for_as_long_as_the_file_takes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_holder_that_never_ends_is_waited_for_only_so_long() {
+async fn waiting_for_a_lease_has_a_limit() {
     let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(SMALL.1))));
     for nonsense in ["", "{", r#"{"owner":"a","seconds":1e300,"beat":0}"#] {
@@ -289,7 +294,7 @@ async fn a_holder_that_never_ends_is_waited_for_only_so_long() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_the_bucket_does_clients_get_their_files() {
+async fn clients_get_their_files_despite_bucket_faults() {
     for fault in [Fault::Failing, Fault::Hanging, Fault::Full, Fault::Denying, Fault::CutShort] {
         let objects = Faulty::new(fault);
         let shared: Arc<dyn ObjectStore> = objects.clone();
@@ -309,7 +314,7 @@ async fn whatever_the_bucket_does_clients_get_their_files() {
             .await;
             assert_eq!(proxy.get("/readyz", &[]).await.status(), 200);
         }
-        // It recovers by itself, and gets what it has missed as soon as somebody wants that.
+        // It recovers by itself, and missed uploads are repeated when the file is requested.
         objects.set(Fault::None);
         until("it is well again", || async {
             fleet.fetch(SMALL).await;
@@ -328,16 +333,16 @@ async fn whatever_the_bucket_does_clients_get_their_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_on_its_way_to_the_bucket_is_waited_for_at_the_end() {
+async fn shutdown_waits_for_pending_uploads() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let shared: Arc<dyn ObjectStore> = objects.clone();
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(shared.clone(), config().timeout(PATIENCE));
+    let bucket = Bucket::new(shared.clone(), config().timeout(TIMEOUT));
     let mut proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
-    // No client has waited for it.
+    // No client waited for the upload.
     assert!(!objects.has(&file_path(&content(LARGE.1))));
     let release = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -349,11 +354,11 @@ async fn what_is_on_its_way_to_the_bucket_is_waited_for_at_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_uploads_than_may_wait_are_left_out_until_the_next_time() {
+async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(objects.clone(), config().timeout(PATIENCE).max_uploads(1));
+    let bucket = Bucket::new(objects.clone(), config().timeout(TIMEOUT).max_uploads(1));
     let proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
@@ -369,8 +374,8 @@ async fn more_uploads_than_may_wait_are_left_out_until_the_next_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_without_hashes_are_shared_as_well() {
-    let index = Raw::start(|asked| match &*asked.path {
+async fn references_without_hashes_are_shared() {
+    let index = Raw::start(|request| match &*request.path {
         "/simple/demo/" => {
             reply("200 OK", &[("content-type", "text/html")], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>")
         }
@@ -390,7 +395,7 @@ async fn names_without_hashes_are_shared_as_well() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_damaged_in_the_bucket_is_found() {
+async fn corrupt_files_in_the_bucket_are_detected() {
     let objects = memory();
     for (len, damage) in [(1000, content(1000)), (2000, flipped(2000))] {
         objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
@@ -408,26 +413,26 @@ async fn what_is_damaged_in_the_bucket_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_forgotten_is_gone_from_the_bucket() {
+async fn purging_deletes_from_the_bucket() {
     let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
     let fleet = Fleet::start(1, &index, &objects).await;
     let proxy = &fleet.proxies[0];
     fleet.fetch(SMALL).await;
     settle(&fleet.proxies).await;
     until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
-    let gone = proxy.ask(reqwest::Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
+    let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/files").await.len()), (200, 0));
-    let gone = proxy.ask(reqwest::Method::DELETE, "/cache/demo", &[]).await;
+    let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/pages").await.len()), (200, 0));
     fleet.fetch(SMALL).await;
     until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
-    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
 }
 
-/// A bucket that is slow to tell of pages is not waited for.
+/// Slow responses of the bucket do not delay pages.
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_wait_for_the_bucket_only_so_long() {
+async fn waiting_for_pages_of_the_bucket_has_a_limit() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Hanging);
     let index = index(&[SMALL], Duration::ZERO).await;
     let dir = tempfile::tempdir().unwrap();
@@ -436,9 +441,9 @@ async fn pages_wait_for_the_bucket_only_so_long() {
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
 }
 
-/// An index that is gone is not missed by a proxy that has just been started.
+/// A proxy that was just started can serve pages without the index.
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_of_the_bucket_are_served_without_the_index() {
+async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
     let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
     let fleet = Fleet::start(1, &index, &objects).await;
     fleet.fetch(SMALL).await;

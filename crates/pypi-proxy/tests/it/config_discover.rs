@@ -1,132 +1,15 @@
-//! Finding the index that pip or uv of a machine uses, on machines made for that.
+//! Discovery of the index that uv or pip of a machine uses.
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use pypi_proxy::Error;
-use pypi_proxy::config::{Discovery, Engines, Settings, Sources};
+use pypi_proxy::config::{Discovery, ProxyBuilder, Settings, Sources};
 
-/// A machine with these files, below a folder.
-fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    dir
-}
-
-/// Looks on it; variables that begin with `/` are below its folder.
-fn find(dir: &Path, env: &[(&str, &str)]) -> Result<(String, String), Error> {
-    let env = env.iter().map(|(name, value)| {
-        let value = value
-            .strip_prefix('/')
-            .map_or_else(|| (*value).to_owned(), |path| dir.join(path).display().to_string());
-        ((*name).to_owned(), value)
-    });
-    let found = Discovery::new(env).root(dir).pythons(<[String; 0]>::default()).find()?;
-    let origin = found.origin.to_string();
-    Ok((
-        found.value.to_string(),
-        origin.strip_prefix(&format!("{}/", dir.display())).unwrap_or(&origin).to_owned(),
-    ))
-}
-
-const HOME: (&str, &str) = ("HOME", "/h");
-
-#[test]
-fn each_place_is_looked_at_in_order() {
-    let pip = |host: &str| format!("[global]\nindex-url = https://{host}.example.org/simple\n");
-    let uv = |host: &str| format!("index-url = \"https://{host}.example.org/simple\"\n");
-    let files = [
-        ("v/pip.conf", pip("venv")),
-        ("h/.config/pip/pip.conf", pip("user")),
-        ("h/.pip/pip.conf", pip("legacy")),
-        ("etc/pip.conf", pip("etc")),
-        ("etc/xdg/pip/pip.conf", pip("xdg")),
-        ("h/.config/uv/uv.toml", uv("uvuser")),
-        ("etc/uv/uv.toml", uv("uvetc")),
-    ];
-    let env = [
-        HOME,
-        ("VIRTUAL_ENV", "/v"),
-        ("PIP_INDEX_URL", "https://env.example.org"),
-        ("UV_DEFAULT_INDEX", "https://uv.example.org"),
-    ];
-    let all: Vec<_> = files.iter().map(|(path, text)| (*path, &**text)).collect();
-    let dir = machine(&all);
-    assert_eq!(find(dir.path(), &env).unwrap(), ("https://env.example.org/".into(), "PIP_INDEX_URL".into()));
-    let env = [env[0], env[1], env[3]];
-    let order =
-        ["v/pip.conf", "h/.config/pip/pip.conf", "h/.pip/pip.conf", "etc/pip.conf", "etc/xdg/pip/pip.conf"];
-    for path in order {
-        assert_eq!(find(dir.path(), &env).unwrap().1, path);
-        fs::remove_file(dir.path().join(path)).unwrap();
-    }
-    assert_eq!(
-        find(dir.path(), &env).unwrap(),
-        ("https://uv.example.org/".into(), "UV_DEFAULT_INDEX".into())
-    );
-    for path in ["h/.config/uv/uv.toml", "etc/uv/uv.toml"] {
-        assert_eq!(find(dir.path(), &[HOME]).unwrap().1, path);
-        fs::remove_file(dir.path().join(path)).unwrap();
-    }
-    let error = find(dir.path(), &[HOME]).unwrap_err();
-    assert!(error.is_config() && error.to_string().contains("--index-url"), "{error}");
-}
-
-#[test]
-fn files_are_where_variables_say() {
-    let conf = "[global]\nindex-url = https://x.example.org/simple\n";
-    let dir = machine(&[
-        ("own.conf", conf),
-        ("x/pip/pip.conf", conf),
-        (
-            "own.toml",
-            "[[index]]\nurl = \"https://a.example.org\"\n[[index]]\nurl = \"https://b.example.org\"\ndefault = true\n",
-        ),
-    ]);
-    assert_eq!(find(dir.path(), &[("PIP_CONFIG_FILE", "/own.conf")]).unwrap().1, "own.conf");
-    assert_eq!(find(dir.path(), &[("XDG_CONFIG_HOME", "/x")]).unwrap().1, "x/pip/pip.conf");
-    assert_eq!(find(dir.path(), &[("XDG_CONFIG_DIRS", "/x")]).unwrap().1, "x/pip/pip.conf");
-    assert_eq!(
-        find(dir.path(), &[("UV_CONFIG_FILE", "/own.toml")]).unwrap(),
-        ("https://b.example.org/".into(), "own.toml".into())
-    );
-}
-
-#[test]
-fn the_section_of_the_command_goes_before_the_global_one() {
-    let dir = machine(&[
-        ("h/.config/pip/pip.conf", "[global]\nindex-url = https://global.example.org\n"),
-        ("etc/pip.conf", "[install]\nindex_url = https://install.example.org\n"),
-    ]);
-    assert_eq!(find(dir.path(), &[HOME]).unwrap().0, "https://install.example.org/");
-}
-
-#[test]
-fn an_index_of_uv_may_have_a_name() {
-    let dir = machine(&[]);
-    for value in ["corp=https://a.example.org/x", "https://a.example.org/x"] {
-        assert_eq!(find(dir.path(), &[("UV_DEFAULT_INDEX", value)]).unwrap().0, "https://a.example.org/x/");
-    }
-    assert_eq!(find(dir.path(), &[("UV_INDEX_URL", "https://b.example.org")]).unwrap().1, "UV_INDEX_URL");
-}
-
-#[test]
-fn what_is_found_shows_no_password_and_has_to_be_a_url() {
-    let dir = machine(&[]);
-    let (shown, _) =
-        find(dir.path(), &[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")]).unwrap();
-    assert_eq!(shown, "https://***@a.example.org/simple/");
-    let error = find(dir.path(), &[("PIP_INDEX_URL", "file://hunter2")]).unwrap_err();
-    assert!(
-        error.is_config()
-            && error.to_string().contains("PIP_INDEX_URL")
-            && !error.to_string().contains("hunter2")
-    );
+/// Returns the URL and source of the index with these variables and Python interpreters.
+fn find(env: &[(&str, &str)], pythons: &[String]) -> Result<(String, String), Error> {
+    let found = Discovery::new(env.iter().copied()).pythons(pythons).find()?;
+    Ok((found.value.to_string(), found.origin.to_string()))
 }
 
 #[cfg(unix)]
@@ -141,47 +24,95 @@ fn script(dir: &Path, name: &str, text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn pip_is_asked_at_last_and_not_for_long() {
-    let dir = machine(&[]);
-    let programs = [
+fn variables_precede_files_of_uv_and_these_precede_pip() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("uv");
+    fs::create_dir(&config).unwrap();
+    let file = config.join("uv.toml");
+    fs::write(&file, "index-url = \"https://file.example.org/simple\"\n").unwrap();
+    let pythons = [
         dir.path().join("missing").display().to_string(),
         script(dir.path(), "failing", "echo https://wrong.example.org; exit 1"),
         script(dir.path(), "silent", "exit 0"),
-        script(dir.path(), "hanging", "exec sleep 1000000"),
-        script(dir.path(), "good", "echo warning; echo https://default.example.org/simple"),
+        script(dir.path(), "python", "echo warning; echo https://pip.example.org/simple"),
     ];
-    let none: [(&str, &str); 0] = [];
-    let discovery = Discovery::new(none).root(dir.path()).timeout(Duration::from_secs(10));
-    let found = discovery.pythons(programs).find().unwrap();
-    assert_eq!(found.value.to_string(), "https://default.example.org/simple/");
-    assert!(found.origin.to_string().contains("good"));
-}
-
-fn engines(env: &[(&str, &str)]) -> Result<(), Error> {
-    let settings = Settings::read(&Sources::new().env(env.iter().copied())).unwrap();
-    Engines::new(&settings, None).and_then(|engines| engines.upstreams().map(drop))
+    let config_home = dir.path().display().to_string();
+    let env = [
+        ("PIP_INDEX_URL", "https://pip-variable.example.org"),
+        ("UV_DEFAULT_INDEX", "https://uv-variable.example.org"),
+        ("UV_INDEX_URL", "https://old-uv-variable.example.org"),
+        ("XDG_CONFIG_HOME", &*config_home),
+    ];
+    for (skipped, host, origin) in [
+        (0, "pip-variable", "PIP_INDEX_URL"),
+        (1, "uv-variable", "UV_DEFAULT_INDEX"),
+        (2, "old-uv-variable", "UV_INDEX_URL"),
+    ] {
+        let expected = (format!("https://{host}.example.org/"), origin.to_owned());
+        assert_eq!(find(&env[skipped..], &pythons).unwrap(), expected);
+    }
+    let (url, origin) = find(&env[3..], &pythons).unwrap();
+    assert_eq!((&*url, origin), ("https://file.example.org/simple/", file.display().to_string()));
+    let (url, origin) = find(&[], &pythons).unwrap();
+    assert!(url == "https://pip.example.org/simple/" && origin.contains("python"), "{url} {origin}");
+    let error = find(&[], &pythons[..3]).unwrap_err();
+    assert!(error.is_config() && error.to_string().contains("--index-url"), "{error}");
 }
 
 #[test]
-fn the_proxy_does_not_ask_itself() {
+fn default_index_of_a_uv_file_is_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("own.toml");
+    let text = "[[index]]\nurl = \"https://a.example.org\"\n[[index]]\nurl = \"https://b.example.org\"\ndefault = true\n";
+    fs::write(&file, text).unwrap();
+    let path = file.display().to_string();
+    assert_eq!(find(&[("UV_CONFIG_FILE", &path)], &[]).unwrap(), ("https://b.example.org/".into(), path));
+}
+
+#[test]
+fn index_of_uv_may_have_a_name() {
+    for value in ["corp=https://a.example.org/x", "https://a.example.org/x"] {
+        assert_eq!(find(&[("UV_DEFAULT_INDEX", value)], &[]).unwrap().0, "https://a.example.org/x/");
+    }
+}
+
+#[test]
+fn discovered_index_shows_no_password_and_must_be_a_url() {
+    let (shown, _) = find(&[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")], &[]).unwrap();
+    assert_eq!(shown, "https://***@a.example.org/simple/");
+    let error = find(&[("PIP_INDEX_URL", "file://hunter2")], &[]).unwrap_err();
+    assert!(
+        error.is_config()
+            && error.to_string().contains("PIP_INDEX_URL")
+            && !error.to_string().contains("hunter2")
+    );
+}
+
+fn build(env: &[(&str, &str)]) -> Result<(), Error> {
+    let settings = Settings::read(&Sources::new().env(env.iter().copied())).unwrap();
+    ProxyBuilder::new(&settings, None).and_then(|builder| builder.upstreams().map(drop))
+}
+
+#[test]
+fn proxy_rejects_itself_as_index() {
     for (listen, index) in [
         ("127.0.0.1:5000", "http://localhost:5000/simple"),
         ("0.0.0.0:80", "http://127.0.0.1/index/"),
         ("[::]:5000", "http://[::1]:5000/"),
         ("proxy.example.org:5000", "http://Proxy.example.org:5000/simple/"),
     ] {
-        let error = engines(&[("PYPI_PROXY_LISTEN", listen), ("PYPI_PROXY_INDEX_URL", index)]).unwrap_err();
+        let error = build(&[("PYPI_PROXY_LISTEN", listen), ("PYPI_PROXY_INDEX_URL", index)]).unwrap_err();
         assert!(error.is_config() && error.to_string().contains("itself"), "{index}: {error}");
     }
     let other =
         [("PYPI_PROXY_LISTEN", "127.0.0.1:5000"), ("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:5001/simple")];
-    assert!(engines(&other).is_ok());
+    assert!(build(&other).is_ok());
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn missing_index_and_missing_certificate_file_are_errors() {
     let index = ("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple");
-    assert!(engines(&[]).unwrap_err().to_string().contains("index_url"));
-    let error = engines(&[index, ("PYPI_PROXY_CA_FILES", "missing.pem")]).unwrap_err();
+    assert!(build(&[]).unwrap_err().to_string().contains("index_url"));
+    let error = build(&[index, ("PYPI_PROXY_CA_FILES", "missing.pem")]).unwrap_err();
     assert!(error.is_config() && error.to_string().contains("missing.pem"), "{error}");
 }

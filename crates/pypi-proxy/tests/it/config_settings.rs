@@ -1,4 +1,4 @@
-//! Settings: each name of each place, what wins, what is refused, and what is never shown.
+//! Settings: names, precedence, validation, and secrets.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ fn refuse<'a>(env: impl IntoIterator<Item = (&'a str, &'a str)>) -> Error {
     Settings::read(&Sources::new().env(env)).unwrap_err()
 }
 
-/// How a setting is shown, and where it comes from.
+/// Returns the displayed value of a setting and its source.
 fn shown(settings: &Settings, name: &str) -> (String, String) {
     let row = settings.rows().into_iter().find(|row| row.setting.name == name).unwrap();
     (row.shown, row.origin.to_string())
 }
 
-/// A variable, a value, and the setting that it makes.
+/// Variable, its value, the setting, and the resulting value.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 const GROXPI: &[Case] = &[
@@ -81,7 +81,7 @@ const GROXPI: &[Case] = &[
     ("GROXPI_LOCAL_CACHE_TTL", "3600", "local_cache_ttl", "1h"),
     ("GROXPI_TIERED_SYNC_WORKERS", "6", "tiered_sync_workers", "6"),
     ("GROXPI_TIERED_SYNC_QUEUE_SIZE", "8", "tiered_sync_queue_size", "8"),
-    // Those that are only in its documentation.
+    // Only in its documentation.
     ("GROXPI_RESPONSE_CACHE_SIZE", "1048576", "response_cache_size", "1 MiB"),
     ("GROXPI_RESPONSE_CACHE_TTL", "60", "response_cache_ttl", "1m"),
     ("GROXPI_MAX_CONCURRENT_DOWNLOADS", "9", "max_concurrent_downloads", "9"),
@@ -107,7 +107,7 @@ const PROXPI: &[Case] = &[
 ];
 
 #[test]
-fn variables_of_the_originals_mean_what_they_mean_there() {
+fn variables_of_groxpi_and_proxpi_keep_their_meaning() {
     for (variable, value, name, expected) in GROXPI.iter().chain(PROXPI) {
         let (text, origin) = shown(&read([(*variable, *value)]), name);
         assert_eq!(text, *expected, "{variable}={value}");
@@ -117,7 +117,7 @@ fn variables_of_the_originals_mean_what_they_mean_there() {
 }
 
 #[test]
-fn lists_of_times_go_with_lists_of_indexes() {
+fn lists_of_ttls_match_lists_of_indexes() {
     for prefix in ["GROXPI", "PROXPI", "PYPI_PROXY"] {
         let urls = format!("{prefix}_EXTRA_INDEX_URLS");
         let ttls = format!("{prefix}_EXTRA_INDEX_TTLS");
@@ -135,7 +135,7 @@ fn lists_of_times_go_with_lists_of_indexes() {
 }
 
 #[test]
-fn the_size_of_the_cache_means_what_who_sets_it_means() {
+fn a_cache_size_of_zero_depends_on_the_variable() {
     let size = |variable| read([(variable, "0")]).cache_size.bytes();
     assert_eq!(size("GROXPI_CACHE_SIZE"), u64::MAX);
     assert_eq!(size("PROXPI_CACHE_SIZE"), 0);
@@ -146,7 +146,7 @@ fn the_size_of_the_cache_means_what_who_sets_it_means() {
 }
 
 #[test]
-fn each_place_goes_before_those_behind_it() {
+fn sources_of_settings_have_precedence() {
     let mut sources = Sources::new();
     let ttl = |sources: &Sources| shown(&Settings::read(sources).unwrap(), "index_ttl");
     assert_eq!(ttl(&sources), ("30m".into(), "default".into()));
@@ -163,7 +163,7 @@ fn each_place_goes_before_those_behind_it() {
 }
 
 #[test]
-fn our_own_place_to_listen_goes_before_host_and_port() {
+fn listen_overrides_host_and_port() {
     let both = [("HOST", "10.0.0.1"), ("PORT", "81")];
     assert_eq!(shown(&read(both), "listen"), ("10.0.0.1:81".into(), "HOST and PORT".into()));
     let own = both.into_iter().chain([("PYPI_PROXY_LISTEN", "[::]:82")]);
@@ -209,7 +209,7 @@ fn every_setting_has_a_variable_a_key_and_a_default() {
 }
 
 #[test]
-fn with_a_bucket_nobody_is_sent_to_the_index_unless_that_is_wanted() {
+fn redirects_are_off_by_default_with_a_bucket() {
     let bucket = [("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels")];
     assert_eq!(read(bucket).download_timeout.value.0, None);
     let set = bucket.into_iter().chain([("GROXPI_DOWNLOAD_TIMEOUT", "0.9")]);
@@ -217,7 +217,7 @@ fn with_a_bucket_nobody_is_sent_to_the_index_unless_that_is_wanted() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once_and_without_values() {
+fn all_errors_are_reported_at_once_without_values() {
     let sources = Sources::new()
         .env([
             ("GROXPI_CACHE_SIZ", "1"),
@@ -233,15 +233,15 @@ fn everything_that_is_wrong_is_told_at_once_and_without_values() {
     assert!(error.is_config());
     let text = error.to_string();
     for part in [
-        "GROXPI_CACHE_SIZ: there is no such setting (GROXPI_CACHE_SIZE is one)",
-        "PROXPI_INDEX_URL: it takes a URL",
-        "PYPI_PROXY_INDEX_TTL: it takes a time",
-        "PYPI_PROXY_MAX_CONNECTIONS: it takes a number",
-        "PYPI_PROXY_SYNC_FILES: it takes true or false",
-        "--no_such: there is no such setting",
-        "proxy.toml: log_format takes text",
-        "proxy.toml: there is no setting unknown_key",
-        "proxy.toml: index is neither",
+        "GROXPI_CACHE_SIZ: unknown setting",
+        "PROXPI_INDEX_URL: expected an http or https URL",
+        "PYPI_PROXY_INDEX_TTL: expected a duration",
+        "PYPI_PROXY_MAX_CONNECTIONS: expected a number",
+        "PYPI_PROXY_SYNC_FILES: expected true or false",
+        "--no_such: unknown setting",
+        "proxy.toml: log_format: expected text",
+        "proxy.toml: unknown setting unknown_key",
+        "proxy.toml: index: expected",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -250,7 +250,7 @@ fn everything_that_is_wrong_is_told_at_once_and_without_values() {
 }
 
 #[test]
-fn files_that_are_no_toml_are_told_by_line_and_not_shown() {
+fn toml_errors_have_line_numbers_but_no_content() {
     let sources =
         Sources::new().file("proxy.toml", "index_ttl = 1\nindex_url = https://user:hunter2@example.org\n");
     let text = Settings::read(&sources).unwrap_err().to_string();
@@ -258,7 +258,7 @@ fn files_that_are_no_toml_are_told_by_line_and_not_shown() {
 }
 
 #[test]
-fn limits_that_make_no_sense_are_refused() {
+fn contradictory_limits_are_rejected() {
     for (name, value) in [
         ("PYPI_PROXY_MAX_CONNECTIONS", "0"),
         ("PYPI_PROXY_MAX_CONCURRENT_DOWNLOADS", "0"),
@@ -273,7 +273,7 @@ fn limits_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_bucket_needs_what_it_needs() {
+fn incomplete_bucket_settings_are_rejected() {
     let (s3, bucket) = (("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels"));
     assert!(refuse([s3]).to_string().contains("GROXPI_STORAGE_TYPE"));
     for wrong in [
@@ -285,7 +285,7 @@ fn a_bucket_needs_what_it_needs() {
     ] {
         let text = refuse([s3, bucket, wrong]).to_string();
         assert!(text.contains(wrong.0) && !text.contains("hunter2"), "{text}");
-        // Without a bucket, these are for other programs.
+        // Without a bucket, these belong to other programs.
         read([wrong]);
     }
     let settings =
@@ -300,7 +300,7 @@ fn a_bucket_needs_what_it_needs() {
 
 #[cfg(feature = "s3")]
 #[test]
-fn a_bucket_shows_no_keys() {
+fn bucket_keys_are_not_printed() {
     let bucket = ("GROXPI_S3_BUCKET", "wheels");
     assert!(read([bucket]).bucket().unwrap().is_none());
     let keys = [("AWS_ACCESS_KEY_ID", "hunter2"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
@@ -309,7 +309,7 @@ fn a_bucket_shows_no_keys() {
 }
 
 #[test]
-fn the_folder_in_front_of_a_bucket_is_that_of_its_kind() {
+fn the_storage_type_selects_the_cache_folder() {
     let env = [
         ("GROXPI_S3_BUCKET", "wheels"),
         ("PYPI_PROXY_CACHE_DIR", "/one"),
@@ -320,12 +320,15 @@ fn the_folder_in_front_of_a_bucket_is_that_of_its_kind() {
     for (kind, dir, bytes) in [("local", "/one", 1 << 30), ("s3", "/one", 1 << 30), ("hybrid", "/two", 1024)]
     {
         let settings = read(env.into_iter().chain([("GROXPI_STORAGE_TYPE", kind)]));
-        assert_eq!((settings.folder().unwrap().to_str(), settings.folder_size()), (Some(dir), bytes));
+        assert_eq!(
+            (settings.cache_directory().unwrap().to_str(), settings.cache_directory_size()),
+            (Some(dir), bytes)
+        );
     }
 }
 
 #[test]
-fn what_kubernetes_sets_is_passed_over() {
+fn service_variables_of_kubernetes_are_ignored() {
     let links = [
         ("PYPI_PROXY_SERVICE_HOST", "10.0.0.1"),
         ("PYPI_PROXY_SERVICE_PORT", "5000"),
@@ -341,7 +344,7 @@ fn what_kubernetes_sets_is_passed_over() {
 }
 
 #[test]
-fn secrets_are_shown_nowhere() {
+fn secrets_are_not_printed() {
     let settings = read([
         ("PYPI_PROXY_INDEX_URL", "https://reader:hunter2@a.example.org/simple"),
         ("PYPI_PROXY_EXTRA_INDEX_URLS", "https://hunter2@b.example.org,https://:hunter2@c.example.org"),
@@ -353,13 +356,13 @@ fn secrets_are_shown_nowhere() {
     for text in [format!("{settings}"), format!("{settings:?}"), format!("{settings:#?}"), toml.clone()] {
         assert!(!text.contains("hunter2") && !text.contains("reader"), "{text}");
     }
-    // What can't be shown is not written as if it were the value.
+    // A value that can't be displayed is not written to the file.
     assert!(Settings::read(&Sources::new().file("proxy.toml", toml)).unwrap().index_url.is_none());
     assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hunter2");
 }
 
 #[test]
-fn a_file_of_the_settings_makes_the_same_settings() {
+fn settings_round_trip_through_a_file() {
     let env = [
         ("GROXPI_CACHE_SIZE", "0"),
         ("PROXPI_INDEX_TTL", "90"),
@@ -375,16 +378,16 @@ fn a_file_of_the_settings_makes_the_same_settings() {
 }
 
 #[test]
-fn what_does_nothing_is_told() {
+fn settings_without_effect_are_reported() {
     assert_eq!(
-        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).idle(),
+        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).ineffective(),
         ["GROXPI_RESPONSE_CACHE_TTL has no effect"]
     );
-    assert_eq!(read([]).idle(), <[String; 0]>::default());
+    assert_eq!(read([]).ineffective(), <[String; 0]>::default());
 }
 
 #[test]
-fn the_folder_of_the_cache_is_the_users() {
+fn the_cache_folder_defaults_to_the_user_cache() {
     let dir = |env: &[(&str, &str)]| shown(&read(env.iter().copied()), "cache_dir").0;
     assert_eq!(dir(&[("HOME", "/h")]), "/h/.cache/pypi-proxy");
     assert_eq!(dir(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]), "/x/pypi-proxy");
@@ -395,7 +398,7 @@ fn the_folder_of_the_cache_is_the_users() {
 }
 
 #[test]
-fn a_file_is_found_where_it_is_named_or_usual() {
+fn the_configuration_file_is_found_by_name_or_default_path() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pypi-proxy/config.toml");
     std::fs::create_dir(dir.path().join("pypi-proxy")).unwrap();
@@ -413,7 +416,7 @@ fn a_file_is_found_where_it_is_named_or_usual() {
 }
 
 #[test]
-fn the_documentation_is_made_of_the_table() {
+fn the_documentation_matches_the_settings() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pypi-proxy-config.md");
     let document = document();
     if std::env::var_os("WRITE_DOCS").is_some() {
@@ -428,21 +431,21 @@ fn the_documentation_is_made_of_the_table() {
 
 proptest! {
     #[test]
-    fn any_environment_is_settings_or_an_error(
+    fn any_environment_gives_settings_or_an_error(
         env in prop::collection::vec((name(), ".{0,12}|[0-9.]{1,6}(ms|s|m|h|GiB)?|https?://[a-z@:.]{0,12}|[a-z0-9:\\[\\].]{0,8}"), 0..6),
         file in "([a-z_]{1,12} = ([0-9]{1,3}|\"[^\"\n]{0,6}\"|true|\\[\\])\n?){0,4}|.{0,30}",
     ) {
         let sources = Sources::new().env(env).file("f", file);
         match Settings::read(&sources) {
             Ok(settings) => {
-                let _ = (settings.to_string(), settings.to_toml(), settings.idle(), format!("{settings:?}"));
+                let _ = (settings.to_string(), settings.to_toml(), settings.ineffective(), format!("{settings:?}"));
             }
             Err(error) => prop_assert!(error.is_config() && error.to_string().len() > 10),
         }
     }
 }
 
-/// Names of variables, some of them ours.
+/// Names of variables, some of which are settings.
 fn name() -> impl Strategy<Value = String> {
     let all: Vec<String> = Settings::table()
         .iter()

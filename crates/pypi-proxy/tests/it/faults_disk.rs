@@ -1,4 +1,4 @@
-//! A disk that fails, a folder that others change, and an index that is gone: clients get what there is.
+//! Disk faults, changes of the folder by others, and unreachable indexes.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use pypi_proxy::store::{self, Digest, Store};
 use crate::support;
 use crate::support::JSON;
 use crate::support::mount::Mount;
-use crate::support::proxy::{PATIENCE, Running, Setup, open};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, open};
 use crate::support::raw::{Raw, Step, head, reply};
 use crate::support::source::{content, digest_of};
 
@@ -23,10 +23,10 @@ fn wheel(number: usize) -> Bytes {
     content(LEN + number)
 }
 
-/// An index whose files take a tenth of a second each.
+/// Index whose files take 100 ms each.
 async fn index() -> Raw {
     let wheels: Vec<_> = (0..8).map(wheel).collect();
-    Raw::start(move |asked| match &*asked.path {
+    Raw::start(move |request| match &*request.path {
         "/simple/demo/" => {
             let file = |(number, wheel): (usize, &Bytes)| (format!("demo-{number}.0.whl"), wheel.clone());
             reply(
@@ -57,15 +57,15 @@ fn path(number: usize) -> String {
     format!("/simple/demo/demo-{number}.0.whl")
 }
 
-async fn fetch(proxy: &Running, number: usize) {
+async fn fetch(proxy: &RunningProxy, number: usize) {
     let response = proxy.get(&path(number), &[]).await;
     assert_eq!(response.status(), 200);
     let bytes = response.bytes().await.unwrap();
     assert!(bytes == wheel(number), "{number}: {}", bytes.len());
 }
 
-/// Some at once, one while it is on its way, and one after that.
-async fn fetch_often(proxy: &Running, number: usize) {
+/// Fetches a file by several concurrent clients, one during the download, and one afterwards.
+async fn fetch_often(proxy: &RunningProxy, number: usize) {
     let late = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         fetch(proxy, number).await;
@@ -74,7 +74,7 @@ async fn fetch_often(proxy: &Running, number: usize) {
     fetch(proxy, number).await;
 }
 
-/// All files below a folder.
+/// Lists all files below a folder.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -88,7 +88,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_stops_no_client() {
+async fn clients_are_served_with_a_full_disk() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let Some(_small) = Mount::small(&dir.path().join("cache"), 1_000_000) else { return };
@@ -102,28 +102,28 @@ async fn a_full_disk_stops_no_client() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_that_becomes_read_only_stops_no_client() {
+async fn clients_are_served_with_a_read_only_disk() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     fetch(&proxy, 0).await;
     let Some(cover) = Mount::cover(&cache) else { return };
-    // What is there is served, what is not is passed on.
+    // Stored files are served, others are passed on.
     fetch(&proxy, 0).await;
     fetch_often(&proxy, 1).await;
     assert_eq!((index.count("/f/demo-0.0.whl"), proxy.store.stats().files), (1, 1));
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    let refused = proxy.ask(reqwest::Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
+    let refused = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
     assert_eq!(refused.status(), 500);
-    assert!(refused.text().await.unwrap().contains("cache folder"));
+    assert!(refused.text().await.unwrap().contains("cache directory"));
     drop(cover);
     fetch(&proxy, 2).await;
     assert_eq!(proxy.store.stats().files, 2);
 }
 
 #[test]
-fn a_folder_that_can_not_be_written_is_told_of_at_the_start() {
+fn an_unwritable_folder_is_reported_at_startup() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("ro")).unwrap();
     if let Some(_cover) = Mount::cover(&dir.path().join("ro")) {
@@ -137,7 +137,7 @@ fn a_folder_that_can_not_be_written_is_told_of_at_the_start() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_that_can_not_be_written_to_stops_no_client() {
+async fn clients_are_served_with_an_unwritable_folder() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -150,7 +150,7 @@ async fn a_folder_that_can_not_be_written_to_stops_no_client() {
         fetch_often(&proxy, number).await;
     }
     assert!(proxy.store.stats().unwritten >= 3);
-    // It can be written again.
+    // Make it writable again.
     std::fs::remove_file(dir.path().join("cache/partial")).unwrap();
     std::fs::create_dir(dir.path().join("cache/partial")).unwrap();
     fetch_often(&proxy, 3).await;
@@ -158,7 +158,7 @@ async fn a_folder_that_can_not_be_written_to_stops_no_client() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_that_is_removed_is_done_without_until_the_next_start() {
+async fn clients_are_served_after_the_folder_was_deleted() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
@@ -166,7 +166,7 @@ async fn a_folder_that_is_removed_is_done_without_until_the_next_start() {
     fetch(&proxy, 0).await;
     let remove = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        // Something may be written into it meanwhile.
+        // The proxy may still write to it.
         while let Err(error) = std::fs::remove_dir_all(&cache) {
             assert_eq!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty);
         }
@@ -176,18 +176,18 @@ async fn a_folder_that_is_removed_is_done_without_until_the_next_start() {
         fetch_often(&proxy, number).await;
     }
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     proxy.stop().await;
     drop(proxy);
-    // Nothing is left in it that would be taken for something of others.
+    // The remaining content is still recognized as a cache.
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     fetch_often(&proxy, 4).await;
     assert_eq!(proxy.store.stats().files, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_in_the_folder_lead_nowhere() {
+async fn links_in_the_folder_are_not_followed() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
@@ -200,7 +200,7 @@ async fn links_in_the_folder_lead_nowhere() {
         root.join(&name[..2]).join(&name[2..])
     };
     let place = |digest: Digest| path_of(&cache.join("files"), digest);
-    // A link in the place of a file, and one that leads to a pipe that nobody writes to.
+    // A link in place of a file, and a link to a named pipe without a writer.
     let first = place(digest_of(&wheel(0)));
     std::fs::create_dir_all(first.parent().unwrap()).unwrap();
     symlink(outside.join("secret"), &first).unwrap();
@@ -208,9 +208,9 @@ async fn links_in_the_folder_lead_nowhere() {
     std::fs::create_dir_all(second.parent().unwrap()).unwrap();
     let pipe = std::process::Command::new("mkfifo").arg(&second).status().unwrap();
     assert!(pipe.success());
-    // A folder in the place of a file.
+    // A folder in place of a file.
     std::fs::create_dir_all(place(digest_of(&wheel(2)))).unwrap();
-    // Links among the pages, the notes, and what is on its way.
+    // Links among pages, references and partial files.
     std::fs::create_dir(cache.join("pages/0000000000000000")).unwrap();
     symlink(outside.join("secret"), cache.join("pages/0000000000000000/demo")).unwrap();
     symlink(&outside, cache.join("refs/other")).unwrap();
@@ -218,13 +218,13 @@ async fn links_in_the_folder_lead_nowhere() {
     symlink(&outside, cache.join("files/zz")).unwrap();
     let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     for number in 0..4 {
-        let done = tokio::time::timeout(PATIENCE, fetch(&proxy, number)).await;
+        let done = tokio::time::timeout(TIMEOUT, fetch(&proxy, number)).await;
         done.unwrap();
     }
     proxy.get("/simple/other/other-1.0.whl", &[]).await;
     let verified = proxy.store.verify(|_, _| {}).unwrap();
     assert_eq!((verified.good, verified.bad.len()), (3, 0), "a folder stays");
-    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
     proxy.store.collect(None, 0).unwrap();
     proxy.stop().await;
     assert_eq!(files(&outside), [outside.join("secret")]);
@@ -232,7 +232,7 @@ async fn links_in_the_folder_lead_nowhere() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_a_link_in_part_is_refused() {
+async fn a_folder_with_a_linked_subfolder_is_rejected() {
     for part in ["files", "partial", "refs", "pages", "pypi-proxy-cache"] {
         let dir = tempfile::tempdir().unwrap();
         let cache = dir.path().join("cache");
@@ -246,7 +246,7 @@ async fn a_folder_that_is_a_link_in_part_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_crash_leaves_is_cleaned_up_and_never_served() {
+async fn partial_files_of_a_crash_are_deleted_and_not_served() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
@@ -267,7 +267,7 @@ async fn what_a_crash_leaves_is_cleaned_up_and_never_served() {
         assert_eq!(proxy.get(&format!("/simple/demo/{name}"), &[]).await.status(), 404);
     }
     fetch(&proxy, 0).await;
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = std::time::Instant::now() + TIMEOUT;
     while left.iter().any(|path| path.exists()) {
         assert!(std::time::Instant::now() < deadline, "{:?}", files(&cache));
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -276,12 +276,12 @@ async fn what_a_crash_leaves_is_cleaned_up_and_never_served() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_for_the_cache_takes_nothing_away() {
+async fn a_file_larger_than_the_cache_evicts_nothing() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
     setup.store = setup.store.max_bytes(LEN as u64 + 3);
-    // What is learned of wheels would take room as well.
+    // File facts would take room as well.
     setup.pages = setup.pages.wheel_metadata(false);
     let proxy = setup.start().await;
     fetch(&proxy, 0).await;
@@ -292,7 +292,7 @@ async fn a_file_that_is_too_large_for_the_cache_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn without_a_cache_files_are_not_fetched_for_nobody() {
+async fn without_a_cache_redirected_files_are_not_downloaded() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
@@ -309,11 +309,11 @@ async fn without_a_cache_files_are_not_fetched_for_nobody() {
 }
 
 #[tokio::test]
-async fn what_was_there_is_served_after_a_restart_without_the_index() {
+async fn after_a_restart_cached_entries_are_served_without_the_index() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let urls = [index.url("/simple")];
-    // Nothing is ever fresh.
+    // Pages are always stale.
     let setup = || {
         let mut setup = Setup::new(dir.path(), &urls);
         setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(Duration::ZERO)).collect();
@@ -335,9 +335,9 @@ async fn what_was_there_is_served_after_a_restart_without_the_index() {
         assert_eq!(response.headers()["x-cache"], "stale");
         assert_eq!(response.bytes().await.unwrap(), page);
         fetch(&proxy, 0).await;
-        let head = proxy.ask(reqwest::Method::HEAD, &path(0), &[]).await;
+        let head = proxy.send(reqwest::Method::HEAD, &path(0), &[]).await;
         assert_eq!(head.headers()["content-length"], LEN.to_string());
-        // What was not there is an error, and of the index, not of the project.
+        // Missing pages are errors of the index, not 404.
         assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
         assert_eq!(proxy.get(&path(1), &[]).await.status(), 502);
         assert_eq!(proxy.get("/simple/demo/demo-9.0.whl", &[]).await.status(), 404);
@@ -345,8 +345,8 @@ async fn what_was_there_is_served_after_a_restart_without_the_index() {
 }
 
 #[tokio::test]
-async fn after_a_restart_nobody_waits_for_an_index_that_says_nothing() {
-    let index = Raw::start(|asked| match asked.nth {
+async fn after_a_restart_stale_pages_are_served_while_the_index_is_silent() {
+    let index = Raw::start(|request| match request.nth {
         0 => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
         _ => vec![Step::Stall],
     })
@@ -363,15 +363,15 @@ async fn after_a_restart_nobody_waits_for_an_index_that_says_nothing() {
     proxy.stop().await;
     drop(proxy);
     let proxy = setup().start().await;
-    let again = tokio::time::timeout(PATIENCE, proxy.get("/simple/demo/", &[])).await.unwrap();
+    let again = tokio::time::timeout(TIMEOUT, proxy.get("/simple/demo/", &[])).await.unwrap();
     assert_eq!(again.headers()["x-cache"], "stale");
     assert_eq!(again.bytes().await.unwrap(), page);
 }
 
 #[tokio::test]
-async fn nonsense_from_the_index_does_not_replace_what_is_kept() {
-    // A page, a page that is none, an older one; then nothing more.
-    let index = Raw::start(|asked| match asked.nth {
+async fn invalid_responses_do_not_replace_cached_pages() {
+    // A page, an invalid page, an older page, then no response.
+    let index = Raw::start(|request| match request.nth {
         0 => reply(
             "200 OK",
             &[JSON],
@@ -396,12 +396,12 @@ async fn nonsense_from_the_index_does_not_replace_what_is_kept() {
         assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
         proxy.stop().await;
     }
-    assert!(index.asked().len() >= 4);
+    assert!(index.requests().len() >= 4);
 }
 
 #[tokio::test]
-async fn that_a_page_has_not_changed_or_is_gone_is_kept_as_well() {
-    let index = Raw::start(|asked| match asked.nth {
+async fn revalidation_and_removal_are_persisted() {
+    let index = Raw::start(|request| match request.nth {
         0 => reply("200 OK", &[JSON, ("etag", "\"v1\"")], support::page("demo", &[("a-1.whl", "x")])),
         1 => vec![head("304 Not Modified", &[])],
         2 => reply("404 Not Found", &[], ""),
@@ -416,10 +416,10 @@ async fn that_a_page_has_not_changed_or_is_gone_is_kept_as_well() {
         setup
     };
     let day = Duration::from_secs(86400);
-    // What the page was asked with, and what comes of it.
-    for (ttl, asked, status) in [(day, 1, 200), (day, 1, 200), (Duration::ZERO, 2, 200), (day, 2, 200)] {
+    // Requests to the index, and the status for the client.
+    for (ttl, requests, status) in [(day, 1, 200), (day, 1, 200), (Duration::ZERO, 2, 200), (day, 2, 200)] {
         if ttl.is_zero() {
-            // Long ago, but for the answer that comes now.
+            // Long ago, except for the response that comes now.
             let pages = dir.path().join("cache/pages");
             let folder = std::fs::read_dir(pages).unwrap().next().unwrap().unwrap().path();
             let file = std::fs::File::options().write(true).open(folder.join("demo")).unwrap();
@@ -427,7 +427,7 @@ async fn that_a_page_has_not_changed_or_is_gone_is_kept_as_well() {
         }
         let mut proxy = setup(ttl).start().await;
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), status);
-        assert_eq!(index.asked().len(), asked);
+        assert_eq!(index.requests().len(), requests);
         proxy.stop().await;
         drop(proxy);
     }
@@ -435,35 +435,35 @@ async fn that_a_page_has_not_changed_or_is_gone_is_kept_as_well() {
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 404);
     proxy.stop().await;
     drop(proxy);
-    // A project that was taken away does not come back.
+    // A deleted project does not come back.
     let proxy = setup(day).start().await;
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 502);
 }
 
-/// A source whose code has a defect.
+/// A source that panics.
 struct Panics;
 
-impl store::Source for Panics {
+impl store::FileSource for Panics {
     async fn open(
         &mut self,
         _from: u64,
         _known: &pypi_proxy::upstream::Validators,
-    ) -> Result<pypi_proxy::upstream::Body, pypi_proxy::Error> {
+    ) -> Result<pypi_proxy::upstream::FileBody, pypi_proxy::Error> {
         panic!("on purpose")
     }
 }
 
 #[tokio::test]
-async fn a_transfer_that_panics_leaves_nobody_waiting() {
+async fn a_panic_in_a_download_fails_its_readers() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let key = store::Key::Digest(digest_of(b"x"));
     for failed in 1..3 {
-        let filling = store.fill(key.clone(), store::Expected::default(), Panics);
-        let store::Filling::Running(fill) = filling else { panic!("it is not there") };
-        let error = tokio::time::timeout(PATIENCE, fill.done()).await.unwrap().unwrap_err();
+        let filling = store.fetch(key.clone(), store::Expected::default(), Panics);
+        let store::FetchState::InFlight(download) = filling else { panic!("it is not there") };
+        let error = tokio::time::timeout(TIMEOUT, download.done()).await.unwrap().unwrap_err();
         assert!(error.is_upstream(), "{error:?}");
-        assert!(store.running(&key).is_none());
+        assert!(store.in_flight(&key).is_none());
         assert_eq!(store.stats().failed, failed);
     }
     assert_eq!(files(&dir.path().join("cache/partial")).len(), 0);

@@ -1,4 +1,4 @@
-//! The program when it is killed, and when very much is asked of it.
+//! The program when it is killed and under heavy load.
 #![cfg(all(unix, feature = "cli"))]
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::support::program::{program, run, serve};
 use crate::support::raw::{Raw, Step, head, reply};
 use crate::support::source::content;
 
-/// However many processors there are: each would bring threads, and threads have memory of their own.
+/// Fixed numbers, because each processor would add threads, which have their own memory.
 const AS_EVERYWHERE: [(&str, &str); 2] = [("TOKIO_WORKER_THREADS", "2"), ("MALLOC_ARENA_MAX", "8")];
 
 const ROUNDS: usize = 50;
@@ -30,20 +30,20 @@ fn wheel(round: usize, number: usize) -> Bytes {
     content(100_000 + round * FILES + number)
 }
 
-/// An index whose files take some time each.
+/// Index whose files take some time each.
 async fn slow_index() -> Raw {
     let rounds = 0..ROUNDS;
     let all =
         rounds.flat_map(|round| (0..FILES).map(move |number| (name(round, number), wheel(round, number))));
     let all: Vec<_> = all.collect();
     let page = support::hashed_page(all.iter().cloned());
-    Raw::start(move |asked| {
-        let Some(file) = asked.path.strip_prefix("/f/") else {
+    Raw::start(move |received| {
+        let Some(file) = received.path.strip_prefix("/f/") else {
             return reply("200 OK", &[JSON], page.clone());
         };
         let (_, wheel) = all.iter().find(|(name, _)| name == file).unwrap();
-        let rest = wheel.slice(asked.from()..);
-        assert_eq!(asked.from(), 0, "a new program knows nothing of what was on its way");
+        let rest = wheel.slice(received.from()..);
+        assert_eq!(received.from(), 0, "a new program knows nothing of what was on its way");
         let mut steps = vec![head("200 OK", &[("content-length", &rest.len().to_string())])];
         for chunk in rest.chunks(10_000) {
             steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
@@ -54,7 +54,7 @@ async fn slow_index() -> Raw {
     .await
 }
 
-/// What came of a file, and whether that seems to be all.
+/// Downloads a file. Returns its bytes, and whether the response was complete.
 async fn fetch(url: String, count: &AtomicUsize) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     let Ok(response) = reqwest::get(url).await else { return (bytes, false) };
@@ -75,7 +75,7 @@ async fn fetch(url: String, count: &AtomicUsize) -> (Vec<u8>, bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_any_time_it_never_has_or_sends_a_wrong_byte() {
+async fn a_killed_program_never_stores_or_sends_corrupt_bytes() {
     let index = slow_index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
@@ -83,7 +83,7 @@ async fn killed_at_any_time_it_never_has_or_sends_a_wrong_byte() {
     let mut whole = 0;
     for round in 0..ROUNDS {
         let proxy = serve(dir.path(), &env).await;
-        // Those of this round, and the last ones, which may be there.
+        // Files of this round, and those of the last round, which may be stored.
         let rounds = [round, round.saturating_sub(1)];
         let wanted = rounds.into_iter().flat_map(|round| (0..FILES).map(move |number| (round, number)));
         let count = Arc::new(AtomicUsize::new(0));
@@ -92,7 +92,7 @@ async fn killed_at_any_time_it_never_has_or_sends_a_wrong_byte() {
             async move { (wheel(round, number), fetch(url, &count).await) }
         });
         let clients = tokio::spawn(join_all(clients.collect::<Vec<_>>()));
-        // From before the first byte to after the last, which all clients have in the last round.
+        // From before the first byte to after the last one, which all clients receive in the last round.
         let is_last = round + 1 == ROUNDS;
         let enough = if is_last { usize::MAX } else { round * 2 * FILES * 100_000 / ROUNDS };
         while count.load(Ordering::Relaxed) < enough && !clients.is_finished() {
@@ -119,20 +119,20 @@ async fn killed_at_any_time_it_never_has_or_sends_a_wrong_byte() {
     proxy.kill().await;
 }
 
-/// Many clients that want the same file at once, while it comes.
+/// Many clients request the same file during its download.
 async fn crowd(clients: usize, len: usize, max_peak: u64) {
     let wheel = content(len);
     let own = wheel.clone();
     let page = support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]);
-    let index = Raw::start(move |asked| {
-        if !asked.path.starts_with("/f/") {
+    let index = Raw::start(move |received| {
+        if !received.path.starts_with("/f/") {
             return reply("200 OK", &[JSON], page.clone());
         }
         let half = own.len() / 2;
         vec![
             head("200 OK", &[("content-length", &own.len().to_string())]),
             Step::Send(own.slice(..half)),
-            // All of them have come by then.
+            // All clients have connected by then.
             Step::Wait(Duration::from_millis(500)),
             Step::Send(own.slice(half..)),
         ]
@@ -167,7 +167,7 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
     assert!(code == 0 && out.starts_with("1 files"), "{out}");
 }
 
-/// Fetches the file and compares each byte, which says more than a hash and takes less time.
+/// Downloads the file and compares each byte, which is stricter than a hash and faster.
 async fn compare(address: String, wheel: Bytes) {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -196,22 +196,22 @@ async fn compare(address: String, wheel: Bytes) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_is_one_to_the_index_and_little_in_memory() {
-    // A megabyte for each client. The whole of what a large wheel has, 30 GB for all of them, takes minutes without optimisation.
+async fn many_clients_share_one_download_in_bounded_memory() {
+    // One megabyte per client. A typical large wheel, 30 GB in total, takes minutes without optimization.
     let len = std::env::var("CROWD_BYTES").map_or(5_000_000, |bytes| bytes.parse().unwrap());
     crowd(500, len, 64 << 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_without_end_and_bombs_take_no_memory() {
-    // Hundreds of times as much when it is unpacked.
+async fn endless_pages_and_decompression_bombs_are_bounded_in_memory() {
+    // Hundreds of times larger after decompression.
     let spaces = vec![b' '; 1 << 20];
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     for _ in 0..256 {
         std::io::Write::write_all(&mut encoder, &spaces).unwrap();
     }
     let bomb = Bytes::from(encoder.finish().unwrap());
-    let index = Raw::start(move |asked| match &*asked.path {
+    let index = Raw::start(move |received| match &*received.path {
         "/simple/html/" => {
             let line = Bytes::from("<a href=\"x-1.0.whl\">x-1.0.whl</a><br>\n".repeat(28_000));
             let mut steps = vec![head("200 OK", &[("content-type", "text/html")])];
@@ -241,7 +241,7 @@ async fn pages_without_end_and_bombs_take_no_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_or_an_address_that_can_not_be_used_ends_it_with_a_word() {
+async fn unusable_folders_and_addresses_end_the_program_with_an_error() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("precious"), "x").unwrap();
     let folder = dir.path().display().to_string();

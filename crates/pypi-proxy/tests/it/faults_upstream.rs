@@ -1,4 +1,4 @@
-//! Upstreams that fail in every way: each time there is the file or a clear error, and the proxy goes on.
+//! Upstream faults: each response is the intact file or a clear error, and the proxy keeps working.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use futures_util::future::join_all;
 use pypi_proxy::serve::Config;
 
 use crate::support;
-use crate::support::proxy::{PATIENCE, Running, Setup, start, start_with};
-use crate::support::raw::{Asked, Raw, Step, head, reply};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
+use crate::support::raw::{Raw, RawRequest, Step, head, reply};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const LEN: usize = 200_000;
 
-/// What a page tells of a file.
+/// Fields of a file on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum PageFields {
     HashAndSize,
     Hash,
     Nothing,
 }
 
-/// What becomes of a file.
+/// Outcome of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Good,
@@ -31,31 +31,31 @@ enum End {
 
 struct Case {
     name: &'static str,
-    told: Told,
-    answer: fn(&Asked, &Bytes) -> Vec<Step>,
+    page_fields: PageFields,
+    response: fn(&RawRequest, &Bytes) -> Vec<Step>,
     end: End,
-    /// How often the file is asked for by one client, at most.
-    asked: usize,
-    /// How long the proxy waits for something to come.
+    /// Maximum requests for the file per client.
+    max_requests: usize,
+    /// Stall timeout of the proxy.
     stall: Duration,
 }
 
-/// Where nothing comes for certain.
+/// For cases in which the server is silent forever.
 const SHORT: Duration = Duration::from_secs(1);
-/// Where the rest has to come after that.
+/// For cases in which the rest arrives after a pause.
 const SOME: Duration = Duration::from_secs(5);
 
 const CASES: &[Case] = {
     use End::{Bad, Good};
-    use Told::{Hash, HashAndSize, Nothing};
+    use PageFields::{Hash, HashAndSize, Nothing};
     const fn case(
         name: &'static str,
-        told: Told,
+        page_fields: PageFields,
         end: End,
-        asked: usize,
-        answer: fn(&Asked, &Bytes) -> Vec<Step>,
+        max_requests: usize,
+        response: fn(&RawRequest, &Bytes) -> Vec<Step>,
     ) -> Case {
-        Case { name, told, answer, end, asked, stall: PATIENCE }
+        Case { name, page_fields, response, end, max_requests, stall: TIMEOUT }
     }
     const fn stalls(case: Case, stall: Duration) -> Case {
         Case { stall, ..case }
@@ -71,9 +71,9 @@ const CASES: &[Case] = {
         ),
         stalls(case("stalls", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Stall)), SHORT),
         stalls(
-            case("stalls-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+            case("stalls-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
                 0 => part(wheel, LEN, LEN / 2, Step::Stall),
-                _ => rest(asked, wheel, "\"v1\""),
+                _ => rest(request, wheel, "\"v1\""),
             }),
             SOME,
         ),
@@ -84,12 +84,12 @@ const CASES: &[Case] = {
             [head("200 OK", &[("content-length", "200000")])].into_iter().chain(steps).collect()
         }),
         case("resets", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Reset)),
-        case("resets-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+        case("resets-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, wheel, "\"v1\""),
+            _ => rest(request, wheel, "\"v1\""),
         }),
-        // It does not know ranges, and gets further each time.
-        case("resets-without-ranges", HashAndSize, Good, 3, |asked, wheel| match asked.nth {
+        // Without support for ranges, each attempt gets further.
+        case("resets-without-ranges", HashAndSize, Good, 3, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 3, Step::Reset),
             1 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply("200 OK", &[], wheel.clone()),
@@ -134,16 +134,16 @@ const CASES: &[Case] = {
             vec![head("200 OK", &[("transfer-encoding", "chunked")]), chunk]
         }),
         case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
-        // Other bytes, and it says that they are the same.
-        case("changes", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+        // Other bytes with the same validators.
+        case("changes", HashAndSize, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
+            _ => rest(request, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
         }),
-        case("changes-and-tells", Nothing, Bad, 2, |asked, wheel| match asked.nth {
+        case("changes-and-tells", Nothing, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
-            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v2\""),
+            _ => rest(request, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v2\""),
         }),
-        case("another-part", HashAndSize, Bad, 4, |asked, wheel| match asked.nth {
+        case("another-part", HashAndSize, Bad, 4, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply(
                 "206 Partial Content",
@@ -151,7 +151,7 @@ const CASES: &[Case] = {
                 wheel.slice(150_000..),
             ),
         }),
-        case("a-part-of-another-length", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+        case("a-part-of-another-length", HashAndSize, Bad, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => reply(
                 "206 Partial Content",
@@ -178,7 +178,7 @@ const CASES: &[Case] = {
         case("429", HashAndSize, Bad, 3, |_, _| {
             reply("429 Too Many Requests", &[("retry-after", "x")], "secret")
         }),
-        case("503-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+        case("503-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
             0 => reply("503 Service Unavailable", &[("retry-after", "1")], ""),
             _ => reply("200 OK", &[], wheel.clone()),
         }),
@@ -186,24 +186,24 @@ const CASES: &[Case] = {
         case("404", HashAndSize, Bad, 1, |_, _| reply("404 Not Found", &[], "secret")),
         case("304", HashAndSize, Bad, 3, |_, _| reply("304 Not Modified", &[], "")),
         case("204", HashAndSize, Bad, 3, |_, _| vec![head("204 No Content", &[])]),
-        case("loops", HashAndSize, Bad, 20, |asked, _| {
-            reply("302 Found", &[("location", &format!("{}?{}", asked.path, asked.nth))], "")
+        case("loops", HashAndSize, Bad, 20, |request, _| {
+            reply("302 Found", &[("location", &format!("{}?{}", request.path, request.nth))], "")
         }),
         case("nowhere", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[("location", "http://[x/")], "")),
         case("without-a-place", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[], "")),
     ]
 };
 
-/// Part of the file, and what follows.
-fn part(wheel: &Bytes, told: usize, sent: usize, then: Step) -> Vec<Step> {
-    let head = head("200 OK", &[("content-length", &told.to_string()), ("etag", "\"v1\"")]);
+/// Sends part of the file and then another step.
+fn part(wheel: &Bytes, announced: usize, sent: usize, then: Step) -> Vec<Step> {
+    let head = head("200 OK", &[("content-length", &announced.to_string()), ("etag", "\"v1\"")]);
     vec![head, Step::Send(wheel.slice(..sent)), then]
 }
 
-/// The rest of the file, as it was asked for.
-fn rest(asked: &Asked, wheel: &Bytes, etag: &str) -> Vec<Step> {
-    let from = asked.from();
-    assert!(from > 0, "{}", asked.head);
+/// Sends the requested rest of the file.
+fn rest(request: &RawRequest, wheel: &Bytes, etag: &str) -> Vec<Step> {
+    let from = request.from();
+    assert!(from > 0, "{}", request.head);
     let range = format!("bytes {from}-{}/{}", wheel.len() - 1, wheel.len());
     reply("206 Partial Content", &[("content-range", &range), ("etag", etag)], wheel.slice(from..))
 }
@@ -212,7 +212,7 @@ fn name(case: &Case) -> String {
     format!("{}-1.0.whl", case.name)
 }
 
-/// Each has a hash of its own.
+/// Each case has a file with its own hash.
 fn wheel(case: &Case) -> Bytes {
     let mut bytes = case.name.as_bytes().to_vec();
     bytes.extend_from_slice(&content(LEN)[case.name.len()..]);
@@ -225,10 +225,10 @@ fn page() -> String {
         let sha256 = digest_of(&wheel).to_string();
         let mut file =
             serde_json::json!({"filename": name(case), "url": format!("/f/{}", name(case)), "hashes": {}});
-        if case.told != Told::Nothing {
+        if case.page_fields != PageFields::Nothing {
             file["hashes"] = serde_json::json!({"sha256": sha256});
         }
-        if case.told == Told::HashAndSize {
+        if case.page_fields == PageFields::HashAndSize {
             file["size"] = wheel.len().into();
         }
         file
@@ -237,8 +237,8 @@ fn page() -> String {
     serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
 }
 
-/// All of a file, or why not.
-async fn fetch(proxy: &Running, path: &str) -> Result<Bytes, String> {
+/// Downloads a file. Returns its content or the error.
+async fn fetch(proxy: &RunningProxy, path: &str) -> Result<Bytes, String> {
     let response = proxy.client.get(proxy.url(path)).send().await.map_err(|error| error.to_string())?;
     let status = response.status();
     let bytes = response.bytes().await.map_err(|error| error.to_string())?;
@@ -246,21 +246,21 @@ async fn fetch(proxy: &Running, path: &str) -> Result<Bytes, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_as_it_is_or_as_an_error() {
-    let index = Raw::start(|asked| match asked.path.strip_prefix("/f/") {
+async fn a_faulty_download_is_intact_or_an_error() {
+    let index = Raw::start(|request| match request.path.strip_prefix("/f/") {
         None => reply("200 OK", &[JSON], page()),
         Some(file) => {
             let file = file.split('?').next().unwrap();
             let case = CASES.iter().find(|case| name(case) == file).unwrap();
-            (case.answer)(asked, &wheel(case))
+            (case.response)(request, &wheel(case))
         }
     })
     .await;
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
-    let stalls = [PATIENCE, SHORT, SOME];
+    let stalls = [TIMEOUT, SHORT, SOME];
     let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.stall(stall);
+        setup.store = setup.store.stall_timeout(stall);
         setup.start()
     }))
     .await;
@@ -268,7 +268,7 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
         let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
         let (index, wheel) = (&index, wheel(case));
         let path = format!("/simple/demo/{}", name(case));
-        // Whoever comes with others gets what they get.
+        // Concurrent clients get the same result.
         let (first, second) = tokio::join!(fetch(proxy, &path), fetch(proxy, &path));
         for result in [first, second] {
             let end = if result.is_ok() { End::Good } else { End::Bad };
@@ -279,15 +279,16 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
             }
         }
         let file = format!("/f/{}", name(case));
-        let asked = index.asked().iter().filter(|asked| asked.path.split('?').next() == Some(&file)).count();
-        // If the first has ended before the second came, it starts anew.
+        let requests =
+            index.requests().iter().filter(|request| request.path.split('?').next() == Some(&file)).count();
+        // If the first download ends before the second request, the latter starts a new one.
         let times = if case.end == End::Bad { 2 } else { 1 };
-        assert!(asked <= case.asked * times, "{}: {asked} times", case.name);
+        assert!(requests <= case.max_requests * times, "{}: {requests} times", case.name);
     }))
     .await;
     for (proxy, stall) in proxies.iter().zip(stalls) {
         let good = CASES.iter().filter(|case| case.end == End::Good && case.stall == stall).count() as u64;
-        assert_eq!((proxy.store.stats().files, proxy.store.stats().running), (good, 0));
+        assert_eq!((proxy.store.stats().files, proxy.store.stats().in_flight), (good, 0));
         let verified = proxy.store.verify(|_, _| {}).unwrap();
         assert_eq!((verified.good, verified.bad.len()), (good, 0));
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
@@ -296,11 +297,11 @@ async fn a_file_comes_as_it_is_or_as_an_error() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_that_is_not_here_is_the_part_that_was_asked_for() {
+async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
     let wheel = content(LEN);
     let own = wheel.clone();
-    let index = Raw::start(move |asked| {
-        let file = asked.path.strip_prefix("/f/");
+    let index = Raw::start(move |request| {
+        let file = request.path.strip_prefix("/f/");
         let Some(file) = file else { return reply("200 OK", &[JSON], parts_page(&own)) };
         let part =
             |range: &str, bytes: Bytes| reply("206 Partial Content", &[("content-range", range)], bytes);
@@ -362,10 +363,10 @@ fn parts_page(wheel: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
+async fn failed_pages_are_errors_and_are_retried() {
     let good = support::page("good", &[("good-1.0.whl", "/f/x")]);
-    let index = Raw::start(move |asked| match &*asked.path {
-        "/simple/" if asked.nth == 0 => reply("500 x", &[], "secret"),
+    let index = Raw::start(move |request| match &*request.path {
+        "/simple/" if request.nth == 0 => reply("500 x", &[], "secret"),
         "/simple/" => reply("200 OK", &[JSON], r#"{"projects":[{"name":"good"}]}"#),
         "/simple/silent/" => vec![Step::Stall],
         "/simple/half/" => {
@@ -394,7 +395,7 @@ async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
         _ => reply("200 OK", &[JSON], good.clone()),
     })
     .await;
-    // One that waits for some time where nothing comes for certain, and one that waits for the others.
+    // One proxy with a short timeout for silent servers, and one for the other cases.
     let urls = [index.url("/simple")];
     let short =
         start_with(&urls, Config::new(), |upstream| upstream.read_timeout(SHORT), |pages| pages).await;
@@ -431,16 +432,16 @@ async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
     }))
     .await;
     assert_eq!(proxy.get("/simple/good/", &[]).await.status(), 200);
-    // A list that failed is no list without projects, and is asked for again.
+    // A failed list is not an empty list, and is requested again.
     assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
     assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_takes_nothing_with_it() {
+async fn a_disconnected_client_does_not_cancel_the_download() {
     let wheel = content(LEN);
     let own = wheel.clone();
-    let index = Raw::start(move |asked| match &*asked.path {
+    let index = Raw::start(move |request| match &*request.path {
         "/simple/demo/" => {
             reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
         }
@@ -463,8 +464,8 @@ async fn a_client_that_hangs_up_takes_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn an_index_that_asks_for_time_gets_it() {
-    let index = Raw::start(|asked| match &*asked.path {
+async fn retry_after_of_the_index_is_respected() {
+    let index = Raw::start(|request| match &*request.path {
         "/simple/demo/" => {
             let files = [("a-1.0.whl", "/f/a"), ("b-1.0.whl", "/f/b")];
             reply("200 OK", &[JSON], support::page("demo", &files))
@@ -473,7 +474,7 @@ async fn an_index_that_asks_for_time_gets_it() {
     })
     .await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
-    // Asking again at once would only make it worse, and waiting five minutes is up to the client.
+    // An immediate retry would make it worse, and waiting five minutes is up to the client.
     for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
         for _ in 0..5 {
             let response = proxy.get(path, &[]).await;
@@ -486,8 +487,8 @@ async fn an_index_that_asks_for_time_gets_it() {
 }
 
 #[tokio::test]
-async fn large_pages_and_bombs_are_refused_before_they_are_large() {
-    // Made before they are asked for, once.
+async fn large_pages_and_decompression_bombs_are_rejected_early() {
+    // Created before they are requested.
     let gzip = Bytes::from(gzip(64 << 20));
     let zstd = Bytes::from(zstd::bulk::compress(&vec![b' '; 64 << 20], 1).unwrap());
     let index = Server::start(move |path, _| {
@@ -501,10 +502,10 @@ async fn large_pages_and_bombs_are_refused_before_they_are_large() {
                     let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
                     http::Response::builder().header("content-type", "text/html").body(body).unwrap()
                 }
-                "/simple/told/" => answer(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
-                "/simple/gzip/" => answer(200, &[JSON, ("content-encoding", "gzip")], gzip),
-                "/simple/zstd/" => answer(200, &[JSON, ("content-encoding", "zstd")], zstd),
-                _ => answer(200, &[JSON], support::page("demo", &[])),
+                "/simple/told/" => respond(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/gzip/" => respond(200, &[JSON, ("content-encoding", "gzip")], gzip),
+                "/simple/zstd/" => respond(200, &[JSON, ("content-encoding", "zstd")], zstd),
+                _ => respond(200, &[JSON], support::page("demo", &[])),
             }
         }
     })
@@ -528,14 +529,14 @@ fn gzip(len: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn files_come_from_the_hosts_that_they_may_come_from() {
+async fn files_are_fetched_only_from_allowed_hosts() {
     // A server that only the proxy can reach.
     let inner = Raw::start(|_| reply("200 OK", &[], "inner secret")).await;
     let port = inner.address().port();
-    let index = Raw::start(move |asked| {
+    let index = Raw::start(move |request| {
         let to = |place: &str| reply("302 Found", &[("location", place)], "");
         let secret = format!("http://localhost:{port}/latest/meta-data");
-        match &*asked.path {
+        match &*request.path {
             "/simple/demo/" => {
                 let (user, other) = (format!("http://u:p@127.0.0.1:{port}/x"), secret.as_str());
                 let files = [
@@ -583,16 +584,16 @@ async fn files_come_from_the_hosts_that_they_may_come_from() {
         }
     }
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
-    assert_eq!(inner.asked().len(), 0);
-    // An index of this machine may name another one, as long as nobody has said where files are.
+    assert_eq!(inner.requests().len(), 0);
+    // An index on this machine may redirect to another one, unless allowed hosts are configured.
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
-    assert_eq!((&*text, inner.asked().len()), ("inner secret", 1));
+    assert_eq!((&*text, inner.requests().len()), ("inner secret", 1));
 }
 
 #[tokio::test]
-async fn what_an_index_sends_ends_in_no_header_of_ours() {
-    let index = Raw::start(|asked| {
+async fn upstream_data_can_not_inject_headers() {
+    let index = Raw::start(|request| {
         let odd = [
             ("etag", "\"a\u{80}\u{1f600}\"; x"),
             ("last-modified", "yesterday\tx"),
@@ -602,7 +603,7 @@ async fn what_an_index_sends_ends_in_no_header_of_ours() {
             ("cache-control", "max-age=99999999999999999999"),
             ("x-accel-redirect", "/etc/passwd"),
         ];
-        match &*asked.path {
+        match &*request.path {
             "/simple/demo/" => {
                 let files = [
                     ("demo-1.0.whl", "/f/demo-1.0.whl%0d%0aset-cookie:%20a=b"),
@@ -670,7 +671,7 @@ async fn what_an_index_sends_ends_in_no_header_of_ours() {
 }
 
 #[tokio::test]
-async fn hostile_pages_are_pages_or_errors() {
+async fn hostile_pages_are_parsed_or_rejected() {
     let deep = |open: &str, count: usize| open.repeat(count);
     let pages: Vec<(&str, (&str, &str), Vec<u8>)> = vec![
         ("deep-json", JSON, deep("[", 200_000).into()),
@@ -710,8 +711,8 @@ async fn hostile_pages_are_pages_or_errors() {
         ("other-type", ("content-type", "image/png"), vec![0x89, b'P', b'N', b'G', 0, 0]),
     ];
     let own = pages.clone();
-    let index = Raw::start(move |asked| {
-        let page = own.iter().find(|(name, ..)| asked.path == format!("/simple/{name}/"));
+    let index = Raw::start(move |request| {
+        let page = own.iter().find(|(name, ..)| request.path == format!("/simple/{name}/"));
         page.map_or_else(
             || reply("404 x", &[], ""),
             |(_, kind, body)| reply("200 OK", &[*kind], body.clone()),
@@ -726,7 +727,7 @@ async fn hostile_pages_are_pages_or_errors() {
             let status = response.status().as_u16();
             assert!(matches!(status, 200 | 502), "{name}{query}: {status}");
             let text = response.text().await.unwrap();
-            // In JSON it is a text that is not looked at.
+            // JSON may contain it as text.
             assert!(!query.is_empty() || !text.contains("<script>"), "{name}{query}");
             if status == 200 && !query.is_empty() {
                 let page: serde_json::Value = serde_json::from_str(&text).unwrap();

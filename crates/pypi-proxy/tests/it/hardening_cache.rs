@@ -1,4 +1,4 @@
-//! What the cache takes on disk and in memory is bounded as a whole.
+//! Limits for the whole cache on disk and in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,33 +11,32 @@ use http::Response;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use pypi_proxy::ProjectName;
-use pypi_proxy::pages::{self, Pages};
-use pypi_proxy::store::{Part, Store};
+use pypi_proxy::page_cache::{self, PageCache};
+use pypi_proxy::store::{CacheArea, Store};
 use pypi_proxy::upstream::{self, Budget, Upstream};
 use tokio::sync::Notify;
 
-use crate::support::proxy::{PATIENCE, Running, Setup};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT};
 use crate::support::source::content;
-use crate::support::{JSON, Server, answer, exposition};
+use crate::support::{JSON, Server, exposition, respond};
 
-/// An index with any project: a page that does not get smaller by compression, and files of 1000 bytes, with a hash and
-/// without one.
+/// Index that has every project: an incompressible page, and files of 1000 bytes with and without a hash.
 async fn index() -> Server {
     Server::start(|path, _| async move {
         let Some(project) = path.strip_prefix("/simple/") else {
             let len = 1000 + path.bytes().map(usize::from).sum::<usize>() % 50;
-            return answer(200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], content(len));
+            return respond(200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], content(len));
         };
         let project = project.trim_end_matches('/');
         let noise: String = content(9000 + project.len()).iter().map(|byte| format!("{byte:02x}")).collect();
         let link = |name: &str| format!("<a href=\"/f/{name}\">x</a>");
         let page = link(&format!("{project}-1.0.zip")) + &format!("<p title=\"{noise}\">");
-        answer(200, &[("content-type", "text/html")], page)
+        respond(200, &[("content-type", "text/html")], page)
     })
     .await
 }
 
-/// Bytes of all files of the cache, as blocks but for the stored files.
+/// Bytes of all files of the cache, in blocks except for stored files.
 fn on_disk(cache: &Path) -> u64 {
     fn sum(path: &Path, block: u64) -> u64 {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
@@ -52,18 +51,18 @@ fn on_disk(cache: &Path) -> u64 {
     sum(&cache.join("files"), 1) + sum(&cache.join("pages"), 4096) + sum(&cache.join("refs"), 4096)
 }
 
-async fn fetch(proxy: &Running, project: &str) {
+async fn fetch(proxy: &RunningProxy, project: &str) {
     assert_eq!(proxy.get(&format!("/simple/{project}/"), &[]).await.status(), 200);
     let path = format!("/simple/{project}/{project}-1.0.zip");
     assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap().len() / 100, 10);
 }
 
 fn used(store: &Store) -> u64 {
-    Part::ALL.iter().map(|part| store.usage(*part).bytes).sum()
+    CacheArea::ALL.iter().map(|part| store.usage(*part).bytes).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_budget_bounds_everything_in_the_folder() {
+async fn one_limit_bounds_everything_in_the_folder() {
     const MAX: u64 = 400_000;
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
@@ -78,12 +77,12 @@ async fn one_budget_bounds_everything_in_the_folder() {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= MAX, "{number}");
     }
-    for part in [Part::Files, Part::Pages, Part::References] {
+    for part in [CacheArea::Files, CacheArea::Pages, CacheArea::References] {
         assert!(proxy.store.usage(part).entries > 0, "{part:?}");
     }
     let found = on_disk(&cache);
     assert!(found <= MAX && found > MAX / 2, "{found}");
-    // Metrics tell the share of each part.
+    // Metrics show the share of each area.
     let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
     let of = |name: &str, part: &str| samples[&format!("pypi_proxy_cache_{name}{{part=\"{part}\"}}")];
     let parts = ["files", "pages", "references", "file_metadata"];
@@ -92,13 +91,13 @@ async fn one_budget_bounds_everything_in_the_folder() {
         assert_eq!(parts.map(|part| of("bytes", part)).iter().sum::<f64>(), used(&proxy.store) as f64);
     }
     assert!(of("entries", "pages") > 1.0 && of("evicted_total", "pages") > 10.0);
-    // What was wanted last is there.
+    // The most recently used entries are still there.
     assert!(index.count() > 0);
     proxy.stop().await;
     drop(proxy);
-    // After a restart, all of it is found and counted; with less room, the rest goes.
+    // After a restart, everything is found and counted. With a lower limit, the rest is evicted.
     let mut proxy = setup(MAX / 4).start().await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while on_disk(&cache) > MAX / 4 || used(&proxy.store) != on_disk(&cache) {
         assert!(Instant::now() < deadline, "{} of {}", used(&proxy.store), on_disk(&cache));
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -108,15 +107,15 @@ async fn one_budget_bounds_everything_in_the_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_learned_of_files_counts_and_goes_as_well() {
+async fn file_facts_count_and_are_evicted() {
     let server = Server::start(|path, _| async move {
         match path.strip_prefix("/simple/") {
-            None => answer(200, &[], content(1000)),
+            None => respond(200, &[], content(1000)),
             Some(project) => {
                 let sha256 = crate::support::source::digest_of(&content(1000));
                 let name = format!("{}-1.0.zip", project.trim_end_matches('/'));
                 let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
-                answer(200, &[("content-type", "text/html")], link)
+                respond(200, &[("content-type", "text/html")], link)
             }
         }
     })
@@ -125,12 +124,12 @@ async fn what_is_learned_of_files_counts_and_goes_as_well() {
     let mut setup = Setup::new(dir.path(), &[server.url("/simple")]);
     setup.store = setup.store.max_bytes(60_000);
     let proxy = setup.start().await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     for number in 0..40 {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= 60_000);
     }
-    while proxy.store.usage(Part::FileMetadata).entries == 0 {
+    while proxy.store.usage(CacheArea::FileMetadata).entries == 0 {
         assert!(Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -138,19 +137,19 @@ async fn what_is_learned_of_files_counts_and_goes_as_well() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_are_removed_count_no_more() {
+async fn deleted_pages_no_longer_count() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     for project in ["a", "b", "c"] {
         fetch(&proxy, project).await;
     }
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 3);
-    proxy.ask(reqwest::Method::DELETE, "/cache/a", &[]).await;
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 2);
-    proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await;
-    assert_eq!(proxy.store.usage(Part::Pages).entries, 0);
-    // `gc` counts all parts, too.
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 3);
+    proxy.send(reqwest::Method::DELETE, "/cache/a", &[]).await;
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 2);
+    proxy.send(reqwest::Method::DELETE, "/cache", &[]).await;
+    assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 0);
+    // `gc` counts all areas, too.
     fetch(&proxy, "a").await;
     let left = proxy.store.collect(None, 0).unwrap();
     assert_eq!((left.files, left.bytes, used(&proxy.store)), (0, 0, 0));
@@ -158,7 +157,7 @@ async fn pages_that_are_removed_count_no_more() {
 }
 
 #[tokio::test]
-async fn without_room_nothing_is_kept_on_disk() {
+async fn with_a_limit_of_zero_nothing_is_stored() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
@@ -177,7 +176,7 @@ fn name(number: usize) -> ProjectName {
 const PAGES: usize = 12;
 const LEN: usize = 600_000;
 
-/// Pages of this size, compressed, which send their ends only once they are told to.
+/// Compressed pages of this size, whose end is sent when the gate opens.
 async fn large(gate: Option<Arc<Notify>>) -> Server {
     Server::start(move |path, _| {
         let gate = gate.clone();
@@ -188,24 +187,24 @@ async fn large(gate: Option<Arc<Notify>>) -> Server {
             if let Some(gate) = gate {
                 gate.notified().await;
             }
-            answer(200, &[JSON, ("content-encoding", "zstd")], page)
+            respond(200, &[JSON, ("content-encoding", "zstd")], page)
         }
     })
     .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
+async fn concurrent_decompression_shares_a_memory_budget() {
     let server = large(None).await;
     let dir = tempfile::tempdir().unwrap();
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
         let budget = Budget::new(bytes);
         let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-        let upstream = Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap());
+        let upstream = Arc::new(Upstream::new(config.read_timeout(TIMEOUT)).unwrap());
         // From the index first, then from the disk.
         for kept in [false, true] {
-            let pages = Pages::new(vec![upstream.clone()], pages::Config::new().dir(dir.path()));
+            let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::new().dir(dir.path()));
             let before = server.count();
             let watch = {
                 let budget = budget.clone();
@@ -218,7 +217,7 @@ async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
             };
             let found = join_all((0..PAGES).map(|number| {
                 let pages = pages.clone();
-                async move { pages.project(&name(number)).await.unwrap().entry.last_serial() }
+                async move { pages.project(&name(number)).await.unwrap().page.last_serial() }
             }));
             assert_eq!(found.await.len(), PAGES);
             assert!(!watch.is_finished());
@@ -232,7 +231,7 @@ async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_counts_towards_the_budget_while_it_arrives() {
+async fn a_page_counts_toward_the_budget_while_it_is_received() {
     let gate = Arc::new(Notify::new());
     let opened = gate.clone();
     let server = Server::start(move |_, _| {
@@ -252,26 +251,26 @@ async fn a_page_counts_towards_the_budget_while_it_arrives() {
     .await;
     let budget = Budget::new(LEN as u64);
     let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     let is_charged = async {
         while budget.used() == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, is_charged).await.unwrap();
+    tokio::time::timeout(TIMEOUT, is_charged).await.unwrap();
     opened.notify_one();
     page.await.unwrap().unwrap();
     assert_eq!(budget.used(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_waits_for_the_budget_and_not_for_ever() {
+async fn waiting_for_the_budget_has_a_timeout() {
     let gate = Arc::new(Notify::new());
     let server = large(Some(gate.clone())).await;
     let budget = Budget::new(LEN as u64);
     let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget);
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
     let waiting: Vec<_> = (0..PAGES)
         .map(|number| {
             let pages = pages.clone();

@@ -1,4 +1,5 @@
-//! Pages and files come in pieces of any size, whole or not, with limits around their sizes: the outcome is the same.
+//! Chunk boundaries do not change the outcome for pages and files: complete or truncated, with limits around their
+//! sizes.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
@@ -8,15 +9,15 @@ use futures_util::stream;
 use http::Response;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use pypi_proxy::store::{Config as StoreConfig, Expected, Filling, Store};
-use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::store::{Config as StoreConfig, Expected, FetchState, Store};
+use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
 use pypi_proxy::{Error, Page, ProjectList, ProjectName};
 use test_support::{PIECE_SIZES, in_pieces, limits};
 
-use crate::support::source::{Connection, Scripted, content};
+use crate::support::source::{Connection, ScriptedSource, content};
 use crate::support::{JSON, Server};
 
-/// What a server sends: the coding, the type, pieces, and whether the connection breaks behind them.
+/// Response of a server: content coding, content type, chunks, and whether the connection breaks at the end.
 #[derive(Clone, Default)]
 struct Sent {
     headers: Vec<(&'static str, &'static str)>,
@@ -65,10 +66,10 @@ fn kind(error: &Error) -> &'static str {
     }
 }
 
-/// What the readers make of a body: the document for clients, or the kind of the error.
+/// Parses a body. Returns the document for clients or the kind of error.
 async fn outcome(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Bytes, &'static str> {
-    let answer = upstream.page(project, &Validators::default()).await.map_err(|error| kind(&error))?;
-    let Answer::Page(body) = answer else { panic!("{answer:?}") };
+    let response = upstream.page(project, &Validators::default()).await.map_err(|error| kind(&error))?;
+    let PageResponse::Page(body) = response else { panic!("{response:?}") };
     let json = match (project, body.is_json) {
         (Some(_), true) => Page::from_json(body.bytes).map(|page| page.json().clone()),
         (Some(_), false) => Page::from_html(&body.bytes).map(|page| page.json().clone()),
@@ -79,7 +80,7 @@ async fn outcome(upstream: &Upstream, project: Option<&ProjectName>) -> Result<B
 }
 
 #[test]
-fn pages_come_in_pieces_of_any_size() {
+fn pages_do_not_depend_on_chunk_boundaries() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let sent = Arc::new(Mutex::new(Sent::default()));
     let now = sent.clone();
@@ -105,7 +106,7 @@ fn pages_come_in_pieces_of_any_size() {
     ] {
         for coding in ["identity", "gzip", "deflate", "zstd"] {
             let whole = encoded(coding, document.as_bytes());
-            // Terminated, cut short with a clean end, and cut short by a connection that breaks.
+            // Complete, truncated with a regular end, and truncated by a broken connection.
             for (input, breaks) in
                 [(&whole[..], false), (&whole[..whole.len() / 2], false), (&whole[..whole.len() / 2], true)]
             {
@@ -118,7 +119,7 @@ fn pages_come_in_pieces_of_any_size() {
                         let headers = headers.into_iter().filter(|(_, value)| *value != "identity").collect();
                         *sent.lock().unwrap() = Sent { headers, pieces, breaks };
                         let result = runtime.block_on(outcome(&upstream, project));
-                        // Of a body that is cut short, how much comes before the limit or the end is found is not told.
+                        // For truncated bodies, it is undefined whether the limit or the end is detected first.
                         if input.len() < whole.len() {
                             result.is_err().then(Bytes::new).ok_or("cut")
                         } else {
@@ -130,7 +131,8 @@ fn pages_come_in_pieces_of_any_size() {
                         assert_eq!(result.is_ok(), limit >= document.len(), "{what}: {result:?}");
                         assert!(result.is_ok() || result == Err("limit"), "{what}: {result:?}");
                     } else if limit >= document.len() && (breaks || content_type == JSON) {
-                        // Half of a document in JSON is none. Half of one in HTML is one, if its end was clean.
+                        // A truncated JSON document is invalid. A truncated HTML document is valid if its end was
+                        // regular.
                         assert!(result.is_ok(), "{what}: not refused");
                     }
                 }
@@ -140,7 +142,7 @@ fn pages_come_in_pieces_of_any_size() {
 }
 
 #[test]
-fn each_part_of_a_page_is_read_or_refused() {
+fn truncated_pages_are_parsed_or_rejected() {
     for document in [page(), list()] {
         for end in 0..document.len() {
             let part = &document.as_bytes()[..end];
@@ -157,7 +159,7 @@ fn each_part_of_a_page_is_read_or_refused() {
 }
 
 #[tokio::test]
-async fn files_come_in_pieces_of_any_size() {
+async fn files_do_not_depend_on_chunk_boundaries() {
     const LEN: usize = 5000;
     for chunk in PIECE_SIZES {
         for limit in limits(LEN) {
@@ -167,12 +169,13 @@ async fn files_come_in_pieces_of_any_size() {
                 let store = Store::open(config).unwrap();
                 let connection =
                     Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };
-                let source = Scripted::new(content(LEN), vec![connection; 4]);
+                let source = ScriptedSource::new(content(LEN), vec![connection; 4]);
                 let expected = Expected { size: None, ..source.expected() };
-                let Filling::Running(fill) = store.fill(source.key(), expected, source.clone()) else {
+                let FetchState::InFlight(download) = store.fetch(source.key(), expected, source.clone())
+                else {
                     panic!()
                 };
-                let result = fill.done().await;
+                let result = download.done().await;
                 let what = format!("{chunk} {limit} {bytes:?} {tells_len}");
                 match result {
                     Ok(stored) => {

@@ -1,15 +1,15 @@
-//! Metadata that are read out of wheels are on a page only if they can be served.
+//! Pages list extracted metadata only if it can be served.
 
 use std::time::Duration;
 
-use pypi_proxy::pages;
+use pypi_proxy::page_cache;
 use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
-use crate::support::proxy::{Running, start_with};
+use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const GOOD: &str = "demo-1.0-py3-none-any.whl";
@@ -22,78 +22,78 @@ fn wheel(name: &str) -> Vec<u8> {
     }
 }
 
-/// An index of a wheel that is one and of a file that is not, in JSON or HTML, without metadata.
+/// Index with a valid and an invalid wheel, in JSON or HTML, without metadata.
 async fn index(is_json: bool) -> Server {
     Server::start(move |path, _| async move {
         match path.strip_prefix("/f/") {
-            Some(name @ (GOOD | BAD)) => answer(200, &[], wheel(name)),
-            Some(_) => answer(404, &[], ""),
+            Some(name @ (GOOD | BAD)) => respond(200, &[], wheel(name)),
+            Some(_) => respond(404, &[], ""),
             None if is_json => {
                 let file = |name: &str| {
                     let sha256 = digest_of(&wheel(name)).to_string();
                     serde_json::json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}})
                 };
                 let page = serde_json::json!({"files": [file(GOOD), file(BAD)]});
-                answer(200, &[JSON], page.to_string())
+                respond(200, &[JSON], page.to_string())
             }
             None => {
                 let link = |name: &str| {
                     format!("<a href=\"/f/{name}#sha256={}\">x</a>", digest_of(&wheel(name)))
                 };
-                answer(200, &[("content-type", "text/html")], link(GOOD) + &link(BAD))
+                respond(200, &[("content-type", "text/html")], link(GOOD) + &link(BAD))
             }
         }
     })
     .await
 }
 
-/// A proxy that asks for each page anew.
-async fn start(index: &Server, pages: impl Fn(pages::Config) -> pages::Config) -> Running {
-    let pages = |config: pages::Config| pages(config.stale_while_revalidate(Duration::ZERO));
+/// Starts a proxy that revalidates on every request.
+async fn start(index: &Server, pages: impl Fn(page_cache::Config) -> page_cache::Config) -> RunningProxy {
+    let pages = |config: page_cache::Config| pages(config.stale_while_revalidate(Duration::ZERO));
     start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
 }
 
-/// What the page says of the metadata of both.
-async fn told(proxy: &Running) -> [serde_json::Value; 2] {
+/// Returns the `core-metadata` fields of both files.
+async fn listed_metadata(proxy: &RunningProxy) -> [serde_json::Value; 2] {
     let page = proxy.json("/simple/demo/", &[("accept", "application/vnd.pypi.simple.v1+json")]).await;
     [0, 1].map(|at| page["files"][at]["core-metadata"].clone())
 }
 
-async fn get(proxy: &Running, name: &str) -> (u16, Vec<u8>) {
-    let answer = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
-    (answer.status().as_u16(), answer.bytes().await.unwrap().to_vec())
+async fn get(proxy: &RunningProxy, name: &str) -> (u16, Vec<u8>) {
+    let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
+    (response.status().as_u16(), response.bytes().await.unwrap().to_vec())
 }
 
 #[tokio::test]
-async fn a_page_names_the_metadata_that_can_be_read() {
+async fn pages_list_extracted_metadata() {
     for is_json in [true, false] {
         let index = index(is_json).await;
         let proxy = start(&index, |pages| pages).await;
-        assert_eq!(told(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
+        assert_eq!(listed_metadata(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
         for name in [BAD, GOOD] {
             assert_eq!(get(&proxy, name).await, (200, wheel(name)));
         }
         let fetched = index.count();
         let expected = serde_json::json!({"sha256": digest_of(TEXT).to_string()});
         let mut pages = 0;
-        while told(&proxy).await[0] != expected {
+        while listed_metadata(&proxy).await[0] != expected {
             pages += 1;
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // Whatever the page says can be had, out of the wheel that is stored.
+        // All listed metadata is available, extracted from the stored wheel.
         assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
         assert_eq!(
             index.paths()[fetched..].iter().filter(|path| path.starts_with("/f/")).count(),
             0,
             "{pages}"
         );
-        // What can't be read is not on it, and is no error of the proxy.
-        assert_eq!(told(&proxy).await[1], serde_json::Value::Null);
+        // Unreadable metadata is not listed, and is no error of the proxy.
+        assert_eq!(listed_metadata(&proxy).await[1], serde_json::Value::Null);
         assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
         let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
         assert!(html.contains(&format!("data-core-metadata=\"sha256={}\"", digest_of(TEXT))), "{html}");
         assert_eq!(html.matches("data-core-metadata").count(), 1);
-        // A wheel that was stored before is looked into when it is asked for, and once.
+        // A wheel that was stored before is searched at the next request, once.
         for _ in 0..3 {
             get(&proxy, BAD).await;
         }
@@ -102,24 +102,24 @@ async fn a_page_names_the_metadata_that_can_be_read() {
 }
 
 #[tokio::test]
-async fn metadata_of_a_wheel_that_is_not_stored_are_read_when_they_are_asked_for() {
+async fn metadata_of_wheels_that_are_not_stored_is_extracted_on_request() {
     let index = index(true).await;
     let proxy = start(&index, |pages| pages).await;
     assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
     assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
-    while told(&proxy).await[0].is_null() {
+    while listed_metadata(&proxy).await[0].is_null() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(told(&proxy).await[1].is_null());
+    assert!(listed_metadata(&proxy).await[1].is_null());
 }
 
 #[tokio::test]
-async fn without_the_switch_nothing_is_read() {
+async fn without_the_setting_no_metadata_is_extracted() {
     let index = index(true).await;
     let proxy = start(&index, |pages| pages.wheel_metadata(false)).await;
     assert_eq!(get(&proxy, GOOD).await, (200, wheel(GOOD)));
     for _ in 0..3 {
-        assert!(told(&proxy).await.iter().all(serde_json::Value::is_null));
+        assert!(listed_metadata(&proxy).await.iter().all(serde_json::Value::is_null));
     }
     for name in [GOOD, BAD] {
         assert_eq!(get(&proxy, &format!("{name}.metadata")).await.0, 404);

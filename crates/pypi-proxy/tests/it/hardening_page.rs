@@ -1,11 +1,11 @@
-//! Pages of a hostile index: what JSON readers could understand in another way than the proxy does.
+//! Pages of a hostile index that JSON parsers could interpret differently.
 
 use pypi_proxy::{Page, ProjectList};
 
 const FILE: &str = r#"{"filename":"a-1.whl","url":"u","hashes":{}}"#;
 const EVIL: &str = r#"{"filename":"a-2.whl","url":"https://evil.example.org/a-2.whl","hashes":{}}"#;
 
-/// A key that is no longer plain text, but reads the same.
+/// Writes a key with an escape, so that it reads the same.
 fn escaped(key: &str) -> String {
     let (front, last) = key.split_at(key.len() - 1);
     format!("{front}\\u{:04x}", last.as_bytes()[0])
@@ -22,20 +22,20 @@ fn refused(document: &str) {
 }
 
 #[test]
-fn a_second_list_of_files_is_refused_however_its_key_is_written() {
+fn duplicate_file_lists_are_rejected_in_any_spelling() {
     for key in
         ["files".to_owned(), escaped("files"), r"\u0066iles".into(), r"\u0066\u0069\u006c\u0065\u0073".into()]
     {
         refused(&format!(r#"{{"files":[{FILE}],"{key}":[{EVIL}]}}"#));
         refused(&format!(r#"{{"{key}":[{EVIL}],"files":[{FILE}]}}"#));
     }
-    // Without a plain key as well: what is passed on would not be rewritten.
+    // Also without the plain key: such a document would be passed on without being rewritten.
     refused(&format!(r#"{{"{}":[{EVIL}]}}"#, escaped("files")));
     refused(&format!(r#"{{"meta":{{}},"files":[{FILE}],"x":{{"{}":1}}}}"#, escaped("files")));
 }
 
 #[test]
-fn each_key_of_a_page_is_there_once() {
+fn duplicate_keys_of_a_page_are_rejected() {
     let page = |more: &str| format!(r#"{{"files":[{FILE}]{more}}}"#);
     for key in ["meta", "name", "versions", "project-status", "alternate-locations", "x"] {
         let value = match key {
@@ -59,7 +59,7 @@ fn each_key_of_a_page_is_there_once() {
 }
 
 #[test]
-fn each_key_of_a_file_is_there_once() {
+fn duplicate_keys_of_a_file_are_rejected() {
     let file = |more: &str| format!(r#"{{"files":[{{"filename":"a-1.whl","url":"u"{more}}}]}}"#);
     for key in [
         "filename",
@@ -92,7 +92,7 @@ fn each_key_of_a_file_is_there_once() {
 }
 
 #[test]
-fn each_key_of_a_list_is_there_once() {
+fn duplicate_keys_of_a_list_are_rejected() {
     for again in ["projects".to_owned(), escaped("projects")] {
         let document = format!(r#"{{"projects":[],"{again}":[{{"name":"a"}}]}}"#);
         assert!(ProjectList::from_json(document.into_bytes()).unwrap_err().is_page());
@@ -104,7 +104,7 @@ fn each_key_of_a_list_is_there_once() {
 }
 
 #[test]
-fn values_keep_their_escapes() {
+fn escapes_in_values_are_preserved() {
     let document = format!(r#"{{"files":[{FILE}],"name":"\u0061","x":{{"y":"fil\u0065s"}}}}"#);
     let page = Page::from_json(document.into_bytes()).unwrap();
     assert_eq!(page.name(), "a");

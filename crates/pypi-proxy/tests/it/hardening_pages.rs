@@ -1,4 +1,4 @@
-//! Indexes that do not respond, and clients that want more pages than there is room for.
+//! Unresponsive indexes, and more page requests than the queue can hold.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use http::{Request, StatusCode};
 use pypi_proxy::ProjectName;
-use pypi_proxy::pages::{self, Pages, Verdict};
+use pypi_proxy::page_cache::{self, CacheStatus, PageCache};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 
 use crate::support::exposition;
-use crate::support::proxy::{PATIENCE, start_with};
+use crate::support::proxy::{TIMEOUT, start_with};
 use crate::support::raw::{Raw, Step, reply};
 use crate::support::{JSON, page};
 use test_support::counting;
 
-/// No test waits for this long.
+/// Longer than any test runs.
 const NEVER: Duration = Duration::from_secs(86_400);
 
 fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
 }
 
-/// An index that sends each page once, and after that accepts requests and says nothing.
+/// Index that sends each page once and then accepts requests without responding.
 async fn silent_after_the_first() -> Raw {
-    Raw::start(|asked| match asked.nth {
+    Raw::start(|received| match received.nth {
         0 => reply("200 OK", &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")])),
         _ => vec![Step::Stall],
     })
@@ -39,57 +39,57 @@ fn upstream(index: &Raw, set: impl Fn(upstream::Config) -> upstream::Config) -> 
 }
 
 /// A proxy without a listener.
-fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: pages::Config) -> Proxy {
+fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: page_cache::Config) -> Proxy {
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = Pages::new(vec![upstream.clone()], pages);
+    let pages = PageCache::new(vec![upstream.clone()], pages);
     Proxy::new(vec![upstream], pages, store, serve::Config::new())
 }
 
 async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
-    let response = proxy.answer(&Request::get(path).body(()).unwrap()).await;
+    let response = proxy.handle(&Request::get(path).body(()).unwrap()).await;
     (response.status(), response.headers().clone())
 }
 
 #[tokio::test]
 async fn a_cached_page_is_served_while_the_index_is_silent() {
-    assert!(pages::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
+    assert!(page_cache::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
     let dir = tempfile::tempdir().unwrap();
     let index = silent_after_the_first().await;
-    let config = pages::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
+    let config = page_cache::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
     let config = config.stale_wait(Duration::from_millis(50));
     let new = || {
         let upstream = upstream(&index, |config| config.read_timeout(NEVER).connect_timeout(NEVER));
-        Pages::new(vec![upstream], config.clone())
+        PageCache::new(vec![upstream], config.clone())
     };
-    let project = async |pages: &Pages| {
-        let served = tokio::time::timeout(PATIENCE, pages.project(&name("six"))).await;
-        served.expect("it is served").unwrap().verdict
+    let project = async |pages: &PageCache| {
+        let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
+        served.expect("it is served").unwrap().status
     };
     let pages = new();
-    assert_eq!(project(&pages).await, Verdict::Miss);
+    assert_eq!(project(&pages).await, CacheStatus::Miss);
     // From memory, twice, and from the disk.
-    assert_eq!(project(&pages).await, Verdict::Stale);
-    assert_eq!(project(&pages).await, Verdict::Stale);
-    assert_eq!(project(&new()).await, Verdict::Stale);
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&new()).await, CacheStatus::Stale);
     assert_eq!(index.count("/simple/six/"), 3);
 }
 
-/// With the clock paused, every timeout passes as soon as there is nothing else to do.
+/// With a paused clock, a timeout expires as soon as there is nothing else to do.
 #[tokio::test(start_paused = true)]
-async fn an_index_that_does_not_respond_is_left_alone() {
+async fn requests_to_an_unresponsive_index_are_suspended() {
     let dir = tempfile::tempdir().unwrap();
-    let index = Raw::start(|asked| match asked.path.as_str() {
+    let index = Raw::start(|received| match received.path.as_str() {
         "/simple/there/" => reply("404 Not Found", &[], ""),
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = proxy(dir.path(), upstream(&index, |config| config), pages::Config::new());
+    let proxy = proxy(dir.path(), upstream(&index, |config| config), page_cache::Config::new());
     for number in 0..5 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
     }
-    // No request is sent, so that no timeout has to pass.
-    let begun = tokio::time::Instant::now();
+    // No request is sent, so no timeout has to expire.
+    let started = tokio::time::Instant::now();
     for number in 5..50 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!(
@@ -97,8 +97,8 @@ async fn an_index_that_does_not_respond_is_left_alone() {
             (StatusCode::SERVICE_UNAVAILABLE, &"1".parse().unwrap())
         );
     }
-    assert_eq!(begun.elapsed(), Duration::ZERO);
-    // One request at a time tries whether it responds again, less and less often.
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    // One request at a time probes whether it responds again, with increasing backoff.
     let mut pauses = Vec::new();
     for number in 50..56 {
         tokio::time::advance(Duration::from_secs(30)).await;
@@ -110,7 +110,7 @@ async fn an_index_that_does_not_respond_is_left_alone() {
     assert_eq!(pauses, ["2", "4", "8", "16", "30", "30"]);
     tokio::time::advance(Duration::from_secs(30)).await;
     tokio::time::resume();
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + TIMEOUT;
     while get(&proxy, "/simple/there/").await.0 != StatusCode::NOT_FOUND {
         assert!(tokio::time::Instant::now() < deadline, "it is never asked again");
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -119,12 +119,12 @@ async fn an_index_that_does_not_respond_is_left_alone() {
 
 /// Requests for distinct projects each need the index.
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_requested_a_few_at_a_time() {
+async fn concurrent_page_fetches_are_limited() {
     const RUNNING: usize = 2;
     const QUEUED: usize = 3;
 
-    let index = Raw::start(|asked| match asked.path.as_str() {
-        "/simple/cached/" if asked.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
+    let index = Raw::start(|received| match received.path.as_str() {
+        "/simple/cached/" if received.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
         "/simple/other/" => reply("404 Not Found", &[], ""),
         _ => vec![Step::Stall],
     })
@@ -142,7 +142,7 @@ async fn pages_are_requested_a_few_at_a_time() {
             .map(|name| samples[&format!("pypi_proxy_page_{name}")])
     };
     let becomes = async |expected: [f64; 3]| {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
         loop {
             let found = gauges().await;
             if found == expected {
@@ -159,7 +159,7 @@ async fn pages_are_requested_a_few_at_a_time() {
         clients.spawn(async move { request.send().await.unwrap().status() });
     }
     becomes([2.0, 3.0, 0.0]).await;
-    let count = index.asked().len();
+    let count = index.requests().len();
     assert_eq!(count, 1 + RUNNING);
     for number in 0..20 {
         let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
@@ -168,15 +168,15 @@ async fn pages_are_requested_a_few_at_a_time() {
             (503, &"1".parse().unwrap())
         );
     }
-    // A cached page is served, though the index can't be asked for a newer one.
+    // A cached page is served, although it can't be revalidated.
     let cached = proxy.get("/simple/cached/", &[]).await;
     assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
     becomes([2.0, 3.0, 20.0]).await;
-    assert_eq!(index.asked().len(), count);
-    // What was rejected leaves nothing behind: the cached page and five others are there.
+    assert_eq!(index.requests().len(), count);
+    // Rejected requests leave no entries: only the cached page and five others exist.
     let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
     assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
-    // There is room again once those end.
+    // There is room again after those requests.
     index.stop().await;
     while let Some(status) = clients.join_next().await {
         assert_eq!(status.unwrap(), 502);
@@ -184,7 +184,7 @@ async fn pages_are_requested_a_few_at_a_time() {
     becomes([0.0, 0.0, 20.0]).await;
 }
 
-/// A server on a thread of its own, so that its memory is not counted: it has no project.
+/// An index without projects on its own thread, so that its memory is not counted.
 fn empty_index() -> std::net::SocketAddr {
     use std::io::{BufRead as _, Write as _};
 
@@ -209,7 +209,7 @@ fn empty_index() -> std::net::SocketAddr {
 }
 
 #[test]
-fn a_missing_project_is_counted_with_its_memory() {
+fn negative_entries_count_toward_the_memory_limit() {
     const COUNT: usize = 2000;
 
     let address = empty_index();
@@ -219,8 +219,8 @@ fn a_missing_project_is_counted_with_its_memory() {
             let url = format!("http://{address}/simple-{number}/");
             Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
         };
-        let pages = Pages::new((0..indexes).map(new).collect(), pages::Config::new());
-        let ask = |from: usize, to: usize| {
+        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::new());
+        let send = |from: usize, to: usize| {
             runtime.block_on(async {
                 for number in from..to {
                     let project = name(&format!("a-name-of-usual-length-{number}"));
@@ -228,10 +228,10 @@ fn a_missing_project_is_counted_with_its_memory() {
                 }
             });
         };
-        // Connections and what else is there once.
-        ask(0, 100);
+        // Allocate connections and other one-time state first.
+        send(0, 100);
         let before = pages.bytes();
-        let held = counting::peak(|| ask(100, 100 + COUNT));
+        let held = counting::peak(|| send(100, 100 + COUNT));
         let counted = usize::try_from(pages.bytes() - before).unwrap();
         assert!(
             counted >= held * 9 / 10 && counted <= held * 2,
@@ -240,22 +240,22 @@ fn a_missing_project_is_counted_with_its_memory() {
     }
 }
 
-/// What is cached needs no index, and what is not fails at once.
+/// Cached entries need no index, all others fail immediately.
 #[cfg(feature = "cli")]
 #[tokio::test(flavor = "multi_thread")]
 async fn offline_opens_no_connection() {
     use crate::support::program::{run, serve};
     use crate::support::source::content;
-    use crate::support::{Server, answer, hashed_page};
+    use crate::support::{Server, hashed_page, respond};
 
     const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
     let dir = tempfile::tempdir().unwrap();
     let index = Server::start(|path, _| async move {
         match &*path {
-            "/simple/demo/" => answer(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-            _ => answer(404, &[], ""),
+            "/simple/demo/" => respond(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await;
@@ -270,7 +270,7 @@ async fn offline_opens_no_connection() {
     ];
     let status = async |url: &str, path: &str| {
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        let response = client.get(format!("{url}{path}")).timeout(PATIENCE).send().await.unwrap();
+        let response = client.get(format!("{url}{path}")).timeout(TIMEOUT).send().await.unwrap();
         let status = response.status().as_u16();
         response.bytes().await.unwrap();
         status
@@ -311,7 +311,7 @@ async fn offline_opens_no_connection() {
     }
     served.kill().await;
     let (_, text) = run(dir.path(), &env, &["check"]).await;
-    assert!(text.contains("not asked, because offline is set"), "{text}");
+    assert!(text.contains("skipped, because offline is set"), "{text}");
     let connection = listener.accept();
     assert!(connection.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
 }

@@ -1,11 +1,11 @@
-//! Clients that hold connections, send large heads, or ask for an endpoint in another spelling.
+//! Clients that hold connections open, send large headers, or use other spellings of an endpoint.
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -17,34 +17,34 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::support::exposition;
-use crate::support::proxy::{PATIENCE, Running, open, start_served};
+use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with_server_config};
 
-/// No index listens here. These tests never need one.
+/// No index listens here, and these tests do not need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Waits until the server has closed a connection.
 async fn closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
     let mut read = Vec::new();
-    // A reset is an end, too.
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read)).await.expect("it is closed");
+    // A reset also counts.
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut read)).await.expect("it is closed");
 }
 
-/// Two connections are allowed, and a client has 200 ms for a head.
+/// Allows two connections, and 200 ms for a header.
 fn narrow() -> ServerConfig {
     ServerConfig::new().max_connections(2).header_timeout(Duration::from_millis(200))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_incomplete_preface_of_http2_holds_no_connection() {
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), narrow()).await;
+async fn an_incomplete_http2_preface_times_out() {
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow()).await;
     let mut held = Vec::new();
     for len in [1, 4, 16, 18, PREFACE.len() - 1, 16] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
         stream.write_all(&PREFACE[..len]).await.unwrap();
         held.push(stream);
     }
-    let live = tokio::time::timeout(PATIENCE, proxy.get("/livez", &[])).await.expect("there is room");
+    let live = tokio::time::timeout(TIMEOUT, proxy.get("/livez", &[])).await.expect("there is room");
     assert_eq!(live.status(), 200);
     for stream in held {
         closed(stream).await;
@@ -52,11 +52,11 @@ async fn an_incomplete_preface_of_http2_holds_no_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_after_a_tls_handshake_holds_no_connection() {
+async fn a_silent_client_after_the_tls_handshake_times_out() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = made.signing_key.serialize_pem();
     let tls = Tls::from_pem(made.cert.pem().as_bytes(), key.as_bytes()).unwrap();
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), narrow().tls(tls)).await;
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow().tls(tls)).await;
 
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -69,10 +69,10 @@ async fn silence_after_a_tls_handshake_holds_no_connection() {
     let connect = async || {
         let stream = TcpStream::connect(proxy.address()).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
-        let connected = tokio::time::timeout(PATIENCE, connector.connect(name, stream)).await;
+        let connected = tokio::time::timeout(TIMEOUT, connector.connect(name, stream)).await;
         connected.expect("there is room").unwrap()
     };
-    // One after the other: each waits until an earlier one is closed.
+    // In sequence: each one waits until an earlier one is closed.
     let mut held = Vec::new();
     for len in [0, 0, 1, 16, PREFACE.len() - 1] {
         let mut stream = connect().await;
@@ -82,18 +82,18 @@ async fn silence_after_a_tls_handshake_holds_no_connection() {
     }
     let mut stream = connect().await;
     stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
-    let mut answer = Vec::new();
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap();
-    assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer));
+    let mut response = Vec::new();
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut response)).await.unwrap();
+    assert!(response.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&response));
     for stream in held {
         closed(stream).await;
     }
 }
 
-/// HTTP/2 with prior knowledge, its preface in pieces.
+/// HTTP/2 with prior knowledge and a fragmented preface.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_preface_of_http2_is_served() {
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+async fn a_slow_http2_preface_is_accepted() {
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
     for size in [1, 7, 16, PREFACE.len()] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
         stream.set_nodelay(true).unwrap();
@@ -101,32 +101,32 @@ async fn a_slow_preface_of_http2_is_served() {
             stream.write_all(piece).await.unwrap();
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        // An empty SETTINGS frame (RFC 9113, 6.5); the server answers with its own.
+        // An empty SETTINGS frame (RFC 9113, section 6.5); the server responds with its own.
         stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
         let mut head = [0; 9];
-        tokio::time::timeout(PATIENCE, stream.read_exact(&mut head)).await.unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, stream.read_exact(&mut head)).await.unwrap().unwrap();
         assert_eq!(head[3], 4, "{size}: {head:?}");
     }
 }
 
-async fn sample(proxy: &Running, name: &str) -> f64 {
+async fn sample(proxy: &RunningProxy, name: &str) -> f64 {
     let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
     exposition::parse(&text)[name]
 }
 
-/// A request with so many header fields, and this one among them.
+/// Request with this number of header fields, one of which is `special`.
 fn with_fields(count: usize, special: &str) -> String {
     let more: String = (2..count).map(|number| format!("x-{number}: y\r\n")).collect();
     let host = if count > 1 { "host: x\r\n" } else { "" };
     format!("GET /livez HTTP/1.1\r\n{host}{more}{special}\r\n\r\n")
 }
 
-/// The statuses of the responses to what is sent in these pieces, on one connection that the server closes.
+/// Sends chunks on one connection until the server closes it. Returns the statuses of the responses.
 fn statuses(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
     exchange(address, pieces, false)
 }
 
-/// The same of a client whose sending side ends behind the last piece.
+/// Like [`statuses`], but closes the sending side after the last chunk.
 fn statuses_until_end(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
     exchange(address, pieces, true)
 }
@@ -134,9 +134,9 @@ fn statuses_until_end(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
 fn exchange(address: SocketAddr, pieces: &[&[u8]], is_ended: bool) -> Vec<u16> {
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     for piece in pieces {
-        // The server may have refused it already.
+        // The server may have rejected it already.
         if stream.write_all(piece).is_err() {
             break;
         }
@@ -155,12 +155,12 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 const CLOSE: &str = "connection: close";
-/// A field that leaves the request to hyper.
+/// A field that makes hyper serve the request.
 const FOREIGN: &str = "te: trailers\r\nconnection: close";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_has_at_most_100_header_fields() {
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
     let address = proxy.address();
     blocking(move || {
         let status = |head: &str| statuses(address, &[head.as_bytes()]);
@@ -174,7 +174,7 @@ async fn a_request_has_at_most_100_header_fields() {
         }
     })
     .await;
-    // The same over HTTP/2.
+    // HTTP/2 has the same limit.
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     for (count, status) in [(90, 200), (101, 431)] {
         let mut request = client.get(proxy.url("/livez"));
@@ -188,29 +188,29 @@ async fn a_request_has_at_most_100_header_fields() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_is_too_large_for_hyper_is_counted() {
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+async fn a_header_too_large_for_hyper_is_counted() {
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
     let address = proxy.address();
     let large = |bytes: usize| with_fields(10, &format!("x: {}\r\n{CLOSE}", "y".repeat(bytes)));
     let (fits, too_large) = (large(30_000), large(200_000));
     blocking(move || {
         assert_eq!(statuses(address, &[fits.as_bytes()]), [200]);
-        // The rest is not read: the connection may be reset before the response is.
+        // The rest is not read, so the connection may be reset before the response arrives.
         assert_ne!(statuses(address, &[too_large.as_bytes()]), [200]);
     })
     .await;
     let refused = r#"pypi_proxy_http_refused_total{reason="head"}"#;
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + TIMEOUT;
     while sample(&proxy, refused).await < 1.0 {
         assert!(tokio::time::Instant::now() < deadline, "it is not counted");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// The reader of heads, whatever a connection cuts them into.
+/// Fragmentation of headers does not change the responses.
 #[tokio::test(flavor = "multi_thread")]
-async fn heads_in_pieces_are_answered_as_whole_ones() {
-    // At this size, an incomplete head is left to hyper.
+async fn fragmented_headers_get_the_same_response() {
+    // An incomplete header of this size is left to hyper.
     const MAX_HEAD: usize = 16 * 1024;
     let sized = |size: usize, special: &str| {
         let head = |filler: usize| with_fields(5, &format!("x: {}\r\n{special}", "y".repeat(filler)));
@@ -223,10 +223,10 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
         (with_fields(100, CLOSE).into(), &[200]),
         (with_fields(101, CLOSE).into(), &[431]),
         (with_fields(400, CLOSE).into(), &[431]),
-        // Several at once, and the end of the connection behind them.
+        // Several requests at once, followed by the end of the connection.
         ([&*get, &get, &with_fields(3, FOREIGN)].concat().into(), &[200, 200, 200]),
         ([&*get, &with_fields(101, CLOSE), &get].concat().into(), &[200, 431]),
-        // No request.
+        // Not a request.
         (b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n".into(), &[400]),
         (b"\0\0\0\0\r\n\r\n".into(), &[400]),
     ];
@@ -238,7 +238,7 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
         ([&*get, "GET /livez HT"].concat().into(), &[200]),
         (PREFACE[..20].into(), &[]),
     ];
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
     let address = proxy.address();
     blocking(move || {
         for (at, (input, expected)) in inputs.iter().enumerate() {
@@ -251,11 +251,11 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
         }
     })
     .await;
-    // The same at other limits, terminated and not.
+    // The same with other limits, complete and incomplete.
     const FIELDS: usize = 7;
     for max in test_support::limits(FIELDS) {
         let server = ServerConfig::new().max_header_fields(max);
-        let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), server).await;
+        let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), server).await;
         let address = proxy.address();
         blocking(move || {
             for special in [CLOSE, FOREIGN] {
@@ -265,7 +265,7 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
                 assert_eq!(outcome, [if max < FIELDS { 431 } else { 200 }], "{max}: {special}");
                 let cut = head.trim_end().as_bytes();
                 let outcome = test_support::in_pieces(cut, |pieces| statuses_until_end(address, pieces));
-                // The last field is not complete.
+                // The last field is incomplete.
                 let expected: &[u16] = if max < FIELDS - 1 { &[431] } else { &[] };
                 assert_eq!(outcome, expected, "{max}: {special}");
             }
@@ -274,7 +274,7 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
     }
 }
 
-/// The status of `GET` or `DELETE` for a path as it is written here: no client rewrites it.
+/// Sends `GET` or `DELETE` with this exact path, without normalization by a client.
 fn status(address: SocketAddr, method: &str, path: &str, special: &str) -> u16 {
     let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{special}\r\n\r\n");
     statuses(address, &[request.as_bytes()])[0]
@@ -283,10 +283,10 @@ fn status(address: SocketAddr, method: &str, path: &str, special: &str) -> u16 {
 const ADMIN: [&str; 5] = ["/", "/metrics", "/status", "/status.json", "/health"];
 const BOTH: [&str; 2] = ["/livez", "/readyz"];
 
-/// A server in front that compares paths byte by byte must not be bypassed.
+/// A reverse proxy that compares paths byte by byte can't be bypassed.
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoints_have_one_spelling() {
-    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
     let address = proxy.address();
     blocking(move || {
         for special in [CLOSE, FOREIGN] {
@@ -315,7 +315,7 @@ async fn endpoints_have_one_spelling() {
             for path in others {
                 assert_eq!(status(address, "GET", path, special), 404, "{path}");
             }
-            // The browser that asks for this one is led to the right one.
+            // Browsers that request this path are redirected.
             assert_eq!(status(address, "GET", "/status/", special), 308);
             for (path, expected) in [
                 ("/cache", 200),
@@ -337,13 +337,13 @@ async fn endpoints_have_one_spelling() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_admin_listener_keeps_metrics_off_the_public_one() {
+async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
-    let pages = Pages::new(vec![index.clone()], pages::Config::new());
+    let pages = PageCache::new(vec![index.clone()], page_cache::Config::new());
     let proxy = Proxy::new(vec![index], pages, store, Config::new());
-    // The same for a server of somebody else.
+    // The same through `Proxy::handle_in`.
     for (scope, path, expected) in [
         (Scope::All, "/metrics", 200),
         (Scope::Admin, "/metrics", 200),
@@ -353,7 +353,7 @@ async fn an_admin_listener_keeps_metrics_off_the_public_one() {
         (Scope::Admin, "/simple", 404),
     ] {
         let request = http::Request::get(path).body(()).unwrap();
-        assert_eq!(proxy.answer_in(scope, &request).await.status(), expected, "{scope:?} {path}");
+        assert_eq!(proxy.handle_in(scope, &request).await.status(), expected, "{scope:?} {path}");
     }
     let listen = async || tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let (public, admin) = (listen().await, listen().await);
@@ -381,7 +381,7 @@ async fn an_admin_listener_keeps_metrics_off_the_public_one() {
             assert_eq!(status(admin_address, "GET", "/simple", special), 404);
             assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
         }
-        // The only public connection is taken.
+        // The only public connection is in use.
         let _held = std::net::TcpStream::connect(public_address).unwrap();
         assert_eq!(status(admin_address, "GET", "/livez", CLOSE), 200);
     })
@@ -390,10 +390,10 @@ async fn an_admin_listener_keeps_metrics_off_the_public_one() {
     task.await.unwrap().unwrap();
 }
 
-/// What other users can write to, they can replace.
+/// Other users with write access could replace files.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_cache_directory_of_other_users_is_refused() {
+async fn a_cache_directory_of_other_users_is_rejected() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let dir = tempfile::tempdir().unwrap();
@@ -420,13 +420,13 @@ async fn a_cache_directory_of_other_users_is_refused() {
         set_mode(&cache, mode);
         open(config()).await.unwrap();
     }
-    // A part of it counts as well.
+    // Subfolders are checked, too.
     let pages = cache.join("pages");
     set_mode(&pages, 0o777);
     let error = open(config()).await.unwrap_err();
     assert!(error.to_string().contains(&pages.display().to_string()), "{error}");
     set_mode(&pages, 0o755);
-    // Only root can give it to somebody else. Root itself may own it.
+    // Only root can change the owner. Root itself may own it.
     let somebody = Some(rustix::fs::Uid::from_raw(12345));
     if rustix::fs::chown(&cache, somebody, None).is_ok() {
         let error = open(config()).await.unwrap_err();
@@ -435,10 +435,10 @@ async fn a_cache_directory_of_other_users_is_refused() {
     }
 }
 
-/// The proxy makes directories that it accepts itself, whatever the umask is.
+/// The proxy creates folders that it accepts itself, independent of the umask.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_cache_directory_is_made_for_one_user() {
+async fn a_new_cache_directory_is_writable_only_by_its_owner() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let dir = tempfile::tempdir().unwrap();
@@ -461,7 +461,7 @@ mod program {
     use super::*;
     use crate::support::program::{program, run};
 
-    /// The program, where it serves, and the file of its log.
+    /// The program, its address, and its log file.
     struct Logged {
         _child: Child,
         events: Vec<serde_json::Value>,
@@ -484,7 +484,7 @@ mod program {
 
         /// Waits for an event.
         async fn wait(&mut self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-            let deadline = tokio::time::Instant::now() + PATIENCE;
+            let deadline = tokio::time::Instant::now() + TIMEOUT;
             loop {
                 let text = std::fs::read_to_string(&self.log).unwrap();
                 self.events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -496,7 +496,7 @@ mod program {
             }
         }
 
-        /// The address in the first event with this field.
+        /// Returns the address in the first event with this field.
         fn address(&self, field: &str) -> SocketAddr {
             self.events.iter().find_map(|event| event[field].as_str()).unwrap().parse().unwrap()
         }
@@ -530,7 +530,7 @@ mod program {
             assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
         })
         .await;
-        // A command that asks the proxy knows where.
+        // Commands that connect to the proxy use the right listener.
         let (public, admin) = (public.to_string(), admin.to_string());
         let env = [("PYPI_PROXY_LISTEN", &*public), ("PYPI_PROXY_ADMIN_LISTEN", &admin)];
         let (code, text) = run(dir.path(), &env, &["stats"]).await;
@@ -541,7 +541,7 @@ mod program {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn the_program_refuses_a_cache_directory_that_others_can_write_to() {
+    async fn the_program_rejects_a_cache_directory_writable_by_others() {
         use std::os::unix::fs::PermissionsExt as _;
 
         let dir = tempfile::tempdir().unwrap();
@@ -552,7 +552,7 @@ mod program {
         let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX)];
         for command in ["serve", "verify", "gc", "stats"] {
             let args = [command, "--listen", "127.0.0.1:0"];
-            let ended = tokio::time::timeout(PATIENCE, run(dir.path(), &env, &args)).await;
+            let ended = tokio::time::timeout(TIMEOUT, run(dir.path(), &env, &args)).await;
             let (code, text) = ended.expect("it does not serve");
             assert!(code == 1 && text.contains("is writable by other users"), "{command}: {code}: {text}");
         }

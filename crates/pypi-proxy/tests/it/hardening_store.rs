@@ -1,4 +1,4 @@
-//! Files whose pages offer no SHA-256: other hashes are verified, and content is bound to the index and URL that it came from.
+//! Files without SHA-256: other hashes are verified, and the content is bound to its index and URL.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,9 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512
 use bytes::Bytes;
 use pypi_proxy::serve::Config;
 
-use crate::support::proxy::{Running, start, start_with};
+use crate::support::proxy::{RunningProxy, start, start_with};
 use crate::support::source::content;
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
@@ -17,7 +17,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The hashes of a content. Of MD5 only that of the content of the tests is known here.
+/// Hash of some content. MD5 is only known for the content of these tests.
 fn hash(algorithm: &str, content: &[u8]) -> String {
     let algorithm = match algorithm {
         "sha1" => &SHA1_FOR_LEGACY_USE_ONLY,
@@ -34,16 +34,16 @@ fn hash(algorithm: &str, content: &[u8]) -> String {
 const GOOD: &[u8] = b"abc";
 const ALGORITHMS: [&str; 6] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 
-/// An index with one wheel, its metadata, and what the page says of both.
-async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, Running) {
+/// Index with one wheel and its metadata, listed with this page.
+async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, RunningProxy) {
     let page = page.into();
     let server = Server::start(move |path, _| {
         let page = page.clone();
         async move {
             let html = ("content-type", "text/html");
             match &*path {
-                "/simple/demo/" => answer(200, &[if is_json { JSON } else { html }], page),
-                _ => answer(200, &[], file),
+                "/simple/demo/" => respond(200, &[if is_json { JSON } else { html }], page),
+                _ => respond(200, &[], file),
             }
         }
     })
@@ -58,16 +58,16 @@ fn page(hashes: &serde_json::Value) -> String {
     serde_json::json!({"files": [file]}).to_string()
 }
 
-/// Whether a file came whole, and is stored.
-async fn is_served(proxy: &Running, name: &str) -> bool {
-    let answer = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
-    let is_whole = answer.status() == 200 && answer.bytes().await.is_ok_and(|bytes| bytes == GOOD);
+/// Returns whether a file was sent completely and is stored.
+async fn is_served(proxy: &RunningProxy, name: &str) -> bool {
+    let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
+    let is_whole = response.status() == 200 && response.bytes().await.is_ok_and(|bytes| bytes == GOOD);
     assert_eq!(proxy.store.stats().files, u64::from(is_whole), "{name}");
     is_whole
 }
 
 #[tokio::test]
-async fn whatever_hash_a_page_offers_is_verified() {
+async fn every_hash_algorithm_is_verified() {
     for algorithm in ALGORITHMS {
         for (of, is_good) in [(GOOD, true), (&b"abd"[..], false)] {
             let hash = hash(algorithm, of);
@@ -84,7 +84,7 @@ async fn whatever_hash_a_page_offers_is_verified() {
 }
 
 #[tokio::test]
-async fn the_strongest_of_several_hashes_counts() {
+async fn the_strongest_hash_is_verified() {
     for (at, weak) in ALGORITHMS.iter().enumerate() {
         for strong in &ALGORITHMS[at + 1..] {
             let hashes = serde_json::json!({*weak: hash(weak, GOOD), *strong: hash(strong, b"abd")});
@@ -98,7 +98,7 @@ async fn the_strongest_of_several_hashes_counts() {
 }
 
 #[tokio::test]
-async fn a_hash_that_is_none_is_not_checked() {
+async fn invalid_hashes_are_ignored() {
     for hashes in [
         serde_json::json!({}),
         serde_json::json!({"md5": "00"}),
@@ -110,9 +110,9 @@ async fn a_hash_that_is_none_is_not_checked() {
     }
 }
 
-/// Hashes other than SHA-256 are passed on in the HTML form, too.
+/// HTML pages contain hashes other than SHA-256, too.
 #[tokio::test]
-async fn the_html_form_has_the_hash_of_the_page() {
+async fn html_pages_contain_the_hash() {
     let hash = hash("sha512", GOOD);
     let (_server, proxy) = index(page(&serde_json::json!({"sha512": hash})), true, GOOD).await;
     let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
@@ -120,21 +120,21 @@ async fn the_html_form_has_the_hash_of_the_page() {
     assert!(html.contains(&format!("data-core-metadata=\"sha512={hash}\"")), "{html}");
 }
 
-/// An index of a wheel without a hash, with content of this length at whatever URL.
+/// Index with a wheel without a hash, with content of this length at every URL.
 async fn nameless(path: &'static str, len: usize) -> Server {
-    Server::start(move |asked, _| async move {
-        match &*asked {
+    Server::start(move |request, _| async move {
+        match &*request {
             "/simple/demo/" => {
-                answer(200, &[("content-type", "text/html")], format!("<a href=\"{path}/{WHEEL}\">x</a>"))
+                respond(200, &[("content-type", "text/html")], format!("<a href=\"{path}/{WHEEL}\">x</a>"))
             }
-            _ => answer(200, &[], content(len)),
+            _ => respond(200, &[], content(len)),
         }
     })
     .await
 }
 
 #[tokio::test]
-async fn a_file_without_a_hash_is_that_of_its_index() {
+async fn files_without_a_hash_are_bound_to_their_index() {
     let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
     let dir = tempfile::tempdir().unwrap();
     for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
@@ -144,15 +144,15 @@ async fn a_file_without_a_hash_is_that_of_its_index() {
         assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), content(len));
         proxy.stop().await;
     }
-    // What is stored is used again by its own index.
+    // The stored file is reused for its own index.
     assert_eq!(first.paths().iter().filter(|path| path.starts_with("/f/")).count(), 1);
 }
 
 #[tokio::test]
-async fn a_file_without_a_hash_is_that_of_its_url_and_of_what_its_page_says() {
+async fn files_without_a_hash_are_bound_to_their_url_and_page() {
     let number = Arc::new(AtomicUsize::new(0));
     let now = number.clone();
-    // Each page names another URL, or offers another hash that can't be checked here.
+    // Each page lists another URL, or a hash with an unsupported algorithm.
     let server = Server::start(move |path, _| {
         let number = now.load(Ordering::Relaxed);
         async move {
@@ -164,10 +164,10 @@ async fn a_file_without_a_hash_is_that_of_its_url_and_of_what_its_page_says() {
                         2 => format!("/g/{WHEEL}?token=2"),
                         _ => format!("/g/{WHEEL}?token=2#md5={}", hash("md5", GOOD)),
                     };
-                    answer(200, &[("content-type", "text/html")], format!("<a href=\"{link}\">x</a>"))
+                    respond(200, &[("content-type", "text/html")], format!("<a href=\"{link}\">x</a>"))
                 }
-                _ if number == 3 => answer(200, &[], GOOD),
-                _ => answer(200, &[], content(100 + number)),
+                _ if number == 3 => respond(200, &[], GOOD),
+                _ => respond(200, &[], content(100 + number)),
             }
         }
     })

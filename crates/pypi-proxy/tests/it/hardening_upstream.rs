@@ -1,13 +1,13 @@
-//! Where an index may lead the proxy to.
+//! Redirects and file URLs that an index may use.
 
 use std::time::Duration;
 
 use pypi_proxy::ProjectName;
 use pypi_proxy::upstream::{Config, Upstream, Validators};
 
-use crate::support::{Server, answer};
+use crate::support::{Server, respond};
 
-/// Where no index of this machine or a private network may lead to.
+/// Addresses that are forbidden for an index on this machine or in a private network.
 const FORBIDDEN: [&str; 5] = [
     "http://169.254.169.254/latest/meta-data",
     "http://[::ffff:169.254.169.254]/latest/meta-data",
@@ -17,14 +17,14 @@ const FORBIDDEN: [&str; 5] = [
 ];
 
 #[tokio::test]
-async fn a_private_index_leads_to_no_other_private_address() {
+async fn a_private_index_can_not_redirect_to_other_private_addresses() {
     let six = ProjectName::parse("six").unwrap();
     for place in FORBIDDEN {
         let index = Server::start(move |path, _| async move {
             match &*path {
-                // Over a second hop as well.
-                "/twice.whl" => answer(302, &[("location", "/once.whl")], ""),
-                _ => answer(302, &[("location", place)], ""),
+                // Also after a second redirect.
+                "/twice.whl" => respond(302, &[("location", "/once.whl")], ""),
+                _ => respond(302, &[("location", place)], ""),
             }
         })
         .await;
@@ -42,7 +42,7 @@ async fn a_private_index_leads_to_no_other_private_address() {
 }
 
 #[tokio::test]
-async fn a_name_of_this_machine_is_forbidden_for_an_index_elsewhere() {
+async fn a_remote_index_can_not_use_local_host_names() {
     for index in ["http://10.255.255.1/simple/", "http://packages.invalid/simple/"] {
         let upstream = Upstream::new(Config::new(index).unwrap()).unwrap();
         let six = ProjectName::parse("six").unwrap();
@@ -52,7 +52,7 @@ async fn a_name_of_this_machine_is_forbidden_for_an_index_elsewhere() {
     }
 }
 
-/// An HTTP proxy of the environment whose name has a private address is used, and what it passes on is checked by URL.
+/// An HTTP proxy from the environment with a private address is allowed; requests through it are checked by URL.
 #[cfg(feature = "cli")]
 #[tokio::test(flavor = "multi_thread")]
 async fn addresses_are_checked_behind_an_http_proxy() {
@@ -68,10 +68,10 @@ async fn addresses_are_checked_behind_an_http_proxy() {
                     ("six-3.0.whl", "http://localhost/six-3.0.whl"),
                     ("six-4.0.whl", "http://files.invalid/six-4.0.whl"),
                 ];
-                answer(200, &[JSON], page("six", &files).replace("\"size\":1", "\"size\":6"))
+                respond(200, &[JSON], page("six", &files).replace("\"size\":1", "\"size\":6"))
             }
-            "/moved" => answer(302, &[("location", "http://169.254.169.254/")], ""),
-            _ => answer(200, &[], "passed"),
+            "/moved" => respond(302, &[("location", "http://169.254.169.254/")], ""),
+            _ => respond(200, &[], "passed"),
         }
     })
     .await;
@@ -87,8 +87,8 @@ async fn addresses_are_checked_behind_an_http_proxy() {
     for (file, status) in
         [("six-1.0.whl", 403), ("six-2.0.whl", 403), ("six-3.0.whl", 403), ("six-4.0.whl", 200)]
     {
-        let answer = client.get(format!("{}/simple/six/{file}", served.url)).send().await.unwrap();
-        assert_eq!(answer.status(), status, "{file}");
+        let response = client.get(format!("{}/simple/six/{file}", served.url)).send().await.unwrap();
+        assert_eq!(response.status(), status, "{file}");
     }
     assert_eq!(proxy.paths(), ["/simple/six/", "/moved", "/six-4.0.whl"]);
     served.kill().await;

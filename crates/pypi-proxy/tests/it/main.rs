@@ -1,7 +1,7 @@
 //! The integration tests, in one program.
 
-#[path = "../support/page_twin.rs"]
-mod page_twin;
+#[path = "../support/page_model.rs"]
+mod page_model;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -11,13 +11,14 @@ mod access_program;
 mod access_rules;
 mod bucket;
 mod clients;
-mod compat_originals;
+mod compat;
 mod config_discover;
 mod config_settings;
 mod deploy;
 mod faults_disk;
 mod faults_program;
 mod faults_upstream;
+mod file_facts;
 mod fleet;
 mod hardening_cache;
 mod hardening_chunks;
@@ -27,7 +28,6 @@ mod hardening_pages;
 mod hardening_serve;
 mod hardening_store;
 mod hardening_upstream;
-mod learn;
 mod metadata;
 mod observe;
 mod page_html;

@@ -1,4 +1,4 @@
-//! Metadata of wheels, of an index that has nothing but links.
+//! Metadata extracted from wheels of an index that only has links.
 
 use std::io::Read as _;
 
@@ -7,37 +7,37 @@ use pypi_proxy::ByteRange;
 use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
-use crate::support::proxy::{Running, start};
+use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::content;
 use crate::support::wheel::archive;
-use crate::support::{Server, answer};
+use crate::support::{Server, respond};
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n";
 
-/// An index of one wheel, which knows ranges or not.
-async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server, Running) {
+/// Index with one wheel, with or without support for ranges.
+async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server, RunningProxy) {
     let wheel = Bytes::from(wheel);
     let server = Server::start(move |path, headers| {
         let wheel = wheel.clone();
         async move {
             if path.ends_with('/') {
-                return answer(
+                return respond(
                     200,
                     &[("content-type", "text/html")],
                     format!("<a href=\"/f/{name}\">{name}</a>"),
                 );
             }
             if !path.ends_with(".whl") {
-                return answer(404, &[], "");
+                return respond(404, &[], "");
             }
             let range = headers.get("range").filter(|_| has_ranges).map(|range| range.to_str().unwrap());
             match range.map(|range| ByteRange::parse(range, wheel.len() as u64)) {
                 Some(ByteRange::Part { start, end }) => {
                     let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
                     let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    answer(206, &[("content-range", &place)], part)
+                    respond(206, &[("content-range", &place)], part)
                 }
-                _ => answer(200, &[], wheel),
+                _ => respond(200, &[], wheel),
             }
         }
     })
@@ -46,7 +46,7 @@ async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server,
     (server, proxy)
 }
 
-async fn metadata(proxy: &Running, name: &str) -> (u16, Bytes) {
+async fn metadata(proxy: &RunningProxy, name: &str) -> (u16, Bytes) {
     let response = proxy.get(&format!("/simple/demo/{name}.metadata"), &[]).await;
     (response.status().as_u16(), response.bytes().await.unwrap_or_default())
 }
@@ -54,7 +54,7 @@ async fn metadata(proxy: &Running, name: &str) -> (u16, Bytes) {
 const NAME: &str = "Demo-1.0-py3-none-any.whl";
 
 #[tokio::test]
-async fn they_are_read_out_of_the_end_of_the_wheel() {
+async fn metadata_is_read_from_the_end_of_the_wheel() {
     let large = content(2_000_000);
     for (method, folder) in [
         (CompressionMethod::STORE, "demo-1.0.dist-info/METADATA"),
@@ -68,7 +68,7 @@ async fn they_are_read_out_of_the_end_of_the_wheel() {
         ];
         let (server, proxy) = index(NAME, archive(&files, method), true).await;
         let page = proxy.get("/simple/demo/", &[]).await.text().await.unwrap();
-        // Without a hash on the page, nobody knows whether it is still the same wheel the next time.
+        // Without a hash on the page, the wheel could be another one next time.
         assert!(!page.contains("metadata"), "{page}");
         assert_eq!(metadata(&proxy, NAME).await, (200, TEXT.into()));
         // The page, and the end of the wheel.
@@ -80,7 +80,7 @@ async fn they_are_read_out_of_the_end_of_the_wheel() {
 }
 
 #[tokio::test]
-async fn more_of_the_wheel_is_asked_for_where_it_is_needed() {
+async fn further_ranges_of_the_wheel_are_fetched_as_needed() {
     let large = content(1_000_000);
     let files: [(&str, &[u8]); 2] = [("demo-1.0.dist-info/METADATA", TEXT), ("demo/large.bin", &large)];
     let (server, proxy) = index(NAME, archive(&files, CompressionMethod::STORE), true).await;
@@ -92,7 +92,7 @@ async fn more_of_the_wheel_is_asked_for_where_it_is_needed() {
 }
 
 #[tokio::test]
-async fn a_list_of_files_that_is_longer_than_the_end_is_read_whole() {
+async fn a_central_directory_larger_than_the_tail_is_read_completely() {
     let names: Vec<String> =
         (0..3000).map(|number| format!("demo/module_with_a_long_name_{number:06}.py")).collect();
     let mut files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"pass"[..])).collect();
@@ -103,7 +103,7 @@ async fn a_list_of_files_that_is_longer_than_the_end_is_read_whole() {
 }
 
 #[tokio::test]
-async fn what_is_no_wheel_has_no_metadata() {
+async fn invalid_wheels_have_no_metadata() {
     let good = archive(&[("demo-1.0.dist-info/METADATA", TEXT)], CompressionMethod::STORE);
     let other = archive(
         &[("other-1.0.dist-info/METADATA", TEXT), ("x/demo-1.0.dist-info/METADATA", TEXT)],
@@ -124,7 +124,7 @@ async fn what_is_no_wheel_has_no_metadata() {
 }
 
 #[tokio::test]
-async fn they_are_coded_as_the_client_accepts_it() {
+async fn metadata_is_compressed_as_the_client_accepts() {
     let text: Vec<u8> = TEXT.iter().copied().chain(b"Keywords: something\n".repeat(200)).collect();
     let wheel = archive(&[("demo-1.0.dist-info/METADATA", &text)], CompressionMethod::DEFLATE);
     let (_server, proxy) = index(NAME, wheel, true).await;
@@ -134,12 +134,12 @@ async fn they_are_coded_as_the_client_accepts_it() {
     for (accepted, coding) in
         [("gzip", Some("gzip")), ("gzip, zstd", Some("zstd")), ("deflate", Some("deflate")), ("br", None)]
     {
-        let answer = proxy.get(&path, &[("accept-encoding", accepted)]).await;
-        let field = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
-        assert_eq!((answer.status().as_u16(), field("content-encoding").as_deref()), (200, coding));
+        let response = proxy.get(&path, &[("accept-encoding", accepted)]).await;
+        let field = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!((response.status().as_u16(), field("content-encoding").as_deref()), (200, coding));
         assert_eq!(field("vary").as_deref(), Some("Accept-Encoding"));
         let (tag, len) = (field("etag").unwrap(), field("content-length").unwrap());
-        let body = answer.bytes().await.unwrap();
+        let body = response.bytes().await.unwrap();
         assert_eq!(len, body.len().to_string());
         let mut plain = Vec::new();
         match coding {
@@ -149,15 +149,15 @@ async fn they_are_coded_as_the_client_accepts_it() {
             None => (&*body).read_to_end(&mut plain).unwrap(),
         };
         assert_eq!(plain, text, "{accepted}");
-        let answer = proxy.get(&path, &[("accept-encoding", accepted), ("if-none-match", &tag)]).await;
-        assert_eq!(answer.status(), 304);
+        let response = proxy.get(&path, &[("accept-encoding", accepted), ("if-none-match", &tag)]).await;
+        assert_eq!(response.status(), 304);
         tags.push(tag);
     }
     tags.sort();
     tags.dedup();
     assert_eq!(tags.len(), 4, "each coding has a tag of its own");
-    // A range is one of the text itself.
-    let answer = proxy.get(&path, &[("accept-encoding", "gzip"), ("range", "bytes=0-15")]).await;
-    assert!(answer.status() == 206 && !answer.headers().contains_key("content-encoding"));
-    assert_eq!(answer.bytes().await.unwrap(), text[..16]);
+    // A range applies to the uncompressed text.
+    let response = proxy.get(&path, &[("accept-encoding", "gzip"), ("range", "bytes=0-15")]).await;
+    assert!(response.status() == 206 && !response.headers().contains_key("content-encoding"));
+    assert_eq!(response.bytes().await.unwrap(), text[..16]);
 }

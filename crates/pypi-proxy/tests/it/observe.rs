@@ -1,4 +1,4 @@
-//! What the proxy tells of itself: metrics, health, and the page for people as it comes.
+//! Metrics, health, readiness, and the status page.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use crate::support;
 use crate::support::exposition::{Samples, parse};
-use crate::support::proxy::{Running, start};
+use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
-/// An index with one project, whose page has a tag.
+/// Index with one project, whose page has an entity tag.
 async fn index() -> Server {
     Server::start(|path, headers| async move {
         let file = |name: &str, sha256: String| {
@@ -30,32 +30,32 @@ async fn index() -> Server {
             })
         };
         match &*path {
-            "/simple/demo/" if headers.contains_key("if-none-match") => answer(304, &[], ""),
+            "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
             "/simple/demo/" => {
                 let sha256 = digest_of(&content(1000)).to_string();
                 let files = [file("demo-1.0-py3-none-any.whl", sha256), file("bad-1.0-py3-none-any.whl", "1".repeat(64))];
                 let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                answer(200, &[JSON, ("etag", "\"1\"")], page.to_string())
+                respond(200, &[JSON, ("etag", "\"1\"")], page.to_string())
             }
-            "/simple/down/" => answer(503, &[], ""),
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
-            _ => answer(404, &[], ""),
+            "/simple/down/" => respond(503, &[], ""),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
 }
 
-async fn metrics(proxy: &Running) -> Samples {
-    let answer = proxy.get("/metrics", &[]).await;
-    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
-    parse(&answer.text().await.unwrap())
+async fn metrics(proxy: &RunningProxy) -> Samples {
+    let response = proxy.get("/metrics", &[]).await;
+    assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    parse(&response.text().await.unwrap())
 }
 
-/// What is counted when an answer has ended may come a moment after the client has it.
-async fn settle(proxy: &Running) -> Samples {
+/// Waits until all other requests have ended, because some counters change shortly after the client has the response.
+async fn settle(proxy: &RunningProxy) -> Samples {
     loop {
         let samples = metrics(proxy).await;
-        // This request is one.
+        // This request itself.
         if samples["pypi_proxy_http_requests_in_flight"] <= 1.0 {
             return samples;
         }
@@ -64,22 +64,22 @@ async fn settle(proxy: &Running) -> Samples {
 }
 
 #[tokio::test]
-async fn everything_is_counted() {
+async fn requests_and_downloads_are_counted() {
     let index = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let get = async |path: &str| drop(proxy.get(path, &[]).await.bytes().await);
     for path in ["/simple/demo/", "/simple/demo/", WHEEL, WHEEL, "/simple/none/", "/simple/none/", "/x"] {
         get(path).await;
     }
-    // It depends on when the connection breaks whether the client gets the head of this answer.
+    // Depending on when the connection breaks, the client may not receive a response header.
     let bad = proxy.client.get(proxy.url("/simple/demo/bad-1.0-py3-none-any.whl")).send().await;
     if let Ok(bad) = bad {
         assert!(bad.bytes().await.is_err());
     }
     get("/simple/down/").await;
     proxy.get(WHEEL, &[("range", "bytes=0-99")]).await.bytes().await.unwrap();
-    proxy.ask(Method::HEAD, WHEEL, &[]).await;
-    proxy.ask(Method::DELETE, "/cache/list", &[]).await;
+    proxy.send(Method::HEAD, WHEEL, &[]).await;
+    proxy.send(Method::DELETE, "/cache/list", &[]).await;
     let samples = settle(&proxy).await;
     for (name, value) in [
         (r#"http_requests_total{route="project",code="2xx"}"#, 2.0),
@@ -128,7 +128,7 @@ async fn everything_is_counted() {
 
 #[tokio::test]
 #[expect(clippy::float_cmp, reason = "they are counts")]
-async fn a_page_that_has_not_changed_is_revalidated() {
+async fn an_unchanged_page_is_revalidated() {
     let index = index().await;
     let proxy = support::proxy::start_with(
         &[index.url("/simple")],
@@ -152,9 +152,7 @@ async fn promtool_accepts_the_metrics() {
     let version =
         Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !version.is_ok_and(|status| status.success()) {
-        // Past the capture of the test harness, which shows the output of failing tests only.
-        let _ =
-            writeln!(std::io::stderr(), "skipped: promtool_accepts_the_metrics, for there is no promtool");
+        support::skip("promtool_accepts_the_metrics, because promtool is not available");
         return;
     }
     let index = index().await;
@@ -175,17 +173,17 @@ async fn promtool_accepts_the_metrics() {
 }
 
 #[tokio::test]
-async fn health_has_the_members_of_both_originals() {
+async fn health_has_the_fields_of_groxpi_and_proxpi() {
     let index = index().await;
     let secret = index.url("/simple").replace("http://", "http://reader:hunter2@");
     let proxy = start(&[secret, index.url("/other")], Config::new().admin_token("hunter3".to_owned())).await;
     proxy.get("/simple/demo/", &[]).await;
-    let answer = proxy.get("/health", &[]).await;
+    let response = proxy.get("/health", &[]).await;
     assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["content-type"]),
+        (response.status().as_u16(), &response.headers()["content-type"]),
         (200, &"application/json".parse().unwrap())
     );
-    let health: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    let health: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&health["status"], &health["data"]["state"]), (&"success".into(), &"ok".into()));
     assert!(health["timestamp"].as_u64().unwrap() > 1_700_000_000);
     let data = &health["data"];
@@ -200,7 +198,7 @@ async fn health_has_the_members_of_both_originals() {
     }
 
     proxy.get("/simple/down/", &[]).await;
-    // What was told holds for the rest of the second.
+    // Responses are reused for the rest of the second.
     let degraded = loop {
         let health = proxy.json("/health", &[]).await;
         if health["data"]["state"] == "degraded" {
@@ -210,25 +208,24 @@ async fn health_has_the_members_of_both_originals() {
     };
     let reasons = degraded["data"]["reasons"].as_array().unwrap();
     assert_eq!(reasons.len(), 1, "{reasons:?}");
-    // The page is made anew every second.
+    // The page is rendered at most once per second.
     while !proxy.get("/", &[]).await.text().await.unwrap().contains("Degraded: an index fails") {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 #[tokio::test]
-async fn it_is_ready_when_an_index_answers_or_a_page_is_kept() {
+async fn ready_if_an_index_responds_or_a_page_is_cached() {
     let is_up = Arc::new(AtomicBool::new(true));
     let own = is_up.clone();
-    let index =
-        Server::start(move |_, _| {
-            let is_up = own.load(Ordering::Relaxed);
-            async move {
-                if is_up { answer(200, &[JSON], support::page("demo", &[])) } else { answer(503, &[], "") }
-            }
-        })
-        .await;
-    // Nobody has asked for anything yet: it asks by itself, once for all who want to know.
+    let index = Server::start(move |_, _| {
+        let is_up = own.load(Ordering::Relaxed);
+        async move {
+            if is_up { respond(200, &[JSON], support::page("demo", &[])) } else { respond(503, &[], "") }
+        }
+    })
+    .await;
+    // Without earlier requests, one probe is sent for all clients.
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     for _ in 0..3 {
         let ready = proxy.get("/readyz", &[]).await;
@@ -240,10 +237,10 @@ async fn it_is_ready_when_an_index_answers_or_a_page_is_kept() {
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let ready = proxy.get("/readyz", &[]).await;
     assert_eq!(ready.status(), 503);
-    assert_eq!(ready.text().await.unwrap(), "no index answers, and no page is kept\n");
+    assert_eq!(ready.text().await.unwrap(), "no index responds and no page is cached\n");
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 
-    // A page that is kept is enough.
+    // A cached page is enough.
     is_up.store(true, Ordering::Relaxed);
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     proxy.get("/simple/demo/", &[]).await;
@@ -254,36 +251,36 @@ async fn it_is_ready_when_an_index_answers_or_a_page_is_kept() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn it_is_not_ready_if_the_cache_cannot_be_written() {
+async fn not_ready_if_the_cache_is_not_writable() {
     let index = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
-    // Whoever may do everything can write to a folder that nobody may write to, but not to one that is none.
+    // Root can write to read-only folders, but not to a file in place of a folder.
     let partial = proxy.dir().join("cache/partial");
     std::fs::remove_dir(&partial).unwrap();
     std::fs::write(&partial, "").unwrap();
     let ready = proxy.get("/readyz", &[]).await;
     assert_eq!(
         (ready.status().as_u16(), ready.text().await.unwrap()),
-        (503, "the folder of the cache can't be written\n".to_owned())
+        (503, "the cache directory is not writable\n".to_owned())
     );
     let health = proxy.json("/health", &[]).await;
-    assert_eq!(health["data"]["reasons"][0], "the folder of the cache can't be written");
+    assert_eq!(health["data"]["reasons"][0], "the cache directory is not writable");
 }
 
 #[tokio::test]
-async fn the_page_for_people_needs_no_script_and_allows_no_other() {
+async fn the_status_page_works_without_scripts_and_has_a_strict_policy() {
     let index = index().await;
     let proxy = start(&[index.url("/a&b'c/simple")], Config::new()).await;
     proxy.get("/simple/", &[]).await;
     for path in ["/", "/status"] {
-        let answer = proxy.get(path, &[]).await;
-        assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
-        assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
-        let policy = answer.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        let response = proxy.get(path, &[]).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
         assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
-        let page = answer.text().await.unwrap();
-        // What both originals link to, relative to wherever the proxy is.
+        let page = response.text().await.unwrap();
+        // Links of groxpi and proxpi, relative so that they work below any path.
         for link in ["simple/", "index/", "health", "metrics"] {
             assert!(page.contains(&format!("<a href=\"{link}\">")), "{link}");
         }
@@ -303,7 +300,7 @@ async fn the_page_for_people_needs_no_script_and_allows_no_other() {
     let moved = proxy.get("/status/", &[]).await;
     assert_eq!((moved.status().as_u16(), moved.headers()["location"].to_str().unwrap()), (308, "../status"));
     let view = proxy.json("/status.json", &[]).await;
-    assert_eq!(view["tables"]["indexes"][0]["cells"][2], "answers");
-    let head = proxy.ask(Method::HEAD, "/", &[]).await;
+    assert_eq!(view["tables"]["indexes"][0]["cells"][2], "responds");
+    let head = proxy.send(Method::HEAD, "/", &[]).await;
     assert!(head.headers().contains_key("content-length"));
 }

@@ -1,4 +1,4 @@
-//! Pages of projects in HTML: what mirrors write, and what clients get.
+//! Project pages in HTML: parsing those of mirrors, and rendering.
 
 use pypi_proxy::{Metadata, Page};
 
@@ -9,7 +9,7 @@ fn page(document: &str) -> Page {
 const SHA: &str = "1e61c37477a1626458e36f7b1d82aa5c9b094fa4802892072e49de9c60c4c926";
 
 #[test]
-fn links_of_mirrors_are_read_whatever_their_form() {
+fn links_of_various_mirrors_are_parsed() {
     let page = page(&format!(
         r#"<html><head><meta name="pypi:repository-version" content="1.3"><meta name='pypi:project-status' content='archived'>
         <title>Index of /six</title></head><body>
@@ -39,7 +39,7 @@ fn links_of_mirrors_are_read_whatever_their_form() {
     assert!(matches!(files[1].metadata, Metadata::Present(Some(_))));
     assert_eq!(files[2].metadata, Metadata::Present(None));
     assert_eq!(files[2].provenance.as_deref(), Some("https://example.org/p"));
-    let json = json::from_slice::<json::Value>(page.json()).unwrap();
+    let json = tightwire_json::from_slice::<tightwire_json::Value>(page.json()).unwrap();
     assert_eq!(
         (&json["meta"]["api-version"], &json["project-status"]["status"]),
         (&"1.0".into(), &"archived".into())
@@ -55,14 +55,14 @@ fn a_base_makes_urls_absolute() {
 }
 
 #[test]
-fn another_version_is_refused() {
+fn unsupported_versions_are_rejected() {
     assert!(
         Page::from_html(br#"<meta name="pypi:repository-version" content="2.0">"#).unwrap_err().is_page()
     );
 }
 
 #[test]
-fn what_is_written_is_read_back_and_harmless() {
+fn rendered_html_round_trips_and_is_escaped() {
     let upstream = format!(
         r#"{{"name": "a<script>", "project-status": {{"status": "quarantined", "reason": "\"<>&"}}, "files": [
           {{"filename": "a-1.0.tar.gz", "url": "u", "hashes": {{"sha256": "{SHA}"}}, "requires-python": "\"><script>alert('1')</script>",
@@ -80,5 +80,8 @@ fn what_is_written_is_read_back_and_harmless() {
     for (first, second) in page.files().zip(again.files()) {
         assert_eq!((first.name(), first.details()), (second.name(), second.details()));
     }
-    assert_eq!(json::from_slice::<json::Value>(again.json()).unwrap()["project-status"]["reason"], "\"<>&");
+    assert_eq!(
+        tightwire_json::from_slice::<tightwire_json::Value>(again.json()).unwrap()["project-status"]["reason"],
+        "\"<>&"
+    );
 }

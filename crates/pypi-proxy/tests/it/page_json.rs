@@ -1,22 +1,22 @@
-//! Pages of projects in JSON: what is passed on, what is replaced, what is refused.
+//! Project pages in JSON: preserved, replaced and rejected fields.
 
-use json::Value;
 use proptest::prelude::*;
 use pypi_proxy::{ApiVersion, Metadata, Page};
+use tightwire_json::Value;
 
-use crate::page_twin;
+use crate::page_model;
 
 fn page(document: &str) -> Page {
     Page::from_json(document.as_bytes().to_vec()).unwrap_or_else(|error| panic!("{document}: {error}"))
 }
 
 fn value(page: &Page) -> Value {
-    json::from_slice(page.json())
+    tightwire_json::from_slice(page.json())
         .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(page.json())))
 }
 
 #[test]
-fn all_that_an_upstream_tells_is_passed_on_but_the_url() {
+fn all_fields_except_the_url_are_preserved() {
     let upstream = r#" {"meta" : {"api-version": "1.4", "_last-serial": 77, "tracks": ["https://example.org/simple/a/"]},
         "name": "Über", "alternate-locations": [], "project-status": {"status": "active"}, "versions": ["1.0", "2.0"],
         "files": [
@@ -24,7 +24,7 @@ fn all_that_an_upstream_tells_is_passed_on_but_the_url() {
            "yanked": "broken \"build\"", "x": {"url": "https://example.org/kept"}},
           {"size": 7, "url":"../../y/b.whl?token=1", "filename":"a-2.0-py3-none-any.whl", "hashes":{}, "core-metadata": {"sha256": "11"}}
         ] , "own": null } "#;
-    let mut expected: Value = json::from_str(upstream).unwrap();
+    let mut expected: Value = tightwire_json::from_str(upstream).unwrap();
     expected["files"][0]["url"] = "a-1.0.tar.gz".into();
     expected["files"][1]["url"] = "a-2.0-py3-none-any.whl".into();
     let page = page(upstream);
@@ -39,7 +39,7 @@ fn all_that_an_upstream_tells_is_passed_on_but_the_url() {
 }
 
 #[test]
-fn what_is_told_of_a_file_is_read() {
+fn known_fields_of_a_file_are_parsed() {
     let sha = "0123456789abcdefABCDEF".to_owned() + &"0".repeat(42);
     let page = page(&format!(
         r#"{{"files": [{{"filename":"a-1.whl","url":"u","hashes":{{"md5":"x","sha256":"{sha}"}},"size":34,"requires-python":">=3",
@@ -80,7 +80,7 @@ fn a_file_without_hashes_gets_an_empty_object() {
 }
 
 #[test]
-fn files_that_can_not_be_used_are_left_out() {
+fn invalid_files_are_skipped() {
     let page = page(
         r#"{"files":[{"filename":"../a","url":"u"},{"filename":"a-1.whl","url":"u"},{"filename":".tmp","url":"u"},
            {"filename":"a-2.whl","url":""},{"filename":"a-3.whl","url":"a\u0000b"},{"filename":"a%2f","url":"u"}]}"#,
@@ -90,7 +90,7 @@ fn files_that_can_not_be_used_are_left_out() {
 }
 
 #[test]
-fn what_is_no_page_of_version_1_is_refused() {
+fn other_documents_than_pages_of_version_1_are_rejected() {
     let wrong = [
         "",
         "[]",
@@ -130,7 +130,7 @@ fn a_newer_version_is_passed_on_as_the_newest_known() {
 prop_compose! {
     fn file()(name in "[a-z]{1,12}-[0-9]\\.whl", url in "[!-~]{1,40}", size: Option<u32>, has_hashes: bool, url_first: bool,
               more in proptest::option::of("[ -~äß\\\\\"]{0,20}")) -> Value {
-        let mut file = json::Map::new();
+        let mut file = tightwire_json::Map::new();
         if url_first {
             file.insert("url".into(), url.clone().into());
         }
@@ -150,11 +150,11 @@ prop_compose! {
 }
 
 proptest! {
-    /// The rewriting in place against one of values.
+    /// Compares rewriting in place with parsing and serializing.
     #[test]
-    fn a_page_is_rewritten_as_its_value_would_be(files in proptest::collection::vec(file(), 0..8), pretty: bool) {
+    fn rewriting_matches_a_parse_and_serialize_model(files in proptest::collection::vec(file(), 0..8), pretty: bool) {
         let upstream = serde_json::json!({"files": files, "name": "a", "x": {"y": []}});
-        let document = if pretty { json::to_vec_pretty(&upstream, "  ") } else { json::to_vec(&upstream) }.unwrap();
+        let document = if pretty { tightwire_json::to_vec_pretty(&upstream, "  ") } else { tightwire_json::to_vec(&upstream) }.unwrap();
         let mut expected = upstream;
         expected["meta"] = serde_json::json!({"api-version": "1.0"});
         for file in expected["files"].as_array_mut().unwrap() {
@@ -172,25 +172,25 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_page_or_an_error(document in proptest::collection::vec(any::<u8>(), 0..64)) {
-        page_twin::json(&document);
-        page_twin::html(&document);
+    fn arbitrary_bytes_do_not_panic(document in proptest::collection::vec(any::<u8>(), 0..64)) {
+        page_model::json(&document);
+        page_model::html(&document);
     }
 
     #[test]
-    fn any_json_is_a_page_or_an_error(
+    fn arbitrary_json_does_not_panic(
         document in r#"\{"files":\[(\{"filename":"a-1.whl","url":"[a-z/:]{0,5}"(,"[a-z-]{0,9}":[0-9a-z"{}\[\],:]{0,9}){0,2}\},?){0,3}\](,"[a-z]{0,3}":[0-9"a-z\\]{0,6})?\}"#,
     ) {
-        page_twin::json(document.as_bytes());
+        page_model::json(document.as_bytes());
     }
 
     #[test]
-    fn any_links_are_a_page_or_an_error(document in r#"(<a href=["']?[a-z0-9./#%&=-]{0,12}["']?( data-[a-z-]{0,14}(="?[a-z&;<>=]{0,6}"?)?){0,2}>?[a-z<]{0,3}(</a>)?){0,4}"#) {
-        page_twin::html(document.as_bytes());
+    fn arbitrary_links_do_not_panic(document in r#"(<a href=["']?[a-z0-9./#%&=-]{0,12}["']?( data-[a-z-]{0,14}(="?[a-z&;<>=]{0,6}"?)?){0,2}>?[a-z<]{0,3}(</a>)?){0,4}"#) {
+        page_model::html(document.as_bytes());
     }
 
     #[test]
-    fn any_header_has_an_answer(value in "[a-z0-9*/+;=., -]{0,40}", len: u64) {
-        page_twin::headers(&value, len);
+    fn arbitrary_headers_do_not_panic(value in "[a-z0-9*/+;=., -]{0,40}", len: u64) {
+        page_model::headers(&value, len);
     }
 }

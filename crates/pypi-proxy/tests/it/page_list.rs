@@ -5,7 +5,8 @@ use pypi_proxy::ProjectList;
 fn list(names: &[&str]) -> ProjectList {
     let projects: Vec<_> =
         names.iter().map(|name| serde_json::json!({"name": name, "_last-serial": 1})).collect();
-    ProjectList::from_json(json::to_vec(&serde_json::json!({"projects": projects})).unwrap()).unwrap()
+    ProjectList::from_json(tightwire_json::to_vec(&serde_json::json!({"projects": projects})).unwrap())
+        .unwrap()
 }
 
 fn names(list: &ProjectList) -> Vec<&str> {
@@ -13,7 +14,7 @@ fn names(list: &ProjectList) -> Vec<&str> {
 }
 
 #[test]
-fn a_list_is_passed_on_as_it_came() {
+fn lists_are_passed_on_unchanged() {
     let upstream = br#" {"projects": [ {"_last-serial": 5, "name" : "Foo.Bar"} ], "meta": {"api-version": "1.1", "x": 1}} "#;
     let list = ProjectList::from_json(upstream.to_vec()).unwrap();
     assert_eq!(list.json()[..], upstream[..]);
@@ -21,7 +22,7 @@ fn a_list_is_passed_on_as_it_came() {
 }
 
 #[test]
-fn what_is_no_list_is_refused() {
+fn invalid_lists_are_rejected() {
     let wrong = [
         "",
         "{}",
@@ -40,22 +41,22 @@ fn what_is_no_list_is_refused() {
 }
 
 #[test]
-fn links_are_read() {
+fn html_lists_are_parsed() {
     let html = br#"<a href="/simple/foo-bar/">Foo.Bar</a><a href="six">six</a><a href="../">up</a><a href="b/?x=1#y">b</a><a>c</a>"#;
     let list = ProjectList::from_html(html).unwrap();
     assert_eq!(names(&list), ["foo-bar", "six", "b"]);
-    let json: json::Value = json::from_slice(list.json()).unwrap();
+    let json: tightwire_json::Value = tightwire_json::from_slice(list.json()).unwrap();
     assert_eq!(json["projects"][2]["name"], "b");
 }
 
 #[test]
-fn lists_are_merged_by_normal_names() {
+fn lists_are_merged_by_normalized_names() {
     let merged = ProjectList::merge([&list(&["Zope", "foo.bar", "a"]), &list(&["Foo_Bar", "b"])]).unwrap();
     assert_eq!(names(&merged), ["a", "b", "foo.bar", "Zope"]);
 }
 
 #[test]
-fn the_html_of_a_list_is_read_back() {
+fn html_lists_round_trip() {
     let long: Vec<String> = (0..3000).map(|number| format!("p{number:05}")).collect();
     let list = list(&long.iter().map(String::as_str).collect::<Vec<_>>());
     let html: Vec<u8> = list.html().flatten().collect();
@@ -63,7 +64,7 @@ fn the_html_of_a_list_is_read_back() {
 }
 
 #[test]
-fn a_million_projects_take_a_few_bytes_each() {
+fn a_million_projects_fit_in_little_memory() {
     let mut document = br#"{"meta":{"api-version":"1.0"},"projects":["#.to_vec();
     for number in 0..100_000 {
         if number > 0 {

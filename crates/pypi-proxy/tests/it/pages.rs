@@ -1,17 +1,17 @@
-//! What is kept of the pages of indexes, and for how long.
+//! Page cache: lifetimes, stale pages, persistence and merging.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use pypi_proxy::pages::{Config, Pages, Verdict};
+use pypi_proxy::page_cache::{CacheStatus, Config, PageCache};
 use pypi_proxy::upstream::{self, Upstream};
 use pypi_proxy::{Coding, Error, Form, ProjectName};
 use tokio::sync::Notify;
 
-use crate::support::proxy::PATIENCE;
-use crate::support::{JSON, Server, answer, page};
+use crate::support::proxy::TIMEOUT;
+use crate::support::{JSON, Server, page, respond};
 
 fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
@@ -19,44 +19,44 @@ fn name(text: &str) -> ProjectName {
 
 fn index(server: &Server, ttl: Duration) -> Arc<Upstream> {
     let config = upstream::Config::new(&server.url("/simple")).unwrap().ttl(ttl);
-    Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap())
+    Arc::new(Upstream::new(config.read_timeout(TIMEOUT)).unwrap())
 }
 
-fn pages(server: &Server, ttl: Duration, config: Config) -> Pages {
-    Pages::new(vec![index(server, ttl)], config)
+fn pages(server: &Server, ttl: Duration, config: Config) -> PageCache {
+    PageCache::new(vec![index(server, ttl)], config)
 }
 
-async fn json(pages: &Pages, project: &str) -> Result<(serde_json::Value, Verdict), Error> {
+async fn json(pages: &PageCache, project: &str) -> Result<(serde_json::Value, CacheStatus), Error> {
     let served = pages.project(&name(project)).await?;
-    let variant = served.entry.variant(Form::Json, Coding::Identity).await;
-    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.verdict))
+    let variant = served.page.variant(Form::Json, Coding::Identity).await;
+    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.status))
 }
 
 const LONG: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
-async fn a_page_is_asked_for_once_however_many_want_it() {
+async fn concurrent_requests_share_one_fetch() {
     let server = Server::start(|_, _| async {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        answer(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]))
+        respond(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]))
     })
     .await;
     let pages = pages(&server, LONG, Config::new());
     let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
     assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
-    assert_eq!(json(&pages, "six").await.unwrap().1, Verdict::Hit);
+    assert_eq!(json(&pages, "six").await.unwrap().1, CacheStatus::Hit);
     assert_eq!(server.paths(), ["/simple/six/"]);
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_stops_it_for_nobody() {
+async fn a_disconnected_client_does_not_cancel_a_fetch() {
     let gone = Arc::new(Notify::new());
     let wait = gone.clone();
     let server = Server::start(move |_, _| {
         let wait = wait.clone();
         async move {
             wait.notified().await;
-            answer(200, &[JSON], page("six", &[]))
+            respond(200, &[JSON], page("six", &[]))
         }
     })
     .await;
@@ -69,42 +69,42 @@ async fn a_client_that_goes_away_stops_it_for_nobody() {
 }
 
 #[tokio::test]
-async fn a_stale_page_is_served_while_the_index_is_asked_whether_it_changed() {
+async fn a_stale_page_is_served_while_revalidating() {
     let count = Arc::new(AtomicUsize::new(0));
     let server = Server::start(move |_, headers| {
         let first = count.fetch_add(1, Ordering::Relaxed) == 0;
         async move {
             if headers.get("if-none-match").is_some_and(|etag| etag == "\"v1\"") {
-                return answer(304, &[], "");
+                return respond(304, &[], "");
             }
             assert!(first);
-            answer(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")]))
+            respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")]))
         }
     })
     .await;
     let pages = pages(&server, Duration::ZERO, Config::new());
     let first = pages.project(&name("six")).await.unwrap();
-    assert_eq!(first.verdict, Verdict::Miss);
+    assert_eq!(first.status, CacheStatus::Miss);
     let second = pages.project(&name("six")).await.unwrap();
-    assert_eq!(second.verdict, Verdict::Stale);
+    assert_eq!(second.status, CacheStatus::Stale);
     while server.count() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(server.last()["if-none-match"], "\"v1\"");
-    // The same content keeps its forms.
+    // Unchanged content keeps its encoded variants.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let third = pages.project(&name("six")).await.unwrap();
-    assert!(Arc::ptr_eq(&first.entry, &third.entry));
+    assert!(Arc::ptr_eq(&first.page, &third.page));
 }
 
 #[tokio::test]
-async fn an_index_that_fails_does_not_take_its_page_away() {
+async fn a_stale_page_is_served_if_the_index_fails() {
     let is_broken = Arc::new(AtomicBool::new(false));
     let broken = is_broken.clone();
     let server = Server::start(move |_, _| {
         let broken = broken.load(Ordering::Relaxed);
         async move {
-            if broken { answer(503, &[], "secret text") } else { answer(200, &[JSON], page("six", &[])) }
+            if broken { respond(503, &[], "secret text") } else { respond(200, &[JSON], page("six", &[])) }
         }
     })
     .await;
@@ -117,8 +117,8 @@ async fn an_index_that_fails_does_not_take_its_page_away() {
     let error = json(&strict, "six").await.unwrap_err();
     assert!(error.is_upstream());
     assert!(!format!("{error} {error:?}").contains("secret"));
-    assert_eq!(json(&lenient, "six").await.unwrap().1, Verdict::Stale);
-    // It is left alone for a while.
+    assert_eq!(json(&lenient, "six").await.unwrap().1, CacheStatus::Stale);
+    // Requests are suspended for a while.
     let count = server.count();
     for _ in 0..10 {
         json(&lenient, "six").await.unwrap();
@@ -130,14 +130,14 @@ async fn an_index_that_fails_does_not_take_its_page_away() {
 }
 
 #[tokio::test]
-async fn that_there_is_no_project_is_remembered() {
-    let server = Server::start(|_, _| async { answer(404, &[], "") }).await;
+async fn missing_projects_are_cached() {
+    let server = Server::start(|_, _| async { respond(404, &[], "") }).await;
     let pages = pages(&server, LONG, Config::new());
     for _ in 0..3 {
         assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     }
     assert_eq!(server.count(), 1);
-    pages.forget(Some(&name("nothing"))).await.unwrap();
+    pages.purge(Some(&name("nothing"))).await.unwrap();
     assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     assert_eq!(server.count(), 2);
 }
@@ -147,8 +147,8 @@ async fn pages_survive_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(|path, _| async move {
         match &*path {
-            "/simple/" => answer(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
-            _ => answer(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
+            "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
+            _ => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
         }
     })
     .await;
@@ -159,12 +159,12 @@ async fn pages_survive_a_restart() {
     assert_eq!(server.count(), 2);
     let after = pages(&server, LONG, config.clone());
     assert_eq!(json(&after, "six").await.unwrap().0, first);
-    let list = after.list().await.unwrap().entry.variant(Form::Html, Coding::Identity).await;
+    let list = after.list().await.unwrap().page.variant(Form::Html, Coding::Identity).await;
     assert!(String::from_utf8_lossy(&list.body.bytes().unwrap()).contains("<a href=\"six/\">six</a>"));
     assert_eq!(server.count(), 2);
     let served = after.project(&name("six")).await.unwrap();
-    assert_eq!(served.entry.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
-    // A file that was damaged is asked for again.
+    assert_eq!(served.page.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
+    // A corrupt file is fetched again.
     for folder in std::fs::read_dir(dir.path()).unwrap() {
         for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
             let path = file.unwrap().path();
@@ -177,56 +177,56 @@ async fn pages_survive_a_restart() {
     let damaged = pages(&server, LONG, config.clone());
     assert_eq!(json(&damaged, "six").await.unwrap().0, first);
     assert_eq!(server.count(), 3);
-    // Kept pages are what an index that is away leaves.
+    // Pages on disk are served while the index is down.
     server.stop().await;
     let offline = pages(&server, Duration::ZERO, config);
     assert_eq!(json(&offline, "six").await.unwrap().0, first);
 }
 
 #[tokio::test]
-async fn the_first_index_that_has_a_file_is_asked_for_it() {
+async fn a_file_comes_from_the_first_index_that_has_it() {
     let private = Server::start(|path, _| async move {
         match &*path {
-            "/simple/six/" => answer(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
-            _ => answer(404, &[], ""),
+            "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
+            _ => respond(404, &[], ""),
         }
     })
     .await;
     let public = Server::start(|_, _| async {
-        answer(200, &[("content-type", "text/html")], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")
+        respond(200, &[("content-type", "text/html")], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")
     })
     .await;
-    let pages = Pages::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
+    let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
     let served = pages.project(&name("six")).await.unwrap();
-    let file = |name| served.entry.file(name).map(|(index, file)| (index, file.url().to_owned()));
+    let file = |name| served.page.file(name).map(|(index, file)| (index, file.url().to_owned()));
     assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));
     assert_eq!(file("six-2.0.whl"), Some((1, "six-2.0.whl".into())));
     let (value, _) = json(&pages, "six").await.unwrap();
     let names: Vec<_> =
         value["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
     assert_eq!(names, ["six-1.0.whl", "six-2.0.whl"]);
-    // Sizes are told of some files only, which version 1.1 does not allow; nor a part of the versions.
+    // Only some files have sizes, which version 1.1 does not allow; and an incomplete list of versions is omitted.
     assert_eq!((&value["meta"]["api-version"], value.get("versions")), (&"1.0".into(), None));
     let (value, _) = json(&pages, "other").await.unwrap();
     assert_eq!(value["files"].as_array().unwrap().len(), 2);
-    // What a private index has must not be looked for in another while it is away.
+    // Projects of a private index must not be looked up in another one while it is down.
     private.stop().await;
     assert!(json(&pages, "third").await.is_err());
 }
 
 #[tokio::test]
-async fn every_form_and_coding_has_the_same_content_and_a_tag_of_its_own() {
+async fn variants_have_the_same_content_and_different_etags() {
     let server = Server::start(|_, _| async {
-        answer(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")]))
+        respond(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")]))
     })
     .await;
     let pages = pages(&server, LONG, Config::new());
-    let entry = pages.project(&name("six")).await.unwrap().entry;
+    let page = pages.project(&name("six")).await.unwrap().page;
     let mut tags = std::collections::HashSet::new();
     for form in [Form::Json, Form::Html] {
         let mut made = Vec::new();
         for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Zstd] {
-            let variant = entry.variant(form, coding).await;
+            let variant = page.variant(form, coding).await;
             tags.insert(variant.etag);
             made.push(variant.body.bytes().unwrap());
         }
@@ -243,13 +243,13 @@ async fn every_form_and_coding_has_the_same_content_and_a_tag_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_serial_that_goes_backwards_is_that_of_an_old_copy() {
+async fn a_lower_serial_is_ignored() {
     let serial = Arc::new(AtomicUsize::new(7));
     let own = serial.clone();
     let server = Server::start(move |_, _| {
         let serial = own.load(Ordering::Relaxed);
         async move {
-            answer(
+            respond(
                 200,
                 &[JSON],
                 format!(r#"{{"meta":{{"api-version":"1.0","_last-serial":{serial}}},"files":[]}}"#),
@@ -261,8 +261,8 @@ async fn a_serial_that_goes_backwards_is_that_of_an_old_copy() {
     let pages = pages(&server, Duration::ZERO, config);
     for (sent, expected) in [(7, 7), (6, 7), (8, 8)] {
         serial.store(sent, Ordering::Relaxed);
-        let entry = pages.project(&name("six")).await.unwrap().entry;
-        assert_eq!(entry.last_serial(), Some(expected));
+        let page = pages.project(&name("six")).await.unwrap().page;
+        assert_eq!(page.last_serial(), Some(expected));
     }
 }
 
@@ -271,7 +271,7 @@ async fn memory_is_bounded_by_bytes() {
     let server = Server::start(|path, _| async move {
         let files: Vec<_> = (0..100).map(|number| (format!("a-{number}.whl"), path.repeat(10))).collect();
         let files: Vec<_> = files.iter().map(|(name, url)| (&**name, &**url)).collect();
-        answer(200, &[JSON], page("a", &files))
+        respond(200, &[JSON], page("a", &files))
     })
     .await;
     let pages = pages(&server, LONG, Config::new().max_bytes(200_000));
@@ -287,24 +287,24 @@ async fn memory_is_bounded_by_bytes() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_pages_are_errors() {
+async fn invalid_responses_are_errors() {
     let server = Server::start(|path, _| async move {
         match &*path {
-            "/simple/large/" => answer(200, &[JSON], vec![b' '; 2000]),
+            "/simple/large/" => respond(200, &[JSON], vec![b' '; 2000]),
             "/simple/bomb/" => {
                 let body = zstd::bulk::compress(&vec![b' '; 1 << 20], 1).unwrap();
-                answer(200, &[JSON, ("content-encoding", "zstd")], body)
+                respond(200, &[JSON, ("content-encoding", "zstd")], body)
             }
-            "/simple/broken/" => answer(200, &[JSON], "{\"files\":"),
-            "/simple/version/" => answer(200, &[JSON], r#"{"meta":{"api-version":"2.0"},"files":[]}"#),
-            "/simple/loop/" => answer(302, &[("location", "/simple/loop/")], ""),
-            "/simple/away/" => answer(302, &[("location", "file:///etc/passwd")], ""),
-            _ => answer(500, &[], ""),
+            "/simple/broken/" => respond(200, &[JSON], "{\"files\":"),
+            "/simple/version/" => respond(200, &[JSON], r#"{"meta":{"api-version":"2.0"},"files":[]}"#),
+            "/simple/loop/" => respond(302, &[("location", "/simple/loop/")], ""),
+            "/simple/away/" => respond(302, &[("location", "file:///etc/passwd")], ""),
+            _ => respond(500, &[], ""),
         }
     })
     .await;
     let config = upstream::Config::new(&server.url("/simple")).unwrap().max_page(1000);
-    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], Config::new());
+    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], Config::new());
     for project in ["large", "bomb"] {
         assert!(json(&pages, project).await.unwrap_err().is_limit(), "{project}");
     }

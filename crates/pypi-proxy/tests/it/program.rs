@@ -1,4 +1,4 @@
-//! The program: its commands, what it logs, how it ends.
+//! The program: commands, log and shutdown.
 #![cfg(all(unix, feature = "cli"))]
 
 use std::path::Path;
@@ -10,9 +10,9 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
-/// An index with one project of two versions.
+/// Index with one project with two versions.
 async fn index() -> Server {
     Server::start(|path, _| async move {
         let file = |version: &str| {
@@ -25,21 +25,21 @@ async fn index() -> Server {
             "/simple/demo/" => {
                 let files = [file("1.0"), file("1.1"), file("2.0rc1")];
                 let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                answer(200, &[JSON], page.to_string())
+                respond(200, &[JSON], page.to_string())
             }
-            path if path.starts_with("/f/demo-1.0") => answer(200, &[], content(1000)),
-            path if path.starts_with("/f/") => answer(200, &[], content(1001)),
-            _ => answer(404, &[], ""),
+            path if path.starts_with("/f/demo-1.0") => respond(200, &[], content(1000)),
+            path if path.starts_with("/f/") => respond(200, &[], content(1001)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
 }
 
-/// The program with nothing of this machine's environment.
+/// Command with an empty environment.
 fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
     command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
-    // However slow this machine is, nobody is sent to the index.
+    // Never redirect clients to the index, even on a slow machine.
     command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
     command.args(args).stdin(Stdio::null()).kill_on_drop(true);
     command
@@ -51,13 +51,13 @@ async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, S
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// A proxy that serves, where it does so, and what it has logged until then.
+/// Starts a proxy. Returns its address and the log until then.
 async fn serve(dir: &Path, env: &[(&str, &str)]) -> (Child, String, Vec<serde_json::Value>) {
     let (child, url, log) = serve_logging(dir, env, "json").await;
     (child, url, log.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// The same with a log of this format, as it is.
+/// Like [`serve`], with a log in this format.
 async fn serve_logging(dir: &Path, env: &[(&str, &str)], format: &str) -> (Child, String, Vec<String>) {
     let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format]);
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -78,7 +78,7 @@ async fn serve_logging(dir: &Path, env: &[(&str, &str)], format: &str) -> (Child
     }
 }
 
-/// Tells it to end, and what it has logged since.
+/// Sends a signal. Returns the exit code and the rest of the log.
 async fn end(mut child: Child, signal: Signal) -> (i32, String) {
     kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
     let mut log = String::new();
@@ -87,7 +87,7 @@ async fn end(mut child: Child, signal: Signal) -> (i32, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_serves_with_the_variables_of_either_original() {
+async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
     let index = index().await;
     for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
         let dir = tempfile::tempdir().unwrap();
@@ -95,11 +95,12 @@ async fn it_serves_with_the_variables_of_either_original() {
         let (child, proxy, log) = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)]).await;
         assert_eq!(log[0]["origin"], format!("{prefix}_INDEX_URL"));
         for verdict in ["miss", "hit"] {
-            let answer = reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
-                .await
-                .unwrap();
-            assert_eq!(answer.headers()["x-cache"], verdict);
-            assert_eq!(answer.bytes().await.unwrap(), content(1000));
+            let response =
+                reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
+                    .await
+                    .unwrap();
+            assert_eq!(response.headers()["x-cache"], verdict);
+            assert_eq!(response.bytes().await.unwrap(), content(1000));
         }
         assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
         let (code, rest) = end(child, signal).await;
@@ -122,7 +123,7 @@ async fn it_serves_with_the_variables_of_either_original() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_request_writes_more_than_its_line_into_the_log() {
+async fn each_request_writes_exactly_one_log_line() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
@@ -141,17 +142,17 @@ async fn no_request_writes_more_than_its_line_into_the_log() {
             let mut stream = TcpStream::connect(address).await.unwrap();
             let request = [b"GET ", path, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"];
             stream.write_all(&request.concat()).await.unwrap();
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).await.unwrap();
-            // What is no request may have no answer.
-            answers += &String::from_utf8_lossy(&answer[..answer.len().min(12)]);
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).await.unwrap();
+            // Invalid requests may get no response.
+            answers += &String::from_utf8_lossy(&response[..response.len().min(12)]);
         }
         assert!(answers.starts_with("HTTP/1.1 404") && !answers.contains("HTTP/1.1 200"), "{answers}");
         let (code, log) = end(child, Signal::TERM).await;
         assert_eq!(code, 0, "{log}");
         let log = begin.concat() + &log;
         assert!(log.chars().all(|character| character == '\n' || !character.is_control()), "{log:?}");
-        // What is no request at all has no line.
+        // Invalid requests have no log line.
         let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
         assert!((1..=5).contains(&lines.len()), "{log}");
         assert!(lines.iter().any(|line| line.contains("/simple/%0d%0aFORGED%20status=200/")), "{log}");
@@ -179,12 +180,12 @@ async fn no_request_writes_more_than_its_line_into_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_that_nobody_reads_holds_up_no_answer() {
+async fn a_blocked_log_does_not_block_responses() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
-    // Several times as much as a pipe holds.
+    // Several times the capacity of a pipe.
     let client = reqwest::Client::new();
     let path = format!("{proxy}/{}", "x".repeat(4000));
     for _ in 0..200 {
@@ -196,7 +197,7 @@ async fn a_log_that_nobody_reads_holds_up_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_fetched_before_they_are_wanted() {
+async fn warm_downloads_files_in_advance() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let requirements = dir.path().join("r.txt");
@@ -208,12 +209,12 @@ async fn files_are_fetched_before_they_are_wanted() {
     assert!(out.starts_with("2 files"), "{out}");
     assert!(index.paths().contains(&"/f/demo-1.1-py3-none-any.whl".into()));
     assert!(!index.paths().iter().any(|path| path.contains("2.0rc1")));
-    let asked = index.count();
+    let requests_before = index.count();
 
-    // A proxy that serves does it for others.
+    // A running proxy downloads the files.
     let (child, proxy, _) = serve(dir.path(), &env).await;
     let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
-    assert_eq!((code, index.count()), (0, asked), "all of it is there");
+    assert_eq!((code, index.count()), (0, requests_before), "all of it is there");
     let listen = proxy.strip_prefix("http://").unwrap();
     let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
     assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");
@@ -223,14 +224,11 @@ async fn files_are_fetched_before_they_are_wanted() {
 
     std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
     let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;
-    assert!(
-        code == 1 && err.contains("missing: there is no such project") && err.contains("r.txt:2"),
-        "{err}"
-    );
+    assert!(code == 1 && err.contains("missing: no such project") && err.contains("r.txt:2"), "{err}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cache_is_verified_counted_and_emptied() {
+async fn verify_stats_and_gc_work_on_the_cache() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let requirements = dir.path().join("r.txt");
@@ -255,7 +253,7 @@ async fn the_cache_is_verified_counted_and_emptied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn check_tells_what_works() {
+async fn check_reports_each_part() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
@@ -268,7 +266,7 @@ async fn check_tells_what_works() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_and_settings_that_are_wrong_end_with_two() {
+async fn invalid_arguments_and_settings_exit_with_2() {
     let dir = tempfile::tempdir().unwrap();
     for args in [&["nope"][..], &[], &["serve", "--no-such"], &["config", "--index-ttl", "x"], &["warm"]] {
         let (code, _, err) = run(dir.path(), &[], args).await;
@@ -277,7 +275,7 @@ async fn calls_and_settings_that_are_wrong_end_with_two() {
     let env = [("GROXPI_INDEX_TTL", "x"), ("PROXPI_NO_SUCH", "x")];
     let (code, _, err) = run(dir.path(), &env, &["serve"]).await;
     assert!(code == 2 && err.contains("GROXPI_INDEX_TTL") && err.contains("PROXPI_NO_SUCH"), "{err}");
-    // Nothing tells an index, and there is no python that could.
+    // No index is configured, and there is no Python to ask.
     let (code, _, err) = run(dir.path(), &[("PATH", "")], &["serve"]).await;
     assert!(code == 2 && err.contains("PYPI_PROXY_INDEX_URL"), "{err}");
     let (code, out, _) = run(dir.path(), &[], &["config", "--help"]).await;
@@ -287,8 +285,8 @@ async fn calls_and_settings_that_are_wrong_end_with_two() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_can_not_be_warmed_is_told_with_the_reason() {
-    let index = Server::start(|_, _| async { answer(500, &[], "") }).await;
+async fn warm_reports_failures_with_their_reason() {
+    let index = Server::start(|_, _| async { respond(500, &[], "") }).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.txt");
     std::fs::write(&file, "demo\n").unwrap();
@@ -296,25 +294,28 @@ async fn what_can_not_be_warmed_is_told_with_the_reason() {
     let url = index.url("/simple/");
     let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &["warm", &file]).await;
     assert!(code == 1 && out.starts_with("0 files"), "{out}");
-    assert!(err.contains("demo: the proxy answers with 502 Bad Gateway: the upstream fails"), "{err}");
+    assert!(
+        err.contains("demo: the proxy responded with status 502 Bad Gateway: upstream request failed"),
+        "{err}"
+    );
     index.stop().await;
-    // Nothing listens there, and the URL may be secret.
+    // No server listens there, and the URL may be secret.
     let away = index.url("").replace("http://", "http://user:hunter2@");
     let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", &away]).await;
     assert!(code == 1 && err.contains("demo: ") && !err.contains("hunter2"), "{err}");
     for proxy in ["127.0.0.1:5000", "ftp://127.0.0.1/", ""] {
         let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", proxy]).await;
-        assert!(code == 2 && err.contains("--proxy: it takes a URL"), "{err}");
+        assert!(code == 2 && err.contains("--proxy: expected a URL"), "{err}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn looking_makes_no_cache_and_no_noise() {
+async fn read_only_commands_create_no_cache_and_no_log() {
     let dir = tempfile::tempdir().unwrap();
     let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
     assert!(code == 0 && out.starts_with("there is no cache yet: "), "{out}");
     assert!(!dir.path().join("cache").exists());
-    // Who reads has enough.
+    // The reader closes the pipe early.
     let mut child = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/")], &["config"])
         .stdout(Stdio::from(closed()))
         .stderr(Stdio::piped())
@@ -325,7 +326,7 @@ async fn looking_makes_no_cache_and_no_noise() {
     assert_eq!((child.wait().await.unwrap().code(), &*err), (Some(1), ""));
 }
 
-/// A pipe that nobody reads.
+/// A pipe without a reader.
 fn closed() -> std::io::PipeWriter {
     let (_, writer) = std::io::pipe().unwrap();
     writer

@@ -1,4 +1,4 @@
-//! The proxy over loopback: pages and files as clients ask for them.
+//! The proxy over loopback: pages, files and purging.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::support;
 use crate::support::proxy::{Setup, start};
 use crate::support::raw::{Raw, reply};
 use crate::support::source::{content, digest_of};
-use crate::support::{Body, JSON, Server, answer};
+use crate::support::{Body, JSON, Server, respond};
 
-/// An index with one project, whose wheel has 200,000 bytes.
+/// Index with one project, whose wheel has 200,000 bytes.
 async fn index() -> (Server, Bytes) {
     let wheel = content(200_000);
     let own = wheel.clone();
@@ -25,16 +25,16 @@ async fn index() -> (Server, Bytes) {
         async move {
             match &*path {
                 "/simple/" => {
-                    answer(200, &[JSON], r#"{"meta":{"api-version":"1.0"},"projects":[{"name":"Demo"}]}"#)
+                    respond(200, &[JSON], r#"{"meta":{"api-version":"1.0"},"projects":[{"name":"Demo"}]}"#)
                 }
-                "/simple/demo/" => answer(200, &[JSON], page(&wheel)),
+                "/simple/demo/" => respond(200, &[JSON], page(&wheel)),
                 "/f/demo-1.0-py3-none-any.whl" | "/f/unhashed-1.0.whl" | "/f/slow-1.0.whl" => {
                     ranged(&headers, &wheel)
                 }
-                "/f/demo-1.0-py3-none-any.whl.metadata" => answer(200, &[], "Name: demo"),
-                "/f/bad-1.0.whl" => answer(200, &[], vec![0; 200_000]),
+                "/f/demo-1.0-py3-none-any.whl.metadata" => respond(200, &[], "Name: demo"),
+                "/f/bad-1.0.whl" => respond(200, &[], vec![0; 200_000]),
                 "/f/broken-1.0.whl" => broken(&wheel),
-                _ => answer(404, &[], "nothing"),
+                _ => respond(404, &[], "nothing"),
             }
         }
     })
@@ -69,13 +69,13 @@ fn ranged(headers: &http::HeaderMap, wheel: &Bytes) -> http::Response<Body> {
         Some(pypi_proxy::ByteRange::Part { start, end }) => {
             let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
             let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-            answer(206, &[("content-range", &place), ("etag", "\"w\"")], part)
+            respond(206, &[("content-range", &place), ("etag", "\"w\"")], part)
         }
-        _ => answer(200, &[("etag", "\"w\"")], wheel.clone()),
+        _ => respond(200, &[("etag", "\"w\"")], wheel.clone()),
     }
 }
 
-/// A connection that breaks half-way, each time.
+/// A response that always breaks half-way.
 fn broken(wheel: &Bytes) -> http::Response<Body> {
     let frames = [Ok(Frame::data(wheel.slice(..100_000))), Err(std::io::Error::other("reset"))];
     let body = StreamBody::new(futures_util::stream::iter(frames)).boxed();
@@ -85,7 +85,7 @@ fn broken(wheel: &Bytes) -> http::Response<Body> {
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 #[tokio::test]
-async fn pages_come_in_the_form_and_coding_that_is_asked_for() {
+async fn pages_are_served_in_the_requested_format_and_coding() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let pip =
@@ -116,7 +116,7 @@ async fn pages_come_in_the_form_and_coding_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_page_that_a_client_has_is_not_sent_again() {
+async fn unchanged_pages_get_304() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let first = proxy.get("/simple/demo/", &[]).await;
@@ -135,10 +135,10 @@ async fn a_page_that_a_client_has_is_not_sent_again() {
         );
         assert_eq!(again.bytes().await.unwrap(), "");
     }
-    // Another form has another tag.
+    // Another format has another entity tag.
     let json = [("accept", "application/vnd.pypi.simple.v1+json"), ("if-none-match", &*etag)];
     assert_eq!(proxy.get("/simple/demo/", &json).await.status(), 200);
-    let head = proxy.ask(Method::HEAD, "/simple/demo/", &[]).await;
+    let head = proxy.send(Method::HEAD, "/simple/demo/", &[]).await;
     assert_eq!(
         head.headers()["content-length"].to_str().unwrap(),
         first.bytes().await.unwrap().len().to_string()
@@ -146,7 +146,7 @@ async fn a_page_that_a_client_has_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn addresses_lead_to_their_usual_form() {
+async fn paths_redirect_to_their_canonical_form() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     for (path, status, to) in [
@@ -172,7 +172,7 @@ async fn addresses_lead_to_their_usual_form() {
     for (method, path, allowed) in
         [(Method::POST, "/simple/", "GET, HEAD"), (Method::GET, "/cache/list", "DELETE")]
     {
-        let response = proxy.ask(method, path, &[]).await;
+        let response = proxy.send(method, path, &[]).await;
         assert_eq!(
             (response.status().as_u16(), response.headers()["allow"].to_str().unwrap()),
             (405, allowed)
@@ -181,7 +181,7 @@ async fn addresses_lead_to_their_usual_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_is_fetched_once_for_all() {
+async fn concurrent_clients_share_one_download() {
     let (index, wheel) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let answers = join_all((0..50).map(|_| async {
@@ -205,7 +205,7 @@ async fn a_file_is_fetched_once_for_all() {
 }
 
 #[tokio::test]
-async fn ranges_of_stored_and_of_cold_files_are_the_same() {
+async fn ranges_of_stored_and_missing_files_are_equal() {
     let (index, wheel) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let cases = [
@@ -234,17 +234,17 @@ async fn ranges_of_stored_and_of_cold_files_are_the_same() {
             proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
         }
     }
-    let head = proxy.ask(Method::HEAD, WHEEL, &[]).await;
+    let head = proxy.send(Method::HEAD, WHEEL, &[]).await;
     assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "200000"));
     let other = [("range", "bytes=0-9"), ("if-range", "\"other\"")];
     assert_eq!(proxy.get(WHEEL, &other).await.status(), 200);
 }
 
 #[tokio::test]
-async fn asking_for_the_head_of_a_cold_file_fetches_nothing() {
+async fn head_requests_for_missing_files_download_nothing() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
-    let head = proxy.ask(Method::HEAD, WHEEL, &[]).await;
+    let head = proxy.send(Method::HEAD, WHEEL, &[]).await;
     assert_eq!(
         (
             head.headers()["content-length"].to_str().unwrap(),
@@ -256,13 +256,13 @@ async fn asking_for_the_head_of_a_cold_file_fetches_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_what_it_should_be_is_never_a_success() {
+async fn corrupt_files_never_succeed() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     for name in ["bad-1.0.whl", "broken-1.0.whl"] {
         for _ in 0..2 {
             let response = proxy.client.get(proxy.url(&format!("/simple/demo/{name}"))).send().await;
-            // It depends on when the connection breaks whether there is an answer at all.
+            // Depending on when the connection breaks, there may be no response at all.
             let Ok(response) = response else { continue };
             assert!(response.status() == 502 || response.bytes().await.is_err(), "{name}");
         }
@@ -274,7 +274,7 @@ async fn a_file_that_is_not_what_it_should_be_is_never_a_success() {
 }
 
 #[tokio::test]
-async fn a_file_without_a_hash_is_kept_by_its_name() {
+async fn files_without_a_hash_are_stored_by_reference() {
     let (index, wheel) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     for verdict in ["miss", "hit"] {
@@ -286,7 +286,7 @@ async fn a_file_without_a_hash_is_kept_by_its_name() {
 }
 
 #[tokio::test]
-async fn clients_can_be_sent_to_the_upstream() {
+async fn clients_can_be_redirected_to_the_upstream() {
     let (index, wheel) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new().redirect_after(Duration::ZERO)).await;
     let response = proxy.get(WHEEL, &[]).await;
@@ -296,7 +296,7 @@ async fn clients_can_be_sent_to_the_upstream() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(proxy.get(WHEEL, &[]).await.bytes().await.unwrap(), wheel);
-    // Not where a password is needed.
+    // Never to an index with credentials.
     let secret = index.url("/simple").replace("http://", "http://user:secret@");
     let proxy = start(&[secret], Config::new().redirect_after(Duration::ZERO)).await;
     assert_eq!(proxy.get(WHEEL, &[]).await.status(), 200);
@@ -305,7 +305,7 @@ async fn clients_can_be_sent_to_the_upstream() {
 }
 
 #[tokio::test]
-async fn the_cache_forgets_what_it_is_told_to() {
+async fn cached_entries_can_be_purged() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new().admin_token("token".to_owned())).await;
     proxy.get("/simple/", &[]).await;
@@ -313,9 +313,9 @@ async fn the_cache_forgets_what_it_is_told_to() {
     let paths = ["/cache/list", "/cache/Demo", "/cache/demo/demo-1.0-py3-none-any.whl", "/cache"];
     for path in paths {
         for headers in [&[][..], &[("authorization", "Bearer tokem")], &[("authorization", "Basic token")]] {
-            assert_eq!(proxy.ask(Method::DELETE, path, headers).await.status(), 401);
+            assert_eq!(proxy.send(Method::DELETE, path, headers).await.status(), 401);
         }
-        let response = proxy.ask(Method::DELETE, path, &[("authorization", "Bearer token")]).await;
+        let response = proxy.send(Method::DELETE, path, &[("authorization", "Bearer token")]).await;
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.text().await.unwrap(), r#"{"data":null,"status":"success"}"#);
     }
@@ -327,7 +327,7 @@ async fn the_cache_forgets_what_it_is_told_to() {
 }
 
 #[tokio::test]
-async fn an_index_that_is_away_is_told_of() {
+async fn an_unreachable_index_gives_a_clear_error() {
     let (index, _) = index().await;
     index.stop().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
@@ -338,10 +338,10 @@ async fn an_index_that_is_away_is_told_of() {
 }
 
 #[tokio::test]
-async fn answers_end_before_the_server_does() {
+async fn shutdown_waits_for_responses() {
     let slow = Server::start(|path, _| async move {
         if path.ends_with('/') {
-            return answer(
+            return respond(
                 200,
                 &[JSON],
                 support::page("demo", &[("slow-1.0.whl", "/f/slow-1.0.whl")])
@@ -363,7 +363,7 @@ async fn answers_end_before_the_server_does() {
 }
 
 #[tokio::test]
-async fn requests_one_after_the_other_share_a_connection() {
+async fn sequential_requests_share_a_connection() {
     let (index, _) = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
@@ -375,8 +375,8 @@ async fn requests_one_after_the_other_share_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_path_leads_out_of_the_cache_or_the_index() {
-    let index = Raw::start(|asked| match &*asked.path {
+async fn no_path_escapes_the_cache_or_the_index() {
+    let index = Raw::start(|received| match &*received.path {
         "/simple/demo/" => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
         _ => reply("200 OK", &[], "secret"),
     })
@@ -439,15 +439,19 @@ async fn no_path_leads_out_of_the_cache_or_the_index() {
     for path in &paths {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await.unwrap();
-        let answer = String::from_utf8_lossy(&answer);
-        let status = answer.split(' ').nth(1).unwrap_or("none");
-        // `/simple/...` and the like are the page for people once the slashes are counted as one, or a folder.
-        assert!(matches!(status, "400" | "404" | "405" | "301" | "308"), "{path}: {answer}");
-        assert!(!answer.contains("secret"), "{path}: {answer}");
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).await.unwrap();
+        let response = String::from_utf8_lossy(&response);
+        let status = response.split(' ').nth(1).unwrap_or("none");
+        // Paths like `/simple/...` become the status page or a folder after slashes are merged.
+        assert!(matches!(status, "400" | "404" | "405" | "301" | "308"), "{path}: {response}");
+        assert!(!response.contains("secret"), "{path}: {response}");
         stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     }
-    assert!(index.asked().iter().all(|asked| asked.path == "/simple/demo/"), "{:?}", index.asked());
+    assert!(
+        index.requests().iter().all(|received| received.path == "/simple/demo/"),
+        "{:?}",
+        index.requests()
+    );
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }

@@ -1,4 +1,4 @@
-//! How much memory a request for what is there asks for.
+//! Number of allocations per cached response.
 
 use std::io::{Read, Write};
 
@@ -7,7 +7,7 @@ use pypi_proxy::serve::Config;
 
 use crate::support::proxy::start;
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 use test_support::counting;
 
 const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept-Encoding: gzip, deflate\r\n\
@@ -17,13 +17,13 @@ const FILE: &str = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nHost: x\r\nAccept:
 const HEALTH: &str = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
-fn a_warm_request_allocates_no_more_than_four_times() {
+fn a_cached_response_takes_at_most_four_allocations() {
     check(Config::new(), &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
 }
 
-/// A user and a password have to be decoded.
+/// Decoding a user name and password takes allocations.
 #[test]
-fn a_warm_request_of_who_has_logged_in_allocates_little_more() {
+fn an_authenticated_cached_response_takes_few_more_allocations() {
     let dir = tempfile::tempdir().unwrap();
     let (tokens, users) = (dir.path().join("tokens"), dir.path().join("users"));
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
@@ -35,7 +35,7 @@ fn a_warm_request_of_who_has_logged_in_allocates_little_more() {
     check(Config::new().guard(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
 }
 
-/// The server is on the thread of the test, the client on another.
+/// Runs the server on the thread of the test and the client on another one.
 fn check(config: Config, requests: &[(&str, usize)]) {
     const TIMES: usize = 200;
 
@@ -50,7 +50,7 @@ fn check(config: Config, requests: &[(&str, usize)]) {
         let client = runtime.spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
             let mut buffer = vec![0; 256 * 1024];
-            let mut ask = || {
+            let mut send = || {
                 stream.write_all(sent.as_bytes()).unwrap();
                 let mut len = 0;
                 while !is_whole(&buffer[..len]) {
@@ -58,16 +58,16 @@ fn check(config: Config, requests: &[(&str, usize)]) {
                 }
             };
             for _ in 0..50 {
-                ask();
+                send();
             }
             warm.send(()).unwrap();
             for _ in 0..TIMES {
-                ask();
+                send();
             }
         });
         runtime.block_on(is_warm).unwrap();
         let (count, ()) = counting::allocations(|| runtime.block_on(client).unwrap());
-        // What happens once in a while is not counted for each.
+        // Allows for occasional allocations that do not belong to a request.
         assert!(count <= most * TIMES + 50, "{count} allocations for {TIMES} of {request}");
     }
 }
@@ -79,16 +79,16 @@ async fn index() -> Server {
                 let sha256 = digest_of(&content(50_000)).to_string();
                 let file = serde_json::json!({"filename": "demo-1.0.whl", "url": "/f", "hashes": {"sha256": sha256}, "size": 50_000});
                 let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": [file]});
-                answer(200, &[JSON], page.to_string())
+                respond(200, &[JSON], page.to_string())
             }
-            "/f" => answer(200, &[], content(50_000)),
-            _ => answer(404, &[], ""),
+            "/f" => respond(200, &[], content(50_000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
 }
 
-/// Whether all of an answer has come.
+/// Returns whether a response is complete.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some(head) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { return false };
     let text = std::str::from_utf8(&bytes[..head]).unwrap();

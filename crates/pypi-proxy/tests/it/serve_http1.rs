@@ -1,4 +1,4 @@
-//! Connections of HTTP/1.1: the plain way and that of hyper, time limits, TLS.
+//! HTTP/1.1 connections: the fast path, hyper, timeouts, and TLS.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,19 +7,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::pages;
+use pypi_proxy::page_cache;
 use pypi_proxy::rules::{ProjectPattern, Rules};
 use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::proxy::{PATIENCE, Running, Setup, start, start_served, start_with};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, start_with_server_config};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond};
 
-/// Larger than what sockets buffer.
+/// Larger than the buffers of sockets.
 const LARGE: usize = 16 << 20;
 
-/// An index with files of three sizes, and a page that is large.
+/// Index with files of three sizes and a large page.
 async fn index() -> Server {
     Server::start(|path, _| async move {
         match &*path {
@@ -34,33 +34,33 @@ async fn index() -> Server {
                 });
                 let files: Vec<_> = named.into_iter().map(file).chain(filler).collect();
                 let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                answer(200, &[JSON], page.to_string())
+                respond(200, &[JSON], page.to_string())
             }
             path => match path.strip_prefix("/f/").map(str::parse) {
-                Some(Ok(size)) => answer(200, &[], content(size)),
-                _ => answer(404, &[], ""),
+                Some(Ok(size)) => respond(200, &[], content(size)),
+                _ => respond(404, &[], ""),
             },
         }
     })
     .await
 }
 
-/// A proxy that has all of it.
-async fn warm(index: &Server) -> Running {
-    let forever = |config: pages::Config| config.negative_ttl(Duration::from_secs(86_400));
+/// Starts a proxy with everything in its cache.
+async fn warm(index: &Server) -> RunningProxy {
+    let forever = |config: page_cache::Config| config.negative_ttl(Duration::from_secs(86_400));
     let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
     fill(&proxy).await;
     proxy
 }
 
-async fn fill(proxy: &Running) {
+async fn fill(proxy: &RunningProxy) {
     for name in ["small", "medium", "large"] {
         assert!(proxy.get(&format!("/simple/demo/{name}-1.0.whl"), &[]).await.bytes().await.is_ok());
     }
     assert_eq!(proxy.store.stats().files, 3);
 }
 
-/// An answer as its first line, its header without the date, and its body.
+/// A response: status line, header without the date, and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Got {
     status: String,
@@ -87,7 +87,7 @@ fn read_answer(stream: &mut impl Read, is_head: bool) -> Got {
     Got { status, fields, body: body.into() }
 }
 
-fn ask(address: std::net::SocketAddr, request: &str) -> Got {
+fn send(address: std::net::SocketAddr, request: &str) -> Got {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     read_answer(&mut stream, request.starts_with("HEAD"))
@@ -98,7 +98,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hyper_and_the_plain_way_answer_the_same() {
+async fn hyper_and_the_fast_path_respond_equally() {
     let index = index().await;
     let proxy = warm(&index).await;
     let address = proxy.address();
@@ -117,7 +117,7 @@ async fn hyper_and_the_plain_way_answer_the_same() {
             "/simple/demo/?format=none",
             "/index/demo/",
         ];
-        let etag = ask(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
+        let etag = send(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
         let etag = etag.fields.iter().find(|line| line.starts_with("etag")).unwrap()[6..].to_owned();
         let fields = [
             String::new(),
@@ -140,10 +140,10 @@ async fn hyper_and_the_plain_way_answer_the_same() {
                     |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
                 assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
                 assert_eq!(parse_head(request("te: trailers\r\n").as_bytes()), None);
-                // The first time, an index may have to be asked.
-                ask(address, &request(""));
-                let plain = ask(address, &request(""));
-                assert_eq!(plain, ask(address, &request("te: trailers\r\n")), "{}", request(""));
+                // The first response may require the index.
+                send(address, &request(""));
+                let plain = send(address, &request(""));
+                assert_eq!(plain, send(address, &request("te: trailers\r\n")), "{}", request(""));
                 count += plain.body.len();
             }
         }
@@ -153,7 +153,7 @@ async fn hyper_and_the_plain_way_answer_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hyper_and_the_plain_way_refuse_the_same() {
+async fn hyper_and_the_fast_path_reject_equally() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let tokens = dir.path().join("tokens");
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
@@ -173,9 +173,9 @@ async fn hyper_and_the_plain_way_refuse_the_same() {
                 let request =
                     |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
                 assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
-                ask(address, &request(""));
-                let plain = ask(address, &request(""));
-                assert_eq!(plain, ask(address, &request("te: trailers\r\n")), "{}", request(""));
+                send(address, &request(""));
+                let plain = send(address, &request(""));
+                assert_eq!(plain, send(address, &request("te: trailers\r\n")), "{}", request(""));
                 statuses.push(plain.status);
             }
         }
@@ -187,14 +187,14 @@ async fn hyper_and_the_plain_way_refuse_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_come_at_once_are_answered_in_turn() {
+async fn pipelined_requests_are_answered_in_order() {
     let index = index().await;
     let proxy = warm(&index).await;
     let address = proxy.address();
     blocking(move || {
         let mut stream = TcpStream::connect(address).unwrap();
         let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n{more}\r\n");
-        // The fourth is not plain, nor is the body of the fifth.
+        // The fourth request and the body of the fifth are served by hyper.
         let all = get("/livez", "")
             + &get("/simple/demo/medium-1.0.whl", "")
             + &get("/simple/demo/small-1.0.whl", "")
@@ -217,7 +217,7 @@ async fn requests_that_come_at_once_are_answered_in_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_file_arrives_as_it_is() {
+async fn large_files_arrive_intact() {
     let index = index().await;
     let proxy = warm(&index).await;
     let large = content(LARGE);
@@ -226,16 +226,16 @@ async fn a_large_file_arrives_as_it_is() {
         let get =
             |range: &str| format!("GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n{range}{more}\r\n");
         let (all, part) = (get(""), get("range: bytes=3000000-9999999\r\n"));
-        let (all, part) = blocking(move || (ask(address, &all), ask(address, &part))).await;
+        let (all, part) = blocking(move || (send(address, &all), send(address, &part))).await;
         assert!(all.body == large && part.body == large.slice(3_000_000..10_000_000));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_take_too_long_are_left() {
+async fn slow_clients_are_disconnected() {
     let index = index().await;
     let short = Duration::from_millis(300);
-    // It is filled by one that has patience.
+    // The cache is filled by a proxy with long timeouts.
     let dir = tempfile::tempdir().unwrap();
     let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
     let mut patient = setup().start().await;
@@ -245,21 +245,21 @@ async fn clients_that_take_too_long_are_left() {
     let server = ServerConfig::new().header_timeout(short).send_timeout(short).max_connections(1);
     let proxy = Setup { server, ..setup() }.start().await;
     let large = "GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n";
-    // Nothing, half a head, and two that do not read what they ask for. One is served after the other.
+    // A silent client, one with half a header, and two that do not read their responses, in sequence.
     let requests =
         [String::new(), "GET / HT".into(), format!("{large}\r\n"), format!("{large}te: trailers\r\n\r\n")];
     let mut streams = Vec::new();
     for request in requests {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
-        // Else the system may take all of the file for a client that takes nothing.
+        // Otherwise the system could buffer the whole file.
         socket.set_recv_buffer_size(64 << 10).unwrap();
         let mut stream = socket.connect(proxy.address()).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         streams.push(stream);
     }
-    // All are left in the end, and there is room for one that behaves.
+    // All of them are disconnected, and there is room for a regular client.
     let address = proxy.address();
-    let live = blocking(move || ask(address, "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")).await;
+    let live = blocking(move || send(address, "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")).await;
     assert_eq!(live.body, "ok\n");
     for (at, mut stream) in streams.into_iter().enumerate() {
         let mut read = Vec::new();
@@ -269,7 +269,7 @@ async fn clients_that_take_too_long_are_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_begun_ends_when_the_server_does() {
+async fn responses_in_flight_complete_during_shutdown() {
     let index = index().await;
     let mut proxy = warm(&index).await;
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
@@ -280,7 +280,7 @@ async fn what_has_begun_ends_when_the_server_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_serves_over_tls() {
+async fn tls_is_supported() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
     assert!(Tls::from_pem(b"", key.as_bytes()).unwrap_err().is_config());
@@ -291,7 +291,8 @@ async fn it_serves_over_tls() {
     let tls = Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
 
     let index = index().await;
-    let proxy = start_served(&[index.url("/simple")], Config::new(), ServerConfig::new().tls(tls)).await;
+    let proxy =
+        start_with_server_config(&[index.url("/simple")], Config::new(), ServerConfig::new().tls(tls)).await;
     let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
     let url = format!("https://localhost:{}/simple/demo/large-1.0.whl", proxy.address().port());
     for is_old in [true, false] {
@@ -305,13 +306,13 @@ async fn it_serves_over_tls() {
         assert_eq!(response.version(), version);
         assert_eq!(response.bytes().await.unwrap(), content(LARGE));
     }
-    // Who does not speak TLS gets nothing.
+    // Clients without TLS get no response.
     let plain = reqwest::get(format!("http://{}/livez", proxy.address())).await;
     assert!(plain.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bytes_that_are_no_request_do_no_harm() {
+async fn arbitrary_bytes_do_not_harm_the_server() {
     let index = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let invalid = [
@@ -326,16 +327,16 @@ async fn bytes_that_are_no_request_do_no_harm() {
         let _ = stream.write_all(bytes).await;
         let _ = stream.shutdown().await;
         let mut read = Vec::new();
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read)).await.unwrap();
+        let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut read)).await.unwrap();
         assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
 
 proptest! {
-    /// Whatever is taken for a request is one for hyper's parser, too, with the same length and no body.
+    /// Requests accepted by the fast path are accepted by hyper's parser with the same length and without a body.
     #[test]
-    fn no_head_is_read_in_two_ways(bytes in "(GET|HEAD|POST) (/[a-z]{0,4}|[*]|http://x/) HTTP/1[.][01]\r?\n(([hH]ost|[Tt]e|Accept|[Cc]ontent-[Ll]ength|Transfer-Encoding|Connection|X): ?[a-z0-9,; \t]{0,12}\r?\n){0,4}\r?\n.{0,6}") {
+    fn headers_have_one_interpretation(bytes in "(GET|HEAD|POST) (/[a-z]{0,4}|[*]|http://x/) HTTP/1[.][01]\r?\n(([hH]ost|[Tt]e|Accept|[Cc]ontent-[Ll]ength|Transfer-Encoding|Connection|X): ?[a-z0-9,; \t]{0,12}\r?\n){0,4}\r?\n.{0,6}") {
         if let Some(len) = parse_head(bytes.as_bytes()) {
             let mut fields = [httparse::EMPTY_HEADER; 32];
             let mut request = httparse::Request::new(&mut fields);

@@ -1,10 +1,9 @@
-//! The page for people in a browser: on a phone and on a desk, light and dark, and what its buttons do.
+//! The status page in a browser: on a phone and on a desktop, light and dark, and its buttons.
 //!
-//! Needs Chromium: `chromium` on the path, or the program that the variable `CHROMIUM` names. Without it the test says
-//! that it was skipped. The pictures are left in the folder for temporary files of the target directory.
+//! Needs Chromium: `chromium` on the path, or the program named by the variable `CHROMIUM`. Otherwise the test reports
+//! that it was skipped. Screenshots are saved in the folder for temporary files of the target directory.
 #![cfg(target_os = "linux")]
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,9 +15,9 @@ use hyper::body::Frame;
 use pypi_proxy::serve::Config;
 
 use crate::support::chromium::{Browser, program};
-use crate::support::proxy::{Running, start};
+use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, respond, skip};
 
 const TOKEN: &str = "a token of the test";
 const NAMES: [&str; 3] = ["demo", "numpy", "a-project-with-quite-a-long-name-that-wraps"];
@@ -27,7 +26,7 @@ fn file(project: &str) -> String {
     format!("{}-1.0-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", project.replace('-', "_"))
 }
 
-/// An index of projects with a file each, and of one whose file never ends.
+/// Index with projects of one file each, and a project whose file never ends.
 async fn index() -> Server {
     Server::start(|path, _| async move {
         let page = |name: &str, sha256: Option<String>, size: u64| {
@@ -39,14 +38,14 @@ async fn index() -> Server {
         };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         match parts[..] {
-            ["simple", "endless"] => answer(200, &[JSON], page("endless", None, 50_000_000)),
+            ["simple", "endless"] => respond(200, &[JSON], page("endless", None, 50_000_000)),
             ["simple", name] if NAMES.contains(&name) => {
                 let content = content(name.len() * 300_000);
-                answer(200, &[JSON], page(name, Some(digest_of(&content).to_string()), content.len() as u64))
+                respond(200, &[JSON], page(name, Some(digest_of(&content).to_string()), content.len() as u64))
             }
             ["f", "endless"] => {
                 let chunks = futures_util::stream::unfold(0, |at| async move {
-                    // Much longer than a browser takes on any machine.
+                    // Much longer than the browser takes on any machine.
                     if at > 0 {
                         tokio::time::sleep(Duration::from_millis(300)).await;
                     }
@@ -56,14 +55,14 @@ async fn index() -> Server {
                 let builder = http::Response::builder().header("content-length", 50_000_000);
                 builder.body(StreamBody::new(chunks).boxed()).unwrap()
             }
-            ["f", name] => answer(200, &[], content(name.len() * 300_000)),
-            _ => answer(404, &[], ""),
+            ["f", name] => respond(200, &[], content(name.len() * 300_000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
 }
 
-async fn traffic(proxy: &Running) {
+async fn traffic(proxy: &RunningProxy) {
     for (count, name) in NAMES.iter().enumerate() {
         for _ in 0..=count {
             proxy.get(&format!("/simple/{name}/"), &[]).await.bytes().await.unwrap();
@@ -73,31 +72,24 @@ async fn traffic(proxy: &Running) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_fits_and_its_buttons_work() {
+async fn the_page_fits_and_its_buttons_work() {
     let Some(program) = program() else {
-        // Past the capture of the test harness, which shows the output of failing tests only.
-        let _ =
-            writeln!(std::io::stderr(), "skipped: it_fits_and_its_buttons_work, for there is no Chromium");
+        skip("the_page_fits_and_its_buttons_work, because Chromium is not available");
         return;
     };
     let index = index().await;
     let proxy = start(&[index.url("/a&b'c/../simple")], Config::new().admin_token(TOKEN.to_owned())).await;
     traffic(&proxy).await;
     let endless = proxy.get(&format!("/simple/endless/{}", file("endless")), &[]).await;
-    // A history needs time.
-    for _ in 0..3 {
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        traffic(&proxy).await;
-    }
     let url = proxy.url("/");
-    let asked = index.count();
+    let requests_before = index.count();
     let look = move || look(&mut Browser::start(&program), &url);
     tokio::task::spawn_blocking(look).await.unwrap();
     drop(endless);
-    // It has forgotten the pages and a file, which are asked for again.
-    assert_eq!(index.count(), asked);
+    // The purged pages and the file are fetched again.
+    assert_eq!(index.count(), requests_before);
     traffic(&proxy).await;
-    assert_eq!(index.count(), asked + NAMES.len() + 1);
+    assert_eq!(index.count(), requests_before + NAMES.len() + 1);
 }
 
 fn look(browser: &mut Browser, url: &str) {
@@ -105,11 +97,12 @@ fn look(browser: &mut Browser, url: &str) {
         let mut backs = Vec::new();
         for (scheme, is_dark) in [("light", false), ("dark", true)] {
             let mut tab = browser.open(url, size, is_dark);
-            tab.wait("document.querySelector('[data-text=\"hits\"]')?.textContent.includes('%') ?? false");
+            tab.wait(
+                "document.querySelector('[data-text=\"all-hits\"]')?.textContent.includes('%') ?? false",
+            );
             tab.wait("document.querySelectorAll('[data-table=\"running\"] tr').length == 1");
-            tab.wait("document.querySelectorAll('[data-table=\"wanted\"] button').length == 4");
+            tab.wait("document.querySelectorAll('[data-table=\"requested\"] button').length == 4");
             tab.wait("document.querySelectorAll('[data-table=\"largest\"] tr').length == 3");
-            tab.wait("document.querySelector('[data-line=\"sent\"]').getAttribute('d').startsWith('M')");
             tab.wait("/\\d/.test(document.querySelector('[data-text=\"slow\"]').textContent)");
             let wide = tab.value(
                 "[...document.querySelectorAll('*')].filter(element => \
@@ -127,25 +120,25 @@ fn look(browser: &mut Browser, url: &str) {
         assert_ne!(backs[0], backs[1], "dark is another background than light");
     }
     let mut tab = browser.open(url, (360, 740), false);
-    tab.wait("document.querySelectorAll('[data-table=\"wanted\"] button').length == 4");
+    tab.wait("document.querySelectorAll('[data-table=\"requested\"] button').length == 4");
     let before = tab.value("document.querySelector('[data-text=\"all-requests\"]').textContent");
-    tab.click("#forget-all");
+    tab.click("#purge-all");
     tab.wait("document.querySelector('#result').textContent == 'The admin token is missing or wrong.'");
     tab.type_into("#token", TOKEN);
-    tab.click("[data-table=\"wanted\"] button");
-    tab.wait("document.querySelector('#result').textContent.startsWith('Forgotten: cache/')");
-    tab.wait("document.querySelectorAll('[data-table=\"wanted\"] button').length == 3");
-    tab.click("#forget-file");
+    tab.click("[data-table=\"requested\"] button");
+    tab.wait("document.querySelector('#result').textContent.startsWith('Purged: cache/')");
+    tab.wait("document.querySelectorAll('[data-table=\"requested\"] button').length == 3");
+    tab.click("#purge-file");
     assert_eq!(tab.value("document.activeElement.id"), "project", "what is missing has the focus");
     tab.type_into("#project", "Demo");
     tab.type_into("#file", &file("demo"));
-    tab.click("#forget-file");
-    tab.wait("document.querySelector('#result').textContent.startsWith('Forgotten: cache/Demo/demo-1.0')");
+    tab.click("#purge-file");
+    tab.wait("document.querySelector('#result').textContent.startsWith('Purged: cache/Demo/demo-1.0')");
     tab.wait("document.querySelectorAll('[data-table=\"largest\"] tr').length == 2");
-    tab.click("#forget-all");
-    tab.wait("document.querySelector('#result').textContent == 'Forgotten: cache'");
-    tab.wait("document.querySelectorAll('[data-table=\"wanted\"] tr').length == 0");
-    // The page follows what happens by itself.
+    tab.click("#purge-all");
+    tab.wait("document.querySelector('#result').textContent == 'Purged: cache'");
+    tab.wait("document.querySelectorAll('[data-table=\"requested\"] tr').length == 0");
+    // The page updates itself.
     assert!(before.as_str().unwrap().parse::<u64>().unwrap() > 0);
     let kept = "JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, location.href])";
     assert!(!tab.value(kept).as_str().unwrap().contains("token"));
@@ -153,11 +146,11 @@ fn look(browser: &mut Browser, url: &str) {
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
-/// What is wrong with the page: its script fails, or it does what its policy forbids.
+/// Returns whether an event is a script error or a violation of the content security policy.
 fn is_complaint(event: &serde_json::Value) -> bool {
     match event["method"].as_str() {
         Some("Runtime.exceptionThrown") => true,
-        // A network error is what a test has asked for.
+        // Network errors are caused by the test.
         Some("Log.entryAdded") => {
             event["params"]["entry"]["source"] != "network" && event["params"]["entry"]["level"] == "error"
         }

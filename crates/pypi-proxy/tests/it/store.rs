@@ -1,4 +1,4 @@
-//! Files: each is fetched once, for all who want it, and is what its hash says or is not there.
+//! File store: shared downloads, verification, eviction and recovery.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,25 +6,25 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
-use pypi_proxy::store::{Config, Expected, Fill, Filling, Key, Reader, Reference, Store, Stored};
+use pypi_proxy::store::{Config, Download, Expected, FetchState, Key, Reader, Reference, Store, StoredFile};
 use pypi_proxy::{Error, ProjectName};
 
 use crate::support;
 use crate::support::proxy::open as reopened;
-use crate::support::source::{Connection, Scripted, content, digest_of};
+use crate::support::source::{Connection, ScriptedSource, content, digest_of};
 
 fn open(dir: &tempfile::TempDir) -> Store {
     Store::open(config(dir)).unwrap()
 }
 
 fn config(dir: &tempfile::TempDir) -> Config {
-    Config::new(dir.path().join("cache")).stall(Duration::from_millis(300))
+    Config::new(dir.path().join("cache")).stall_timeout(Duration::from_millis(300))
 }
 
-fn fill(store: &Store, source: &Scripted) -> Fill {
-    match store.fill(source.key(), source.expected(), source.clone()) {
-        Filling::Running(fill) => fill,
-        Filling::Stored(_) => panic!("it is there already"),
+fn download(store: &Store, source: &ScriptedSource) -> Download {
+    match store.fetch(source.key(), source.expected(), source.clone()) {
+        FetchState::InFlight(download) => download,
+        FetchState::Stored(_) => panic!("it is there already"),
     }
 }
 
@@ -37,13 +37,13 @@ async fn collect(reader: Reader) -> Result<Vec<u8>, Error> {
         .await
 }
 
-fn read(stored: &Stored) -> Vec<u8> {
+fn read(stored: &StoredFile) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(stored.len).unwrap()];
     std::os::unix::fs::FileExt::read_exact_at(&*stored.file, &mut bytes, 0).unwrap();
     bytes
 }
 
-/// What lies below the folder of the store, but for its marker.
+/// Number of files below a subfolder of the cache.
 fn files(dir: &tempfile::TempDir, part: &str) -> usize {
     fn count(path: &std::path::Path) -> usize {
         let Ok(entries) = std::fs::read_dir(path) else { return 0 };
@@ -53,21 +53,21 @@ fn files(dir: &tempfile::TempDir, part: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_transfer_feeds_all_readers() {
+async fn one_download_serves_all_readers() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     let slow = Connection { delay: Duration::from_millis(1), ..Connection::default() };
-    let source = Scripted::new(content(1_000_000), [slow]);
+    let source = ScriptedSource::new(content(1_000_000), [slow]);
     let readers = (0..100).map(|number| {
         let (store, source) = (store.clone(), source.clone());
         async move {
             tokio::time::sleep(Duration::from_millis(number)).await;
-            match store.fill(source.key(), source.expected(), source.clone()) {
-                Filling::Running(fill) => {
-                    assert_eq!(fill.head().await.unwrap().len, Some(1_000_000));
-                    collect(fill.reader(None)).await.unwrap()
+            match store.fetch(source.key(), source.expected(), source.clone()) {
+                FetchState::InFlight(download) => {
+                    assert_eq!(download.info().await.unwrap().len, Some(1_000_000));
+                    collect(download.reader(None)).await.unwrap()
                 }
-                Filling::Stored(stored) => read(&stored),
+                FetchState::Stored(stored) => read(&stored),
             }
         }
     });
@@ -78,36 +78,36 @@ async fn one_transfer_feeds_all_readers() {
     let stored = store.get(&source.digest()).unwrap();
     assert_eq!(read(&stored), source.content);
     let stats = store.stats();
-    assert_eq!((stats.files, stats.bytes, stats.fetched, stats.running), (1, 1_000_000, 1, 0));
+    assert_eq!((stats.files, stats.bytes, stats.fetched, stats.in_flight), (1, 1_000_000, 1, 0));
     assert_eq!((files(&dir, "files"), files(&dir, "partial")), (1, 0));
 }
 
 #[tokio::test]
-async fn the_first_bytes_do_not_wait_for_the_rest() {
+async fn the_first_bytes_are_available_before_the_download_ends() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     let slow = Connection { delay: Duration::from_millis(20), ..Connection::default() };
-    let source = Scripted::new(content(100_000), [slow]);
-    let fill = fill(&store, &source);
-    let first = fill.reader(None).next().await.unwrap().unwrap();
+    let source = ScriptedSource::new(content(100_000), [slow]);
+    let download = download(&store, &source);
+    let first = download.reader(None).next().await.unwrap().unwrap();
     assert!(!first.is_empty() && first.len() < 50_000);
-    assert!(store.running(&source.key()).is_some());
-    // Nobody reads any more, and it goes on.
-    assert_eq!(fill.done().await.unwrap().unwrap().len, 100_000);
-    assert!(store.running(&source.key()).is_none());
+    assert!(store.in_flight(&source.key()).is_some());
+    // The download continues without readers.
+    assert_eq!(download.done().await.unwrap().unwrap().len, 100_000);
+    assert!(store.in_flight(&source.key()).is_none());
 }
 
 #[tokio::test]
-async fn ranges_are_read_while_it_grows() {
+async fn ranges_can_be_read_during_a_download() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
-    let source = Scripted::new(
+    let source = ScriptedSource::new(
         content(300_000),
         [Connection { delay: Duration::from_millis(1), ..Connection::default() }],
     );
-    let fill = fill(&store, &source);
+    let download = download(&store, &source);
     let ranges = [0..1, 0..300_000, 299_999..300_000, 123_456..234_567, 5..5, 299_000..400_000];
-    let results = join_all(ranges.iter().map(|range| collect(fill.reader(Some(range.clone()))))).await;
+    let results = join_all(ranges.iter().map(|range| collect(download.reader(Some(range.clone()))))).await;
     for (range, result) in ranges.into_iter().zip(results) {
         let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap().min(300_000);
         assert_eq!(result.unwrap(), source.content[range]);
@@ -115,7 +115,7 @@ async fn ranges_are_read_while_it_grows() {
 }
 
 #[tokio::test]
-async fn what_is_not_the_file_never_looks_like_it() {
+async fn corrupt_content_never_looks_complete() {
     let whole = content(200_000);
     let mut flipped = whole.to_vec();
     flipped[150_000] ^= 1;
@@ -134,10 +134,10 @@ async fn what_is_not_the_file_never_looks_like_it() {
     for (name, bytes, expected, connection) in cases {
         let dir = tempfile::tempdir().unwrap();
         let store = open(&dir);
-        let source = Scripted::new(bytes.clone(), vec![connection; 8]);
+        let source = ScriptedSource::new(bytes.clone(), vec![connection; 8]);
         let key = Key::Digest(digest_of(&whole));
-        let Filling::Running(fill) = store.fill(key, expected, source) else { panic!() };
-        let mut reader = fill.reader(None);
+        let FetchState::InFlight(download) = store.fetch(key, expected, source) else { panic!() };
+        let mut reader = download.reader(None);
         let mut len = 0;
         let end = loop {
             match reader.next().await {
@@ -147,9 +147,9 @@ async fn what_is_not_the_file_never_looks_like_it() {
         };
         assert!(matches!(&end, Some(Err(error)) if error.is_corrupt()), "{name}: {end:?}");
         assert!(reader.next().await.is_none());
-        // A client that was told the length sees that it is cut short.
+        // A client that knows the length detects the truncation.
         assert!(expected.size.is_none() || len < whole.len(), "{name}");
-        assert!(fill.done().await.unwrap_err().is_corrupt(), "{name}");
+        assert!(download.done().await.unwrap_err().is_corrupt(), "{name}");
         assert_eq!((files(&dir, "files"), files(&dir, "partial")), (0, 0), "{name}");
         assert_eq!((store.stats().corrupt, store.stats().files), (1, 0));
     }
@@ -165,82 +165,84 @@ async fn broken_connections_are_resumed() {
     };
     let scripts = [
         vec![breaks(50_000, true, true), breaks(30_000, true, false)],
-        // The source does not know ranges.
+        // A source without support for ranges.
         vec![breaks(50_000, true, true), breaks(90_000, false, true), breaks(150_000, false, true)],
         vec![breaks(0, true, true), breaks(0, true, false)],
-        // Nothing for a while.
+        // Silent for a while.
         vec![Connection { delay: Duration::from_secs(60), ..Connection::default() }],
     ];
     for script in scripts {
         let dir = tempfile::tempdir().unwrap();
         let store = open(&dir);
         let count = script.len();
-        let source = Scripted::new(content(200_000), script);
-        let fill = fill(&store, &source);
-        assert_eq!(collect(fill.reader(None)).await.unwrap(), source.content);
+        let source = ScriptedSource::new(content(200_000), script);
+        let download = download(&store, &source);
+        assert_eq!(collect(download.reader(None)).await.unwrap(), source.content);
         assert_eq!((source.opened(), store.stats().resumed), (count + 1, count as u64));
     }
 }
 
 #[tokio::test]
-async fn a_source_that_never_ends_is_given_up() {
+async fn a_source_without_progress_is_abandoned() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(config(&dir).retries(2)).unwrap();
     let nothing = Connection { bytes: Some(0), fails: true, ..Connection::default() };
-    let source = Scripted::new(content(1000), vec![nothing; 10]);
-    let fill = fill(&store, &source);
-    assert!(collect(fill.reader(None)).await.is_err());
+    let source = ScriptedSource::new(content(1000), vec![nothing; 10]);
+    let download = download(&store, &source);
+    assert!(collect(download.reader(None)).await.is_err());
     assert_eq!(source.opened(), 3);
     assert_eq!(store.stats().failed, 1);
-    // The next who wants it starts anew.
-    assert!(matches!(store.fill(source.key(), source.expected(), source.clone()), Filling::Running(_)));
+    // The next request starts a new download.
+    assert!(matches!(store.fetch(source.key(), source.expected(), source.clone()), FetchState::InFlight(_)));
 }
 
 #[tokio::test]
-async fn without_a_hash_a_file_that_changes_on_its_way_is_refused() {
+async fn without_a_hash_a_file_that_changes_during_the_download_is_rejected() {
     let first = Connection { bytes: Some(50_000), fails: true, ..Connection::default() };
     for (etag, is_good) in [("\"v1\"", true), ("\"v2\"", false)] {
         let dir = tempfile::tempdir().unwrap();
         let store = open(&dir);
         let then = Connection { etag, ..Connection::default() };
-        let source = Scripted::new(content(100_000), [first.clone(), then]);
+        let source = ScriptedSource::new(content(100_000), [first.clone(), then]);
         let six = ProjectName::parse("six").unwrap();
         let reference = Reference::new(six, "six-1.0.whl", &["https://packages.example.org/"]);
         let key = Key::Reference(reference.clone());
-        let Filling::Running(fill) = store.fill(key, Expected::default(), source.clone()) else { panic!() };
-        let result = fill.done().await;
+        let FetchState::InFlight(download) = store.fetch(key, Expected::default(), source.clone()) else {
+            panic!()
+        };
+        let result = download.done().await;
         assert_eq!(result.is_ok(), is_good, "{result:?}");
         let digest = is_good.then(|| source.digest());
         assert_eq!(store.lookup(&reference), digest);
-        drop((fill, store));
+        drop((download, store));
         let store = reopened(config(&dir)).await.unwrap();
         assert_eq!(store.lookup(&reference), digest);
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_refused() {
+async fn files_above_the_limit_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(config(&dir).max_file(1000)).unwrap();
     for tells_len in [true, false] {
-        let source = Scripted::new(content(1001), [Connection { tells_len, ..Connection::default() }]);
+        let source = ScriptedSource::new(content(1001), [Connection { tells_len, ..Connection::default() }]);
         let expected = Expected { size: None, ..source.expected() };
-        let Filling::Running(fill) = store.fill(source.key(), expected, source) else { panic!() };
-        assert!(fill.done().await.unwrap_err().is_limit());
+        let FetchState::InFlight(download) = store.fetch(source.key(), expected, source) else { panic!() };
+        assert!(download.done().await.unwrap_err().is_limit());
     }
 }
 
 #[tokio::test]
-async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it() {
+async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(config(&dir).max_bytes(250_000)).unwrap();
-    let sources: Vec<_> = (0..3).map(|number| Scripted::new(content(100_000 + number), [])).collect();
-    fill(&store, &sources[0]).done().await.unwrap();
-    fill(&store, &sources[1]).done().await.unwrap();
+    let sources: Vec<_> = (0..3).map(|number| ScriptedSource::new(content(100_000 + number), [])).collect();
+    download(&store, &sources[0]).done().await.unwrap();
+    download(&store, &sources[1]).done().await.unwrap();
     let first = store.get(&sources[0].digest()).unwrap();
     let second = store.get(&sources[1].digest()).unwrap();
     store.get(&sources[0].digest()).unwrap();
-    fill(&store, &sources[2]).done().await.unwrap();
+    download(&store, &sources[2]).done().await.unwrap();
     assert!(store.get(&sources[1].digest()).is_none());
     assert_eq!(read(&second), sources[1].content);
     assert_eq!(read(&first), sources[0].content);
@@ -256,18 +258,18 @@ async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it()
     while store.stats().files < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    fill(&store, &sources[1]).done().await.unwrap();
+    download(&store, &sources[1]).done().await.unwrap();
     assert!(store.get(&sources[2].digest()).is_none());
     assert!(store.get(&sources[0].digest()).is_some());
 }
 
 #[tokio::test]
-async fn what_nobody_wants_any_more_goes_even_if_there_is_room() {
+async fn unused_files_are_deleted_after_their_ttl() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).unused(Duration::from_secs(1))).unwrap();
-    let (old, new) = (Scripted::new(content(10), []), Scripted::new(content(20), []));
+    let store = Store::open(config(&dir).unused_ttl(Duration::from_secs(1))).unwrap();
+    let (old, new) = (ScriptedSource::new(content(10), []), ScriptedSource::new(content(20), []));
     for source in [&old, &new] {
-        fill(&store, source).done().await.unwrap();
+        download(&store, source).done().await.unwrap();
     }
     let wanted = SystemTime::now() - Duration::from_secs(3600);
     store.get(&old.digest()).unwrap().file.set_modified(wanted).unwrap();
@@ -278,29 +280,29 @@ async fn what_nobody_wants_any_more_goes_even_if_there_is_room() {
 }
 
 #[tokio::test]
-async fn without_room_files_are_passed_on() {
+async fn with_a_limit_of_zero_files_are_passed_on() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(config(&dir).max_bytes(0)).unwrap();
-    let source = Scripted::new(content(100_000), []);
-    let fill = fill(&store, &source);
-    assert_eq!(collect(fill.reader(None)).await.unwrap(), source.content);
+    let source = ScriptedSource::new(content(100_000), []);
+    let download = download(&store, &source);
+    assert_eq!(collect(download.reader(None)).await.unwrap(), source.content);
     assert!(store.get(&source.digest()).is_none());
     assert_eq!((files(&dir, "files"), files(&dir, "partial")), (0, 0));
 }
 
 #[tokio::test]
-async fn a_disk_that_can_not_be_written_stops_no_client() {
+async fn clients_are_served_if_the_disk_is_not_writable() {
     let dir = tempfile::tempdir().unwrap();
-    // No reader of the first file is given up, however busy the machine is.
-    let window = |lag| config(&dir).max_window(50_000).lag(lag);
-    let store = Store::open(window(support::proxy::PATIENCE)).unwrap();
-    // The folder for what is on its way is gone.
+    // The reader of the first file is never dropped, even on a busy machine.
+    let window = |lag| config(&dir).max_memory_buffer(50_000).reader_timeout(lag);
+    let store = Store::open(window(support::proxy::TIMEOUT)).unwrap();
+    // The folder for partial files is missing.
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
-    let source = Scripted::new(content(1_000_000), []);
-    let held = fill(&store, &source);
+    let source = ScriptedSource::new(content(1_000_000), []);
+    let held = download(&store, &source);
     let (fast, slow) = (held.reader(None), held.reader(None));
-    // What is held is waited for as a reader is.
-    let fill = store.running(&source.key()).unwrap();
+    // Reserved bytes are kept like those of a reader.
+    let download = store.in_flight(&source.key()).unwrap();
     drop(held);
     let slow = slow.then(|chunk| async {
         tokio::time::sleep(Duration::from_micros(200)).await;
@@ -310,17 +312,17 @@ async fn a_disk_that_can_not_be_written_stops_no_client() {
     let (fast, slow) = tokio::join!(collect(fast), slow);
     assert_eq!(fast.unwrap(), source.content);
     assert_eq!(slow.unwrap(), 1_000_000);
-    assert!(fill.done().await.unwrap().is_none());
+    assert!(download.done().await.unwrap().is_none());
     assert_eq!(store.stats().unwritten, 1);
-    // One that stands still holds up the others for a while, and no longer.
-    drop((fill, store));
+    // A reader without progress blocks the others only until the timeout.
+    drop((download, store));
     let store = reopened(window(Duration::from_secs(3))).await.unwrap();
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
-    let source = Scripted::new(content(1_000_001), []);
-    let Filling::Running(fill) = store.fill(source.key(), source.expected(), source.clone()) else {
+    let source = ScriptedSource::new(content(1_000_001), []);
+    let FetchState::InFlight(download) = store.fetch(source.key(), source.expected(), source.clone()) else {
         panic!()
     };
-    let (good, mut still) = (fill.reader(None), fill.reader(None));
+    let (good, mut still) = (download.reader(None), download.reader(None));
     assert_eq!(collect(good).await.unwrap(), source.content);
     let mut len = 0;
     let error = loop {
@@ -333,7 +335,7 @@ async fn a_disk_that_can_not_be_written_stops_no_client() {
 }
 
 #[tokio::test]
-async fn a_folder_of_others_is_left_alone() {
+async fn a_folder_with_other_content_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("precious"), "data").unwrap();
     assert!(Store::open(Config::new(dir.path()).max_bytes(0)).unwrap_err().is_storage());
@@ -350,7 +352,7 @@ async fn a_folder_of_others_is_left_alone() {
 }
 
 #[tokio::test]
-async fn links_and_strangers_in_the_folder_are_not_served() {
+async fn links_and_unknown_files_in_the_folder_are_not_served() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     let secret = tempfile::tempdir().unwrap();
@@ -369,7 +371,7 @@ async fn links_and_strangers_in_the_folder_are_not_served() {
 }
 
 #[tokio::test]
-async fn two_proxies_do_not_share_a_folder() {
+async fn a_folder_is_locked_by_one_proxy() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     assert!(Store::open(config(&dir)).unwrap_err().is_busy());
@@ -378,24 +380,24 @@ async fn two_proxies_do_not_share_a_folder() {
 }
 
 #[tokio::test]
-async fn damaged_files_are_found() {
+async fn verify_finds_corrupt_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
-    let sources: Vec<_> = (0..3).map(|number| Scripted::new(content(1000 + number), [])).collect();
+    let sources: Vec<_> = (0..3).map(|number| ScriptedSource::new(content(1000 + number), [])).collect();
     for source in &sources {
-        fill(&store, source).done().await.unwrap();
+        download(&store, source).done().await.unwrap();
     }
-    let path = |source: &Scripted| {
+    let path = |source: &ScriptedSource| {
         let name = source.digest().to_string();
         dir.path().join("cache/files").join(&name[..2]).join(&name[2..])
     };
     let mut bytes = sources[0].content.to_vec();
     bytes[0] ^= 1;
     std::fs::write(path(&sources[0]), bytes).unwrap();
-    // One that is shorter is found without reading it.
+    // A truncated file is detected without reading it.
     std::fs::write(path(&sources[1]), "short").unwrap();
     drop(store);
-    let store = reopened(config(&dir).max_handles(0)).await.unwrap();
+    let store = reopened(config(&dir).max_open_files(0)).await.unwrap();
     let mut seen = 0;
     let verified = store.verify(|_, _| seen += 1).unwrap();
     let mut bad = vec![sources[0].digest(), sources[1].digest()];
@@ -418,7 +420,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever connections do, readers get the file or an error.
+    /// For arbitrary connection faults, readers get the file or an error.
     #[test]
     fn readers_get_the_file_or_an_error(
         len in 0usize..5000,
@@ -431,10 +433,10 @@ proptest! {
             let dir = tempfile::tempdir().unwrap();
             let store = open(&dir);
             let script: Vec<_> = script.into_iter().map(|connection| Connection { tells_len, ..connection }).collect();
-            let source = Scripted::new(content(len), script);
-            let fill = fill(&store, &source);
-            let results = join_all(ranges.iter().map(|(start, len)| collect(fill.reader(Some(*start..*start + *len))))).await;
-            let is_good = fill.done().await.is_ok();
+            let source = ScriptedSource::new(content(len), script);
+            let download = download(&store, &source);
+            let results = join_all(ranges.iter().map(|(start, len)| collect(download.reader(Some(*start..*start + *len))))).await;
+            let is_good = download.done().await.is_ok();
             for ((start, count), result) in ranges.iter().zip(results) {
                 let end = usize::try_from(start + count).unwrap().min(len);
                 let start = usize::try_from(*start).unwrap().min(end);

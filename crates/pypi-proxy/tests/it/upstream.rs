@@ -1,24 +1,24 @@
-//! What an index is asked, and what is accepted of its answers.
+//! Requests to an index, and validation of its responses.
 
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
 use pypi_proxy::{Error, ProjectName};
 
 use crate::support;
-use crate::support::proxy::PATIENCE;
-use crate::support::{JSON, Server, answer, page};
+use crate::support::proxy::TIMEOUT;
+use crate::support::{JSON, Server, page, respond};
 
 fn six() -> ProjectName {
     ProjectName::parse("six").unwrap()
 }
 
 fn upstream(url: &str) -> Upstream {
-    Upstream::new(Config::new(url).unwrap().read_timeout(PATIENCE)).unwrap()
+    Upstream::new(Config::new(url).unwrap().read_timeout(TIMEOUT)).unwrap()
 }
 
-async fn collect(body: Result<pypi_proxy::upstream::Body, Error>) -> Result<Vec<u8>, Error> {
+async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<Vec<u8>, Error> {
     body?
         .try_fold(Vec::new(), |mut all, chunk| async move {
             all.extend_from_slice(&chunk);
@@ -28,23 +28,26 @@ async fn collect(body: Result<pypi_proxy::upstream::Body, Error>) -> Result<Vec<
 }
 
 #[tokio::test]
-async fn credentials_go_to_the_index_and_nowhere_else() {
-    let files = Server::start(|_, _| async { answer(200, &[], "file") }).await;
+async fn credentials_are_sent_only_to_the_index() {
+    let files = Server::start(|_, _| async { respond(200, &[], "file") }).await;
     let elsewhere = files.url("/f/six.whl");
     let index = Server::start(move |path, _| {
         let elsewhere = elsewhere.clone();
         async move {
             match &*path {
-                "/simple/six/" => answer(200, &[JSON], page("six", &[])),
-                "/moved.whl" => answer(302, &[("location", &elsewhere)], ""),
-                _ => answer(200, &[], "own"),
+                "/simple/six/" => respond(200, &[JSON], page("six", &[])),
+                "/moved.whl" => respond(302, &[("location", &elsewhere)], ""),
+                _ => respond(200, &[], "own"),
             }
         }
     })
     .await;
     let url = index.url("/simple").replace("http://", "http://us%40er:se%3Acret@");
     let upstream = upstream(&url);
-    assert!(matches!(upstream.page(Some(&six()), &Validators::default()).await.unwrap(), Answer::Page(_)));
+    assert!(matches!(
+        upstream.page(Some(&six()), &Validators::default()).await.unwrap(),
+        PageResponse::Page(_)
+    ));
     // us@er:se:cret
     assert_eq!(index.last()["authorization"], "Basic dXNAZXI6c2U6Y3JldA==");
     assert!(index.last()["accept"].to_str().unwrap().starts_with("application/vnd.pypi.simple.v1+json"));
@@ -62,7 +65,7 @@ async fn credentials_go_to_the_index_and_nowhere_else() {
 }
 
 #[test]
-fn what_is_no_index_is_refused_without_its_password() {
+fn invalid_index_urls_are_rejected_without_printing_the_password() {
     for url in [
         "",
         "six",
@@ -96,7 +99,7 @@ fn urls_are_resolved_against_the_page() {
 }
 
 #[tokio::test]
-async fn the_rest_of_a_file_is_asked_for_as_long_as_it_is_the_same() {
+async fn downloads_resume_only_if_the_validators_match() {
     let server = Server::start(|path, headers| async move {
         let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         match &*path {
@@ -107,8 +110,8 @@ async fn the_rest_of_a_file_is_asked_for_as_long_as_it_is_the_same() {
             ),
         }
         match &*path {
-            "/changed" => answer(200, &[("etag", "\"v2\"")], "new content"),
-            _ => answer(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"v1\"")], "456789"),
+            "/changed" => respond(200, &[("etag", "\"v2\"")], "new content"),
+            _ => respond(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"v1\"")], "456789"),
         }
     })
     .await;
@@ -124,17 +127,17 @@ async fn the_rest_of_a_file_is_asked_for_as_long_as_it_is_the_same() {
 }
 
 #[tokio::test]
-async fn parts_and_tails_are_asked_for() {
+async fn ranges_and_suffixes_are_requested() {
     let server = Server::start(|path, headers| async move {
         let range = headers["range"].to_str().unwrap();
         match (&*path, range) {
-            ("/part", "bytes=2-3") => answer(206, &[("content-range", "bytes 2-3/10")], "23"),
-            ("/tail", "bytes=-3") => answer(206, &[("content-range", "bytes 7-9/*")], "789"),
-            ("/other", _) => answer(206, &[("content-range", "bytes 8-9/10")], "89"),
-            ("/none", _) => answer(206, &[], "89"),
-            ("/encoded", _) => answer(200, &[("content-encoding", "gzip")], "x"),
-            ("/missing", _) => answer(404, &[], ""),
-            _ => answer(500, &[], ""),
+            ("/part", "bytes=2-3") => respond(206, &[("content-range", "bytes 2-3/10")], "23"),
+            ("/tail", "bytes=-3") => respond(206, &[("content-range", "bytes 7-9/*")], "789"),
+            ("/other", _) => respond(206, &[("content-range", "bytes 8-9/10")], "89"),
+            ("/none", _) => respond(206, &[], "89"),
+            ("/encoded", _) => respond(200, &[("content-encoding", "gzip")], "x"),
+            ("/missing", _) => respond(404, &[], ""),
+            _ => respond(500, &[], ""),
         }
     })
     .await;
@@ -152,7 +155,7 @@ async fn parts_and_tails_are_asked_for() {
 }
 
 #[tokio::test]
-async fn an_index_that_says_nothing_takes_too_long() {
+async fn a_silent_index_times_out() {
     let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
     let config = Config::new(&server.url("/simple")).unwrap().read_timeout(Duration::from_millis(200));
     let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! A headless Chromium, told what to do by its debugging protocol over two pipes.
+//! A headless Chromium, controlled by its debugging protocol over two pipes.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long the browser may take for one thing. It starts slowly on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Timeout of one operation. The browser starts slowly on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The browser's program, if it can be started: `chromium` on the path, or what the variable `CHROMIUM` names.
+/// Returns the browser's program if it can be started: `chromium` on the path, or the value of the variable `CHROMIUM`.
 pub(crate) fn program() -> Option<OsString> {
     let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
     let version =
@@ -22,13 +22,13 @@ pub(crate) fn program() -> Option<OsString> {
     version.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// A browser with a profile of its own, which both end with this value.
+/// A browser with a temporary profile. Dropping it stops the browser and deletes the profile.
 pub(crate) struct Browser {
     process: Child,
     to: File,
     from: Receiver<Value>,
     next: u64,
-    /// What happened that is no answer.
+    /// Events received so far.
     pub(crate) events: Vec<Value>,
     _dir: tempfile::TempDir,
 }
@@ -41,7 +41,7 @@ impl Browser {
             let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
             rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         }
-        // A shell gives the pipes the numbers that the browser looks for.
+        // A shell connects the pipes to the file descriptors that the browser uses.
         let process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<\"$TO\" 4>\"$FROM\"", "sh"])
             .arg(program)
@@ -71,7 +71,7 @@ impl Browser {
         Self { process, to, from, next: 0, events: Vec::new(), _dir: dir }
     }
 
-    /// Calls a method, and gives its result.
+    /// Calls a method and returns its result.
     fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
@@ -82,16 +82,16 @@ impl Browser {
         bytes.push(0);
         self.to.write_all(&bytes).unwrap();
         loop {
-            let mut answer = self.from.recv_timeout(PATIENCE).expect("the browser answers in time");
-            if answer["id"] == self.next {
-                assert!(answer.get("error").is_none(), "{method}: {answer}");
-                return answer["result"].take();
+            let mut response = self.from.recv_timeout(TIMEOUT).expect("the browser answers in time");
+            if response["id"] == self.next {
+                assert!(response.get("error").is_none(), "{method}: {response}");
+                return response["result"].take();
             }
-            self.events.push(answer);
+            self.events.push(response);
         }
     }
 
-    /// Opens a page of this size, dark or light.
+    /// Opens a page with this window size and color scheme.
     pub(crate) fn open(&mut self, url: &str, (width, height): (u32, u32), is_dark: bool) -> Tab<'_> {
         let target = self.call(None, "Target.createTarget", json!({"url": "about:blank"}))["targetId"].take();
         let session = self.call(None, "Target.attachToTarget", json!({"targetId": target, "flatten": true}));
@@ -111,13 +111,13 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The browser is a family of processes.
+        // The browser consists of several processes.
         let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.process.id())]).status();
         let _ = self.process.wait();
     }
 }
 
-/// A page that is open.
+/// An open page.
 pub(crate) struct Tab<'b> {
     browser: &'b mut Browser,
     session: String,
@@ -128,7 +128,7 @@ impl Tab<'_> {
         self.browser.call(Some(&self.session), method, params)
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut result = self.call("Runtime.evaluate", params);
@@ -138,21 +138,21 @@ impl Tab<'_> {
 
     /// Waits until an expression is true.
     pub(crate) fn wait(&mut self, expression: &str) {
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while self.value(expression) != true {
-            assert!(begun.elapsed() < PATIENCE, "{expression}: {}", self.value("document.body.innerText"));
-            // Something that happens is a reason to look again.
+            assert!(started.elapsed() < TIMEOUT, "{expression}: {}", self.value("document.body.innerText"));
+            // Check again after an event.
             self.browser.events.extend(self.browser.from.recv_timeout(Duration::from_millis(50)));
         }
     }
 
-    /// Types into a field.
+    /// Types text into a field.
     pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
         self.value(&format!("document.querySelector({selector:?}).focus()"));
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Clicks in the middle of an element.
+    /// Clicks the center of an element.
     pub(crate) fn click(&mut self, selector: &str) {
         let place = self.value(&format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center' }}); \
@@ -165,7 +165,7 @@ impl Tab<'_> {
         }
     }
 
-    /// The whole page as a picture, Base64 of a PNG.
+    /// Takes a screenshot of the whole page. Returns a PNG in Base64.
     pub(crate) fn picture(&mut self) -> String {
         let params = json!({"format": "png", "captureBeyondViewport": true});
         self.call("Page.captureScreenshot", params)["data"].as_str().unwrap().to_owned()

@@ -1,11 +1,11 @@
-//! The text format of Prometheus, read strictly: what its own parser would only warn of fails here.
+//! Strict parser of the Prometheus text format: it fails where promtool only warns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Samples by their names and labels, in the spelling of the document.
+/// Values of the samples, by name and labels as written in the document.
 pub(crate) type Samples = BTreeMap<String, f64>;
 
-/// Reads a document, and panics if there is anything wrong with it.
+/// Parses a document. Panics if it is invalid.
 pub(crate) fn parse(text: &str) -> Samples {
     assert!(text.ends_with('\n') && !text.contains('\r'), "lines end with a line feed");
     let mut samples = Samples::new();
@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str) -> Samples {
     samples
 }
 
-/// Buckets grow, and the last one is the count.
+/// Checks that bucket counts do not decrease and that the last one is the total.
 fn histograms(text: &str, samples: &Samples) {
     let mut last: Option<(String, f64, f64)> = None;
     for line in text.lines().filter(|line| line.contains("_bucket{")) {
@@ -101,7 +101,7 @@ fn parse_labels(text: &str) -> Vec<(String, String)> {
     }
 }
 
-/// Lower case only: that is the convention, not the format.
+/// Lower case is a convention, not part of the format.
 fn is_name(name: &str, is_metric: bool) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

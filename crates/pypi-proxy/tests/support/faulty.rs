@@ -1,4 +1,4 @@
-//! A bucket in memory that fails as a test tells it to.
+//! Object store in memory with injected faults.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,23 +15,23 @@ use object_store::{
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// What the bucket does.
+/// Fault of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// It answers with an error that tells a secret.
+    /// Operations fail with an error that contains a secret.
     Failing,
-    /// It never answers.
+    /// Operations never complete.
     Hanging,
-    /// Files that are written wait until there is another fault, or none.
+    /// Writes of files wait until the fault changes.
     Held,
-    /// Nothing can be written.
+    /// Writes fail.
     Full,
-    /// The credentials are wrong.
+    /// The credentials are rejected.
     Denying,
-    /// What is read breaks off in the middle.
+    /// Reads fail in the middle.
     CutShort,
-    /// Conditions are not looked at.
+    /// Conditions of writes are ignored.
     Unconditional,
 }
 
@@ -39,30 +39,35 @@ pub(crate) enum Fault {
 pub(crate) struct Faulty {
     inner: InMemory,
     fault: Arc<Mutex<Fault>>,
-    begun: AtomicUsize,
+    started: AtomicUsize,
     aborted: Arc<AtomicUsize>,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault) -> Arc<Self> {
         let fault = Arc::new(Mutex::new(fault));
-        Arc::new(Self { inner: InMemory::new(), fault, begun: AtomicUsize::new(0), aborted: Arc::default() })
+        Arc::new(Self {
+            inner: InMemory::new(),
+            fault,
+            started: AtomicUsize::new(0),
+            aborted: Arc::default(),
+        })
     }
 
     pub(crate) fn set(&self, fault: Fault) {
         *self.fault.lock().unwrap() = fault;
     }
 
-    /// Uploads in parts that were begun.
-    pub(crate) fn begun(&self) -> usize {
-        self.begun.load(Ordering::Relaxed)
+    /// Number of multipart uploads that were started.
+    pub(crate) fn started(&self) -> usize {
+        self.started.load(Ordering::Relaxed)
     }
 
     pub(crate) fn aborted(&self) -> usize {
         self.aborted.load(Ordering::Relaxed)
     }
 
-    /// Files that are there.
+    /// Number of objects.
     pub(crate) fn len(&self) -> usize {
         let files = Path::from("p/q/files");
         let list = self.inner.list(Some(&files));
@@ -81,7 +86,7 @@ impl fmt::Display for Faulty {
     }
 }
 
-/// What happens before anything is done.
+/// Applies the fault before an operation.
 async fn before(fault_of: &Mutex<Fault>, is_write: bool) -> Result<()> {
     let fault = *fault_of.lock().unwrap();
     let generic = |text: &str| Error::Generic { store: "S3", source: text.into() };
@@ -125,7 +130,7 @@ impl ObjectStore for Faulty {
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
         before(&self.fault, true).await?;
-        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.started.fetch_add(1, Ordering::Relaxed);
         let inner = self.inner.put_multipart_opts(path, options).await?;
         Ok(Box::new(Upload { inner, fault: self.fault.clone(), aborted: self.aborted.clone() }))
     }

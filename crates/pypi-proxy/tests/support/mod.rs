@@ -1,12 +1,12 @@
-//! A server on loopback that answers as a test tells it to.
+//! HTTP server on loopback with scripted responses, and shared helpers.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-#[cfg(target_os = "linux")]
-mod accepting;
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
+#[cfg(target_os = "linux")]
+mod listener;
 pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;
@@ -16,6 +16,7 @@ pub(crate) mod source;
 pub(crate) mod wheel;
 
 use std::convert::Infallible;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,33 +28,33 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use accepting::Accepting;
+use listener::TestListener;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
-/// An upstream, and what it was asked.
+/// An upstream that records its requests.
 pub(crate) struct Server {
-    accepting: Accepting,
+    accepting: TestListener,
     requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
 }
 
 impl Server {
-    /// Answers every request by a function of its path and headers.
-    pub(crate) async fn start<F, A>(answer: F) -> Self
+    /// Responds to every request by calling a function with its path and headers.
+    pub(crate) async fn start<F, A>(response: F) -> Self
     where
         F: Fn(String, HeaderMap) -> A + Send + Sync + 'static,
         A: Future<Output = Response<Body>> + Send + 'static,
     {
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (answer, seen) = (Arc::new(answer), requests.clone());
-        let accepting = Accepting::start(move |stream| {
-            let (answer, seen) = (answer.clone(), seen.clone());
+        let (response, seen) = (Arc::new(response), requests.clone());
+        let accepting = TestListener::start(move |stream| {
+            let (response, seen) = (response.clone(), seen.clone());
             let service = service_fn(move |request: Request<Incoming>| {
                 let path = request.uri().path_and_query().unwrap().to_string();
                 let headers = request.headers().clone();
                 seen.lock().unwrap().push((path.clone(), headers.clone()));
-                let answer = answer(path, headers);
-                async move { Ok::<_, Infallible>(answer.await) }
+                let response = response(path, headers);
+                async move { Ok::<_, Infallible>(response.await) }
             });
             async move {
                 let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
@@ -72,7 +73,7 @@ impl Server {
         self.accepting.address()
     }
 
-    /// How many requests there were.
+    /// Number of requests.
     pub(crate) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
@@ -81,12 +82,12 @@ impl Server {
         self.requests.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// All requests, with their headers.
+    /// All requests with their headers.
     pub(crate) fn requests(&self) -> Vec<(String, HeaderMap)> {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The headers of the last request.
+    /// Headers of the last request.
     pub(crate) fn last(&self) -> HeaderMap {
         self.requests.lock().unwrap().last().unwrap().1.clone()
     }
@@ -97,12 +98,17 @@ impl Server {
     }
 }
 
+/// Reports a skipped test. Written directly to stderr, because the test harness hides the output of passing tests.
+pub(crate) fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
+}
+
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed()
 }
 
-/// An answer with a status, headers and a body.
-pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Body> {
+/// Builds a response.
+pub(crate) fn respond(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Body> {
     let mut builder = Response::builder().status(status);
     for (name, value) in headers {
         builder = builder.header(*name, *value);
@@ -110,7 +116,7 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Byte
     builder.body(full(body)).unwrap()
 }
 
-/// A page in JSON with these files, each with its size.
+/// Page in JSON with these files, each of size 1.
 pub(crate) fn page(name: &str, files: &[(&str, &str)]) -> String {
     let files: Vec<_> = files
         .iter()
@@ -122,7 +128,7 @@ pub(crate) fn page(name: &str, files: &[(&str, &str)]) -> String {
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/vnd.pypi.simple.v1+json");
 
-/// A page in JSON of files with their hashes and sizes, which are below `/f/`.
+/// Page in JSON with the hashes and sizes of these files, whose URLs are below `/f/`.
 pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> String {
     let file = |(name, content): (String, Bytes)| {
         let sha256 = source::digest_of(&content).to_string();
@@ -135,8 +141,8 @@ pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> S
         .to_string()
 }
 
-/// An address that nobody listens at. Its port is below those that systems give to who asks for any, so that nobody has it
-/// before the program does that it is for.
+/// Returns an unused address. Its port is below the range from which systems assign ports, so that no other process
+/// gets it before the program under test.
 pub(crate) fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -1,20 +1,20 @@
-//! File systems of their own, for those who may mount them.
+//! File systems for tests with permission to mount.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file system, until this is dropped.
+/// A mounted file system. Dropping it unmounts it.
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// A small one in memory. `None`, with a word of it, for who may not mount anything.
+    /// Mounts a small file system in memory. Returns `None` and reports it if mounting is not permitted.
     pub(crate) fn small(path: &Path, bytes: u64) -> Option<Self> {
         std::fs::create_dir_all(path).unwrap();
         let size = format!("size={bytes},mode=700");
         Self::done(path, run(&["mount", "-t", "tmpfs", "-o", &size, "tmpfs"], path))
     }
 
-    /// The folder once more in its own place, where nothing can be written.
+    /// Mounts a folder read-only over itself.
     pub(crate) fn cover(path: &Path) -> Option<Self> {
         let small = Self::done(path, run(&["mount", "--bind", &path.display().to_string()], path))?;
         assert!(run(&["mount", "-o", "remount,bind,ro"], path));
@@ -23,10 +23,7 @@ impl Mount {
 
     fn done(path: &Path, is_mounted: bool) -> Option<Self> {
         if !is_mounted {
-            #[allow(clippy::print_stderr, reason = "a test that is passed over should be seen")]
-            {
-                eprintln!("SKIPPED: a file system can only be mounted by root");
-            }
+            super::skip("a file system can only be mounted by root");
         }
         is_mounted.then(|| Self(path.to_owned()))
     }
@@ -34,7 +31,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // Also while files are open.
+        // Unmounts even while files are open.
         run(&["umount", "-l"], &self.0);
     }
 }

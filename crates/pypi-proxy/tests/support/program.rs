@@ -1,4 +1,4 @@
-//! The program itself.
+//! The program under test.
 
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-/// The program with its cache below a folder, and nothing of this machine's environment.
+/// Command with the cache below a folder and an empty environment.
 pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
     command.env_clear().env("HOME", dir).envs(env.iter().copied());
@@ -14,14 +14,14 @@ pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Comman
     command
 }
 
-/// What it ends with and prints.
+/// Runs a command. Returns its exit code and output.
 pub(crate) async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String) {
     let Output { status, mut stdout, stderr } = program(dir, env, args).output().await.unwrap();
     stdout.extend(stderr);
     (status.code().unwrap(), String::from_utf8(stdout).unwrap())
 }
 
-/// A proxy that serves, and where.
+/// A running proxy and its address.
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) url: String,
@@ -42,19 +42,19 @@ pub(crate) async fn serve(dir: &Path, env: &[(&str, &str)]) -> Served {
         }
         log.push(line);
     };
-    // A pipe that nobody reads would be full at some time.
+    // Keep reading, because a full pipe would block the program.
     let log = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     Served { child, url, log }
 }
 
 impl Served {
-    /// Ends it at once, in whatever it does.
+    /// Kills the program.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
         self.log.await.unwrap();
     }
 
-    /// The most memory that it ever had, in bytes; `None` where the system does not tell.
+    /// Peak memory in bytes, or `None` if the system does not report it.
     pub(crate) fn peak(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

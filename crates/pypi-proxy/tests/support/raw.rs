@@ -1,4 +1,4 @@
-//! A server that does what no server should: it lies about lengths, stands still, and hangs up.
+//! Server with protocol faults: wrong lengths, stalls and aborted connections.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -8,29 +8,29 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::accepting::Accepting;
+use super::listener::TestListener;
 
-/// What happens on a connection after its request. At the end it is closed.
+/// Step of a response. The connection is closed after the last one.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Bytes),
     Wait(Duration),
-    /// Nothing, for ever.
+    /// Wait forever.
     Stall,
-    /// The connection is aborted, not closed.
+    /// Abort the connection instead of closing it.
     Reset,
 }
 
-/// A request: its path, the whole head in lower case, and how many there were for this path before.
+/// A request: its path, its header in lower case, and the number of earlier requests for this path.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RawRequest {
     pub(crate) path: String,
     pub(crate) head: String,
     pub(crate) nth: usize,
 }
 
-impl Asked {
-    /// The first byte that is asked for, 0 without a range.
+impl RawRequest {
+    /// First requested byte; 0 without a range.
     pub(crate) fn from(&self) -> usize {
         let Some((_, rest)) = self.head.split_once("\r\nrange: bytes=") else { return 0 };
         let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap();
@@ -38,24 +38,24 @@ impl Asked {
     }
 }
 
-/// An upstream that a test has in hand byte by byte.
+/// Upstream that a test controls byte by byte.
 pub(crate) struct Raw {
-    accepting: Accepting,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    accepting: TestListener,
+    requests: Arc<Mutex<Vec<RawRequest>>>,
 }
 
 impl Raw {
-    pub(crate) async fn start(answer: impl Fn(&Asked) -> Vec<Step> + Send + Sync + 'static) -> Self {
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (answer, seen) = (Arc::new(answer), asked.clone());
-        let accepting = Accepting::start(move |stream| {
-            let (answer, seen) = (answer.clone(), seen.clone());
+    pub(crate) async fn start(response: impl Fn(&RawRequest) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        let requests: Arc<Mutex<Vec<RawRequest>>> = Arc::default();
+        let (response, seen) = (Arc::new(response), requests.clone());
+        let accepting = TestListener::start(move |stream| {
+            let (response, seen) = (response.clone(), seen.clone());
             async move {
-                let _ = serve(stream, &seen, &*answer).await;
+                let _ = serve(stream, &seen, &*response).await;
             }
         })
         .await;
-        Self { accepting, asked }
+        Self { accepting, requests }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -66,13 +66,13 @@ impl Raw {
         self.accepting.address()
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<RawRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
-    /// How often this path was asked for.
+    /// Number of requests for this path.
     pub(crate) fn count(&self, path: &str) -> usize {
-        self.asked.lock().unwrap().iter().filter(|asked| asked.path == path).count()
+        self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
     }
 
     /// Closes the listener and all connections, and waits until that is done.
@@ -83,8 +83,8 @@ impl Raw {
 
 async fn serve(
     mut stream: TcpStream,
-    seen: &Mutex<Vec<Asked>>,
-    answer: &(dyn Fn(&Asked) -> Vec<Step> + Send + Sync),
+    seen: &Mutex<Vec<RawRequest>>,
+    response: &(dyn Fn(&RawRequest) -> Vec<Step> + Send + Sync),
 ) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -94,19 +94,19 @@ async fn serve(
     }
     let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let asked = {
+    let request = {
         let mut seen = seen.lock().unwrap();
-        let nth = seen.iter().filter(|asked| asked.path == path).count();
-        seen.push(Asked { path, head, nth });
+        let nth = seen.iter().filter(|request| request.path == path).count();
+        seen.push(RawRequest { path, head, nth });
         seen.last().unwrap().clone()
     };
-    for step in answer(&asked) {
+    for step in response(&request) {
         match step {
             Step::Send(bytes) => stream.write_all(&bytes).await?,
             Step::Wait(time) => tokio::time::sleep(time).await,
             Step::Stall => std::future::pending().await,
             Step::Reset => {
-                // What was sent should arrive before the connection is gone.
+                // Let the sent bytes arrive before the reset.
                 tokio::time::sleep(Duration::from_millis(30)).await;
                 stream.set_zero_linger()?;
                 return Ok(());
@@ -116,7 +116,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// The head of an answer, and what is sent of its body.
+/// Header of a response.
 pub(crate) fn head(status: &str, headers: &[(&str, &str)]) -> Step {
     let mut text = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
     for (name, value) in headers {
@@ -125,7 +125,7 @@ pub(crate) fn head(status: &str, headers: &[(&str, &str)]) -> Step {
     Step::Send((text + "\r\n").into())
 }
 
-/// A whole answer.
+/// A complete response.
 pub(crate) fn reply(status: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Vec<Step> {
     let body = body.into();
     let len = body.len().to_string();

@@ -1,4 +1,4 @@
-//! A file that comes as a test tells it to.
+//! File source with scripted faults.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,17 +9,17 @@ use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use pypi_proxy::Error;
-use pypi_proxy::store::{Digest, Expected, Key, Source};
-use pypi_proxy::upstream::{Body, Validators};
+use pypi_proxy::store::{Digest, Expected, FileSource, Key};
+use pypi_proxy::upstream::{FileBody, Validators};
 
-/// What one connection does.
+/// Behavior of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    /// Bytes until it breaks; `None` for all.
+    /// Bytes before the connection breaks; `None` for all.
     pub(crate) bytes: Option<usize>,
-    /// Whether it breaks with an error, not an early end.
+    /// Whether it breaks with an error instead of an early end.
     pub(crate) fails: bool,
-    /// Whether it starts at the place that was asked for, not at the start of the file.
+    /// Whether it starts at the requested offset instead of the start of the file.
     pub(crate) resumes: bool,
     pub(crate) chunk: usize,
     pub(crate) delay: Duration,
@@ -42,14 +42,14 @@ impl Default for Connection {
 }
 
 #[derive(Clone)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedSource {
     pub(crate) content: Bytes,
     script: Arc<Mutex<VecDeque<Connection>>>,
     opened: Arc<AtomicUsize>,
 }
 
-impl Scripted {
-    /// The connections one after the other; after the last one they are whole.
+impl ScriptedSource {
+    /// Uses the connections in order. Further connections have no faults.
     pub(crate) fn new(content: impl Into<Bytes>, script: impl IntoIterator<Item = Connection>) -> Self {
         let script = Arc::new(Mutex::new(script.into_iter().collect()));
         Self { content: content.into(), script, opened: Arc::default() }
@@ -76,7 +76,7 @@ pub(crate) fn digest_of(content: &[u8]) -> Digest {
     Digest(digest(&SHA256, content).as_ref().try_into().unwrap())
 }
 
-/// Content without a pattern.
+/// Pseudo-random content.
 pub(crate) fn content(len: usize) -> Bytes {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ len as u64;
     let mut next = move || {
@@ -93,8 +93,8 @@ pub(crate) fn content(len: usize) -> Bytes {
     bytes.into()
 }
 
-impl Source for Scripted {
-    async fn open(&mut self, from: u64, _known: &Validators) -> Result<Body, Error> {
+impl FileSource for ScriptedSource {
+    async fn open(&mut self, from: u64, _known: &Validators) -> Result<FileBody, Error> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let plan = self.script.lock().unwrap().pop_front().unwrap_or_default();
         let start = if plan.resumes { from } else { 0 };
@@ -111,6 +111,6 @@ impl Source for Scripted {
         let stream = stream.chain(futures_util::stream::iter(failure));
         let len = plan.tells_len.then_some(self.content.len() as u64);
         let validators = Validators { etag: Some(plan.etag.into()), last_modified: None };
-        Ok(Body::new(start, len, validators, stream))
+        Ok(FileBody::new(start, len, validators, stream))
     }
 }

@@ -1,10 +1,10 @@
-//! Wheels.
+//! Builds wheels.
 
 use std::io::Write as _;
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-/// A wheel with these files, stored or deflated.
+/// Builds a wheel with these files, stored or deflated.
 pub(crate) fn archive(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     let mut out = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut out);

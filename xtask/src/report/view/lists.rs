@@ -1,4 +1,4 @@
-//! Claims, standings, gaps, changes: what is listed beside the tables.
+//! Lists next to the tables: claims, standings, gaps, changes.
 
 use super::{Column, Line, NONE, Sheet};
 use crate::join::Outcome;
@@ -8,7 +8,7 @@ fn sheet(title: &str, notes: Vec<String>, columns: Vec<Column>, lines: Vec<Vec<S
     Sheet::new(title, notes, columns, lines.into_iter().map(Line::plain).collect())
 }
 
-/// How many published benchmarks ended how, as pairs of a word and a count, those of none left out.
+/// Returns the number of published benchmarks per verdict, without verdicts that do not occur.
 pub(crate) fn tally(report: &Report) -> Vec<(&'static str, usize)> {
     let published: Vec<&Standing> = report.overview.standings.iter().filter(|one| one.is_published).collect();
     let word = |standing: &Standing| match (&standing.ratio, standing.is_measured) {
@@ -33,7 +33,7 @@ fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Published benchmarks in which ours is not ahead, with the reason where one is known.
+/// Returns the published benchmarks in which ours is not ahead, with the reason if one is known.
 pub(crate) fn standings(report: &Report) -> Sheet {
     let lines = report.overview.standings.iter().filter(|one| one.is_published).filter_map(|standing| {
         let ratio = standing.ratio.as_ref()?;
@@ -59,7 +59,7 @@ pub(crate) fn standings(report: &Report) -> Sheet {
     sheet("Not ahead", Vec::new(), columns, lines.collect())
 }
 
-/// Where ours is closest to the strongest other, or furthest behind.
+/// Returns the benchmarks with the smallest margins over the strongest other implementation.
 pub(crate) fn margins(report: &Report) -> Sheet {
     let margins = report.overview.smallest_margins.iter();
     let lines = margins.map(|margin| {
@@ -69,7 +69,7 @@ pub(crate) fn margins(report: &Report) -> Sheet {
     sheet("The five smallest margins", Vec::new(), columns, lines.collect())
 }
 
-/// What one report claims.
+/// Returns the claims of one report.
 pub(crate) fn claims(report: &Report, system: &str) -> Sheet {
     let lines = report.claims.iter().filter(|claim| claim.system == system).map(|claim| {
         let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
@@ -91,12 +91,12 @@ pub(crate) fn claims(report: &Report, system: &str) -> Sheet {
     sheet("Claims", Vec::new(), columns, lines.collect())
 }
 
-/// What the reports have and no run has.
+/// Returns the published figures that no run measures.
 pub(crate) fn absent(report: &Report) -> Sheet {
     entries("Published and not measured", "Published", &report.absent)
 }
 
-/// What no report has.
+/// Returns the rows without a published figure.
 pub(crate) fn added(report: &Report) -> Sheet {
     entries("Measured and not published", "Rows", &report.added)
 }
@@ -109,7 +109,7 @@ fn entries(title: &str, name: &str, entries: &[Absent]) -> Sheet {
     sheet(title, Vec::new(), vec![Column::text(name), Column::text("Reason")], lines.collect())
 }
 
-/// What has changed since an earlier report.
+/// Returns the changes since an earlier report.
 pub(crate) fn comparison(report: &Report) -> Option<Sheet> {
     let comparison = report.comparison.as_ref()?;
     let changed = comparison.changes.iter().filter(|change| change.verdict.label() != "unchanged");
@@ -155,7 +155,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn the_tally_counts_published_benchmarks() {
+    fn tally_counts_published_benchmarks() {
         assert_eq!(
             tally(&fixture::report()),
             [("published", 3), ("faster", 1), ("slower", 1), ("not in this run", 1)]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ahead_is_listed_with_its_remark() {
+    fn benchmarks_not_ahead_are_listed_with_remarks() {
         let report = fixture::report();
         let lost = standings(&report);
         assert_eq!(

@@ -3,7 +3,7 @@
 use super::{Column, Line, NONE, Sheet, distinct};
 use crate::report::{Ratio, Ratios, Report, Role, Row, units};
 
-/// One sheet per suite.
+/// Returns one sheet per suite.
 pub(crate) fn measured(report: &Report, suites: &[String]) -> Vec<Sheet> {
     distinct(report.rows.iter().map(|row| row.system.as_str()))
         .into_iter()
@@ -123,7 +123,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn a_group_names_its_row_and_published_figure_once() {
+    fn group_shows_row_and_published_figure_once() {
         let sheets = measured(&fixture::report(), &["sse".to_owned()]);
         assert_eq!(sheets.len(), 1);
         let firsts: Vec<&str> = sheets[0].lines.iter().map(|line| line.cells[0].as_str()).collect();

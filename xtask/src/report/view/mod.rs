@@ -1,4 +1,4 @@
-//! What the tables of a report say, before Markdown or HTML draws them.
+//! Content of the report's tables, independent of Markdown and HTML.
 
 mod lists;
 mod measured;
@@ -9,13 +9,13 @@ pub(crate) use self::measured::measured;
 pub(crate) use self::published::published;
 use super::{Report, units};
 
-/// One table with its title and remarks.
+/// One table with its title and notes.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     pub(crate) title: String,
     pub(crate) notes: Vec<String>,
     pub(crate) columns: Vec<Column>,
-    /// The column that names a line, which stays in view on a narrow screen.
+    /// The column that identifies a line, which stays visible on a narrow screen.
     pub(crate) key_column: usize,
     pub(crate) lines: Vec<Line>,
 }
@@ -23,20 +23,20 @@ pub(crate) struct Sheet {
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Numbers are set to the right.
+    /// True for numbers, which are aligned to the right.
     pub(crate) numeric: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) cells: Vec<String>,
-    /// One of ours, which a drawing may set apart.
+    /// True for our implementations, which are highlighted.
     pub(crate) ours: bool,
-    /// The first line of a row of the suite.
+    /// True for the first line of a row of the suite.
     pub(crate) starts_group: bool,
 }
 
-/// Stands where there is no figure.
+/// Shown if there is no figure.
 const NONE: &str = "-";
 
 impl Column {
@@ -50,20 +50,20 @@ impl Column {
 }
 
 impl Line {
-    /// One that nothing sets apart.
+    /// Creates a line without highlighting.
     pub(crate) fn plain(cells: Vec<String>) -> Self {
         Self { cells, ours: false, starts_group: false }
     }
 }
 
 impl Sheet {
-    /// A table whose lines are told apart by their first cells.
+    /// Creates a table whose first columns identify the lines.
     pub(crate) fn new(title: &str, notes: Vec<String>, columns: Vec<Column>, lines: Vec<Line>) -> Self {
         Self { title: title.to_owned(), notes, columns, key_column: 0, lines }
     }
 }
 
-/// Each value once, in the order of first appearance.
+/// Returns the distinct values in order of first appearance.
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for value in values {
@@ -74,7 +74,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     distinct
 }
 
-/// The facts of the run, as pairs of name and value.
+/// Returns the facts of the run, as pairs of name and value.
 pub(crate) fn run_facts(report: &Report) -> Vec<(String, String)> {
     let run = &report.run;
     let load = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), |value| format!("{value:.2}"));
@@ -106,7 +106,7 @@ pub(crate) fn run_facts(report: &Report) -> Vec<(String, String)> {
     facts
 }
 
-/// What a reader must know before the figures.
+/// Returns the warnings to show before the figures.
 pub(crate) fn warnings(report: &Report) -> Vec<String> {
     let mut warnings: Vec<String> =
         report.run.unfit.iter().map(|reason| format!("Not fit to publish: {reason}.")).collect();
@@ -122,7 +122,7 @@ pub(crate) fn warnings(report: &Report) -> Vec<String> {
     warnings
 }
 
-/// How to read the columns; the same for all tables.
+/// Explains the columns; the same for all tables.
 pub(crate) const LEGEND: [&str; 6] = [
     "Time/op is the smallest of the rounds' medians (of the means for Go, which reports nothing else).",
     "Bytes/op and Allocs/op count requested bytes and allocations; a reallocation counts its whole new size. Go rounds sizes up to size classes.",
@@ -132,7 +132,7 @@ pub(crate) const LEGEND: [&str; 6] = [
     "What was recorded earlier was measured on a machine of this kind in another state; the ratio to the recorded original is cross-machine, an orientation only.",
 ];
 
-/// What the method leaves open, and what is done about it.
+/// Describes the limits of the method, and how they are addressed.
 pub(crate) const BIAS: [&str; 5] = [
     "Every implementation of a row gets a short slice, a process of its own, before the next row comes; all rows make a round, and the order turns every other round. Sides of a row are seconds apart, so that a change of the machine's load hits both.",
     "A result is compared with the expected value before anything is timed. Bytes and allocations are counted in a pass of their own.",
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peers_missing_for_one_reason_share_a_warning() {
+    fn peers_missing_for_the_same_reason_share_a_warning() {
         let mut report = fixture::report();
         let mut second = report.run.missing_peers[0].clone();
         "another".clone_into(&mut second.peer);

@@ -1,9 +1,9 @@
-//! The published tables, line by line, with what this run found.
+//! The published tables, line by line, with the results of this run.
 
 use super::{Column, Line, NONE, Sheet};
 use crate::report::{Cell, Ratio, Report, Table, TableLine, units};
 
-/// The tables of one report in its order.
+/// Returns the tables of one report in its order.
 pub(crate) fn published(report: &Report, system: &str) -> Vec<Sheet> {
     report.tables.iter().filter(|table| table.system == system).map(table).collect()
 }
@@ -24,7 +24,7 @@ fn table(table: &Table) -> Sheet {
         ("Ours", |line| line.ours.as_ref()),
     ];
     let has = |pick: Pick| table.lines.iter().any(|line| pick(line).is_some());
-    // The bound belongs to load alone; the others are always there, so that a gap is seen as one.
+    // Only the load test has a limit column; the other columns are always present, so that gaps are visible.
     let sides: Vec<(&str, Pick)> =
         sides.into_iter().filter(|(name, pick)| *name != "nginx, the bound" || has(*pick)).collect();
     let mut columns = vec![Column::text("Line"), Column::text("Published")];
@@ -48,7 +48,7 @@ fn table(table: &Table) -> Sheet {
     }
 }
 
-/// A figure with the name of its implementation, unless that is the column's.
+/// Returns a figure with the name of its implementation, unless the column has the same name.
 fn named(cell: &Cell) -> String {
     let is_known = ["pypi-proxy", "groxpi", "proxpi", "nginx static"].contains(&cell.name.as_str());
     if is_known { cell.text.clone() } else { format!("{} ({})", cell.text, cell.name) }
@@ -70,7 +70,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn a_line_has_every_party_in_its_column() {
+    fn every_party_has_its_column() {
         let sheets = published(&fixture::report(), "perplexity");
         let names: Vec<&str> = sheets[0].columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(

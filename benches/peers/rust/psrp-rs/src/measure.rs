@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How many samples there are.
+/// Number of samples.
 const SAMPLES: u32 = 10;
 
 /// The median time of a call in nanoseconds over about so many milliseconds, after a third of that to warm up.

@@ -1,11 +1,12 @@
-//! From the encodings of files to UTF-8.
+//! Detection and conversion of file encodings.
 
 use crate::Error;
 use crate::error::Kind;
 
-/// The text in UTF-8: as it is, or translated from UTF-16.
+/// Converts a document in UTF-8 or UTF-16 to UTF-8.
 ///
-/// UTF-16 is told by its mark, or by the zero that is half of the `<` at the start. A mark stays, as U+FEFF.
+/// UTF-16 is detected by its byte order mark, or by the zero byte of the `<` at the start. A byte order mark is
+/// preserved as U+FEFF. UTF-8 is not validated here.
 pub(super) fn to_utf8(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
     let unit = match *bytes {
         [0xFF, 0xFE, ..] | [b'<', 0, ..] => u16::from_le_bytes,
@@ -14,12 +15,12 @@ pub(super) fn to_utf8(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
     };
     let (pairs, rest) = bytes.as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(Error::with(Kind::Syntax, "half a unit of UTF-16").or_offset(bytes.len() as u64 - 1));
+        return Err(Error::with(Kind::Syntax, "truncated UTF-16 code unit").or_offset(bytes.len() as u64 - 1));
     }
     let mut text = String::with_capacity(pairs.len());
     let mut at = 0;
     for char in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
-        let char = char.map_err(|_| Error::with(Kind::Syntax, "half a pair of UTF-16").or_offset(at))?;
+        let char = char.map_err(|_| Error::with(Kind::Syntax, "lone surrogate in UTF-16").or_offset(at))?;
         at += char.len_utf16() as u64 * 2;
         text.push(char);
     }
@@ -35,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn both_byte_orders_are_known() {
+    fn both_byte_orders_are_detected() {
         for text in ["\u{FEFF}<S>\u{e9}\u{1F600}</S>", "<S>x</S>", "\u{FEFF}"] {
             assert_eq!(to_utf8(utf16(text, u16::to_le_bytes)).unwrap(), text.as_bytes());
             assert_eq!(to_utf8(utf16(text, u16::to_be_bytes)).unwrap(), text.as_bytes());
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_units_are_refused() {
+    fn malformed_utf16_is_rejected() {
         let error = to_utf8(vec![0xFF, 0xFE, b'<', 0, b'S']).unwrap_err();
         assert!(error.is_syntax());
         assert_eq!(error.offset(), Some(4));

@@ -1,18 +1,18 @@
-//! Documents that are written while their values come up.
+//! Incremental writing of documents.
 
 use std::fmt;
 use std::io::Write;
 
 use super::super::Stream;
-use super::super::writer::{END, Elements, Place, START, WriteOptions};
+use super::super::writer::{END, ElementWriter, Position, START, WriteOptions};
 use crate::{Error, Value};
 
-/// Writes one document to a [`Write`] item by item; values may be dropped as soon as they are written.
+/// Writes one document to a [`Write`] item by item. Values may be dropped as soon as they are written.
 ///
-/// An object that several items have is written once, and stays in memory until the document ends; this takes handles
-/// to the object that are alive at the same time. Objects that nothing else refers to are not held.
+/// An object that occurs in several items is written once and then referenced. For this, the writer holds objects with
+/// other handles until the document ends; objects without are not held.
 ///
-/// Output is handed on in parts of some size.
+/// Output is buffered and written in blocks of at least 32 KiB.
 ///
 /// ```
 /// use psrp::Value;
@@ -32,12 +32,12 @@ use crate::{Error, Value};
 #[must_use = "a document ends with `finish`"]
 pub struct DocumentWriter<W> {
     writer: W,
-    elements: Elements,
+    elements: ElementWriter,
 }
 
 impl<W: Write> DocumentWriter<W> {
-    /// This much is collected before it is handed on.
-    const PART: usize = 32 << 10;
+    /// Size of the output buffer that triggers a write, in bytes.
+    const BLOCK_SIZE: usize = 32 << 10;
 
     /// Begins a document with the default options.
     pub fn new(writer: W) -> Self {
@@ -46,43 +46,43 @@ impl<W: Write> DocumentWriter<W> {
 
     /// Begins a document.
     pub fn with_options(writer: W, options: WriteOptions) -> Self {
-        let mut elements = Elements::new(options);
-        elements.go_on();
+        let mut elements = ElementWriter::new(options);
+        elements.continue_document();
         elements.raw(START);
         Self { writer, elements }
     }
 
-    /// Writes an item, with the stream that it belongs to, if any.
+    /// Writes an item with an optional stream.
     ///
     /// # Errors
     ///
-    /// Fails like the methods of [`Writer`](crate::clixml::Writer); the document is then without this item and can go
-    /// on. Fails with [`Error::is_io`] if the output can't be handed on, after which the document is of no use.
+    /// Fails like the methods of [`Writer`](crate::clixml::Writer). The item is then omitted and the document can be
+    /// continued. Fails with [`Error::is_io`] if the output can't be written; the document is then unusable.
     pub fn write(&mut self, stream: Option<Stream>, value: &Value) -> Result<(), Error> {
-        let place = stream.map_or(Place::Item, Place::Top);
+        let position = stream.map_or(Position::Item, Position::Top);
         let start = self.elements.output().len();
-        if let Err(error) = self.elements.value(value, place, 1) {
-            self.elements.take_back(start);
+        if let Err(error) = self.elements.value(value, position, 1) {
+            self.elements.truncate(start);
             return Err(error);
         }
-        if self.elements.output().len() >= Self::PART { self.hand_on() } else { Ok(()) }
+        if self.elements.output().len() >= Self::BLOCK_SIZE { self.write_buffered() } else { Ok(()) }
     }
 
-    /// Ends the document and flushes the output.
+    /// Completes the document and flushes the output.
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::is_io`].
+    /// Fails with [`Error::is_io`] if the output can't be written.
     pub fn finish(mut self) -> Result<W, Error> {
         self.elements.raw(END);
-        self.hand_on()?;
+        self.write_buffered()?;
         self.writer.flush()?;
         Ok(self.writer)
     }
 
-    fn hand_on(&mut self) -> Result<(), Error> {
+    fn write_buffered(&mut self) -> Result<(), Error> {
         self.writer.write_all(self.elements.output())?;
-        self.elements.empty();
+        self.elements.clear_output();
         Ok(())
     }
 }

@@ -1,9 +1,8 @@
-//! Documents in files, as `Export-Clixml` and `Import-Clixml` have them.
+//! Documents in files, compatible with `Export-Clixml` and `Import-Clixml`.
 
 mod encoding;
 mod export;
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read};
 use std::path::Path;
@@ -12,11 +11,12 @@ pub use export::DocumentWriter;
 
 use super::{Limits, ReadOptions, Reader};
 use crate::error::Kind;
+use crate::redacted::Redacted;
 use crate::{Error, Value};
 
-/// The bytes of a document that is in UTF-8, or with a mark at its start in UTF-16, to be read item by item.
+/// A document in UTF-8, or in UTF-16 with a byte order mark, to be read item by item.
 ///
-/// `Export-Clixml` writes UTF-16 up to PowerShell 5.1, and UTF-8 since.
+/// `Export-Clixml` writes UTF-16 up to PowerShell 5.1 and UTF-8 since then.
 ///
 /// ```
 /// use psrp::clixml::{Document, ReadOptions};
@@ -28,41 +28,43 @@ use crate::{Error, Value};
 /// assert_eq!(values, ["a", "b"]);
 /// # Ok::<(), psrp::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct Document {
-    /// UTF-8, as far as it was looked at.
-    text: Vec<u8>,
+    /// UTF-8, not validated yet.
+    text: Redacted<Vec<u8>>,
     options: ReadOptions,
 }
 
 impl Document {
-    /// From bytes of either encoding.
+    /// Creates a document from bytes in either encoding.
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::is_syntax`] for UTF-16 that is not well-formed. UTF-8 is checked where items are read.
+    /// Fails with [`Error::is_syntax`] for malformed UTF-16. UTF-8 is validated when items are read.
     pub fn from_bytes(bytes: Vec<u8>, options: ReadOptions) -> Result<Self, Error> {
         let text = encoding::to_utf8(bytes)?;
-        Ok(Self { text, options })
+        Ok(Self { text: Redacted(text), options })
     }
 
-    /// Reads to the end, though not much further than [`Limits::max_size`](super::Limits::max_size) allows.
+    /// Reads a document to the end of the input, but not much more than [`Limits::max_size`](super::Limits::max_size)
+    /// bytes.
     ///
     /// # Errors
     ///
     /// Fails like [`from_bytes`](Self::from_bytes), with [`Error::is_limit`] for too many bytes, and with
     /// [`Error::is_io`].
     pub fn from_reader(reader: impl Read, options: ReadOptions) -> Result<Self, Error> {
-        // A document of ASCII characters takes twice the bytes in UTF-16, and two for its mark.
-        let most = (options.limits.size as u64).saturating_mul(2).saturating_add(2);
+        // ASCII text takes two bytes per character in UTF-16, plus two for the byte order mark.
+        let max_bytes = (options.limits.size as u64).saturating_mul(2).saturating_add(2);
         let mut bytes = Vec::new();
-        reader.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most {
-            return Err(Error::with(Kind::Limit, "a document that is too large"));
+        reader.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes {
+            return Err(Error::with(Kind::Limit, "the document is too large (set max_size)"));
         }
         Self::from_bytes(bytes, options)
     }
 
-    /// Reads a file.
+    /// Reads a document from a file.
     ///
     /// # Errors
     ///
@@ -71,38 +73,29 @@ impl Document {
         Self::from_reader(File::open(path)?, options)
     }
 
-    /// The values at the top of the document, one after the other. Offsets in errors are those of the text in UTF-8.
+    /// Iterates over the top-level values. Offsets in errors refer to the text in UTF-8.
     pub fn items(&self) -> Reader<'_> {
         Reader::with_options(&self.text, self.options.clone())
     }
 }
 
-impl fmt::Debug for Document {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Document")
-            .field("length", &self.text.len())
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Reads all values of a file, like `Import-Clixml`, within [`Limits::IMPORT`], which are safe on a machine with 1 GB of
-/// memory. [`Document`] takes others and gives one value at a time.
+/// Reads all values of a file, like `Import-Clixml`, with [`Limits::IMPORT`], which are safe on a machine with 1 GB of
+/// memory. Use [`Document`] for other limits or to read one value at a time.
 ///
 /// # Errors
 ///
-/// Fails like [`Document::open`], or with what [`Reader`] refuses.
+/// Fails like [`Document::open`] and [`Reader`].
 pub fn import(path: impl AsRef<Path>) -> Result<Vec<Value>, Error> {
     let document = Document::open(path, ReadOptions::new().limits(Limits::IMPORT))?;
     document.items().map(|item| item.map(|(_, value)| value)).collect()
 }
 
-/// Writes values to a new file in UTF-8, like `Export-Clixml`, with the default options. [`DocumentWriter`] takes others.
+/// Writes values to a new file in UTF-8, like `Export-Clixml`, with the default options. Use [`DocumentWriter`] for
+/// others.
 ///
 /// # Errors
 ///
-/// Fails with [`Error::is_io`], or with what [`Writer`](super::Writer) can't write. What was written until then stays in
-/// the file.
+/// Fails with [`Error::is_io`] and like [`Writer`](super::Writer). On error the file is left incomplete.
 ///
 /// ```no_run
 /// use psrp::Value;

@@ -1,23 +1,23 @@
-//! The attributes of an element. Only five names mean anything in CLIXML.
+//! Attributes of elements. CLIXML defines only five.
 
 use std::borrow::Cow;
 
 use super::super::escape;
-use super::text::{self, Piece};
+use super::text::{self, Character};
 use crate::Error;
 use crate::error::Kind;
 
-/// The namespace of the format.
+/// The namespace of CLIXML.
 const NAMESPACE: &str = "http://schemas.microsoft.com/powershell/2004/04";
 
-/// The attributes that mean something, as they stand in the document.
+/// The attributes that CLIXML defines, unparsed.
 #[derive(Debug, Default)]
 pub(super) struct Attributes<'s> {
     /// `N`.
     pub(super) name: Option<&'s str>,
     /// `RefId`.
     pub(super) ref_id: Option<&'s str>,
-    /// `S`, the stream of an item of a document.
+    /// `S`, the stream of an item.
     pub(super) stream: Option<&'s str>,
     /// `Version` of a document.
     pub(super) version: Option<&'s str>,
@@ -25,16 +25,17 @@ pub(super) struct Attributes<'s> {
 }
 
 impl<'s> Attributes<'s> {
-    /// Nothing but these.
+    /// Creates the attributes of an object.
     pub(super) fn of_object(name: Option<&'s str>, ref_id: Option<&'s str>) -> Self {
         Self { name, ref_id, ..Self::default() }
     }
 
-    /// From what follows the name of an element.
+    /// Parses the part of a start tag after the name.
     ///
     /// # Errors
     ///
-    /// Attributes that are not well-formed, one of the known ones twice, or another namespace than that of the format.
+    /// Fails if an attribute is malformed, if a defined attribute occurs twice, and for another namespace than that of
+    /// CLIXML.
     pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
         let mut attributes = Self::default();
         let bytes = raw.as_bytes();
@@ -45,7 +46,7 @@ impl<'s> Attributes<'s> {
                 break;
             }
             if from == at {
-                return Err(malformed("an attribute without a blank before it"));
+                return Err(malformed("an attribute without white space before it"));
             }
             let mut end = from;
             while end < bytes.len() && bytes[end] != b'=' && !is_blank(bytes[end]) {
@@ -63,7 +64,7 @@ impl<'s> Attributes<'s> {
             };
             let from = at + 1;
             let length = bytes[from..].iter().position(|&byte| byte == quote);
-            let end = from + length.ok_or_else(|| malformed("the value of an attribute does not end"))?;
+            let end = from + length.ok_or_else(|| malformed("an unterminated attribute value"))?;
             attributes.set(name, &raw[from..end])?;
             at = end + 1;
         }
@@ -84,19 +85,18 @@ impl<'s> Attributes<'s> {
         };
         match attribute.replace(value) {
             None => Ok(()),
-            Some(_) => Err(malformed("an attribute is there twice")),
+            Some(_) => Err(malformed("a duplicate attribute")),
         }
     }
 }
 
-/// The value of an attribute with references resolved. Half of a surrogate pair can only be written with the escape of
-/// CLIXML here.
+/// Resolves the references in an attribute value. A lone surrogate can only be written as a CLIXML escape here.
 ///
 /// # Errors
 ///
-/// A reference that is none, `<`, or half of a surrogate pair.
+/// Fails for an invalid reference, for `<`, and for a reference to a surrogate.
 pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
-    if escape::find(raw.as_bytes(), 0).is_none()
+    if escape::find_special(raw.as_bytes(), 0).is_none()
         || !raw.bytes().any(|byte| byte < b' ' || byte == b'&' || byte == b'<')
     {
         return Ok(Cow::Borrowed(raw));
@@ -109,11 +109,11 @@ pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
         rest = match special.as_bytes()[0] {
             b'&' => {
                 let (reference, rest) =
-                    special[1..].split_once(';').ok_or_else(|| malformed("a reference that does not end"))?;
+                    special[1..].split_once(';').ok_or_else(|| malformed("an unterminated reference"))?;
                 match text::reference(reference)? {
-                    Piece::Char(char) => value.push(char),
-                    Piece::Surrogate(_) => {
-                        return Err(malformed("half of a surrogate pair in an attribute"));
+                    Character::Char(char) => value.push(char),
+                    Character::Surrogate(_) => {
+                        return Err(malformed("lone surrogate in an attribute"));
                     }
                 }
                 rest
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_found_in_any_order_and_quotes() {
+    fn attributes_are_parsed_in_any_order_and_quotes() {
         let attributes = Attributes::parse(" RefId='1'\tS = \"Error\"\n  other='x' N='it\"s' ").unwrap();
         assert_eq!(attributes.name, Some("it\"s"));
         assert_eq!(attributes.ref_id, Some("1"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_attributes_are_refused() {
+    fn malformed_attributes_are_rejected() {
         for raw in [" N", " N=", " N=x", " N='x", " ='x'", " N='1' N='2'", " N='1'RefId='2'", "N='x'"] {
             assert!(Attributes::parse(raw).unwrap_err().is_syntax(), "{raw}");
         }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_resolved_and_normalised() {
+    fn references_and_white_space_in_values_are_resolved() {
         assert_eq!(value("a b").unwrap(), "a b");
         assert_eq!(value("&lt;&amp;&#65;&#x1F600;").unwrap(), "<&A\u{1F600}");
         assert_eq!(value("a\tb\r\nc\nd&#10;e").unwrap(), "a b c d\ne");

@@ -1,16 +1,17 @@
-//! The form in which nearly all primitives stand in documents, read without the detour through events.
+//! Fast path for primitive elements in their usual form.
 //!
-//! An element such as `<I32 N="Id">4</I32>` is three events. PowerShell and its peers write all primitives like this, and
-//! documents are mostly primitives. Any other form, malformed elements included, is left to the XML reader.
+//! The XML reader would return three events for an element such as `<I32 N="Id">4</I32>`. Documents consist mostly of
+//! primitives, and PowerShell and its peers write all of them in this form. Other forms, including malformed elements,
+//! are left to the XML reader.
 
 use memchr::memchr;
 
-use super::super::{escape, short};
+use super::super::{escape, short_text};
 use super::attributes::is_blank;
 use super::tag::Primitive;
-use super::text;
+use super::text::{self, Characters};
 
-/// A primitive element without CDATA sections and comments, and with no attribute but its name.
+/// A primitive element without CDATA sections and comments, whose only attribute is its name.
 pub(super) struct Leaf<'a> {
     pub(super) tag: Primitive,
     /// The attribute `N`.
@@ -18,22 +19,14 @@ pub(super) struct Leaf<'a> {
     pub(super) text: Characters<'a>,
 }
 
-/// Characters as they stand in the document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Characters<'a> {
-    pub(super) text: &'a str,
-    /// Whether nothing in them can mean anything but itself: no escape, no line end, and no reference.
-    pub(super) plain: bool,
-}
-
 impl<'a> Leaf<'a> {
-    /// Reads an element after its name: returns it and what follows it.
+    /// Parses an element after its tag name. Returns it and the rest of the input.
     #[inline]
     pub(super) fn read(tag: Primitive, element: &str, rest: &'a str) -> Option<(Self, &'a str)> {
         let (name, rest) = match rest.strip_prefix(" N=\"") {
             None => (None, rest),
             Some(value) => {
-                // Anything but plain characters needs a closer look than this.
+                // Other attributes need the XML reader.
                 let (name, rest) = quoted(value)?;
                 (Some(name), rest)
             }
@@ -48,14 +41,14 @@ impl<'a> Leaf<'a> {
     }
 }
 
-/// The text of the element of this name at the start of the input, and what follows the element.
+/// Returns the text of the element with this name at the start of the input, and the rest after the element.
 #[inline]
 pub(super) fn element<'a>(input: &'a str, name: &str) -> Option<(Characters<'a>, &'a str)> {
     let rest = input.strip_prefix('<')?.strip_prefix(name)?.strip_prefix('>')?;
     content(rest, name)
 }
 
-/// The text up to the end tag, and what follows that.
+/// Returns the text before the end tag, and the rest after the end tag.
 #[inline(always)]
 pub(super) fn content<'a>(input: &'a str, element: &str) -> Option<(Characters<'a>, &'a str)> {
     let (text, rest) = characters(input, b'<', |rest| memchr(b'<', rest))?;
@@ -63,15 +56,15 @@ pub(super) fn content<'a>(input: &'a str, element: &str) -> Option<(Characters<'
     (text.plain || text::are_references(text.text)).then_some((text, after))
 }
 
-/// Returns what follows the name of the end tag at the start of the input, if the tag has this name.
+/// Returns the rest after the name of the end tag at the start of the input, if the tag has this name.
 #[inline(always)]
 pub(super) fn after_end<'a>(input: &'a str, name: &str) -> Option<&'a str> {
     let (end, rest) = input.strip_prefix("</")?.split_at_checked(name.len())?;
-    // A call of `memcmp` takes longer than comparing these few bytes.
+    // Faster than a call of `memcmp` for these few bytes.
     end.bytes().zip(name.bytes()).all(|(a, b)| a == b).then_some(rest)
 }
 
-/// Returns the plain characters before a quote, and what follows the quote.
+/// Returns the characters before a quote, and the rest after the quote.
 #[inline(always)]
 pub(super) fn quoted(input: &str) -> Option<(Characters<'_>, &str)> {
     let stops = |byte: &u8| matches!(byte, ..b' ' | b'"' | b'&' | b'<');
@@ -79,8 +72,8 @@ pub(super) fn quoted(input: &str) -> Option<(Characters<'_>, &str)> {
     Some((text, rest.get(1..)?))
 }
 
-/// Returns the characters before a byte, and the rest from that byte on. `stop` finds the end of characters that are not
-/// plain.
+/// Returns the characters before a delimiter, and the rest beginning with the delimiter. `stop` finds the end of
+/// characters that are not plain.
 #[inline(always)]
 fn characters(
     input: &str,
@@ -89,9 +82,9 @@ fn characters(
 ) -> Option<(Characters<'_>, &str)> {
     let bytes = input.as_bytes();
     // Most texts are shorter than eight bytes and need no call.
-    let first = match bytes.first_chunk().map(|chunk| short::suspects(u64::from_le_bytes(*chunk))) {
-        None => escape::find(bytes, 0)?,
-        Some(0) => escape::find(bytes, 8)?,
+    let first = match bytes.first_chunk().map(|chunk| short_text::special_bits(u64::from_le_bytes(*chunk))) {
+        None => escape::find_special(bytes, 0)?,
+        Some(0) => escape::find_special(bytes, 8)?,
         Some(found) => found.trailing_zeros() as usize / 8,
     };
     let (end, plain) = if bytes[first] == before {
@@ -107,7 +100,7 @@ fn characters(
     Some((Characters { text, plain }, rest))
 }
 
-/// Returns the input without the white space at the start. Indentation is skipped 16 bytes at a time.
+/// Skips white space, 16 bytes of indentation at a time.
 #[inline]
 pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {
     const SPACES: u128 = u128::from_le_bytes([b' '; 16]);
@@ -140,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_forms_are_read() {
+    fn usual_forms_are_parsed() {
         for (xml, name, text) in [
             ("<I32>4</I32>", None, "4"),
             ("<I32 N=\"Id\">4</I32>", Some("Id"), "4"),
@@ -176,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_left_to_the_xml_reader() {
+    fn other_forms_are_left_to_the_xml_reader() {
         for xml in [
             "",
             "<",

@@ -1,8 +1,9 @@
-//! Documents to values.
+//! Reading of CLIXML.
 
 mod attributes;
 mod leaf;
 mod markup;
+mod options;
 mod primitive;
 mod progress;
 mod references;
@@ -13,97 +14,25 @@ mod tree;
 
 use std::fmt;
 use std::iter::FusedIterator;
-use std::sync::Arc;
 
 use attributes::Attributes;
 use markup::Markup;
+pub use options::{ReadOptions, Unknown};
 use quick_xml::events::Event;
 use source::Source;
-use tag::Tag;
-use tree::{Start, Tree};
+use tag::{StartTag, Tag};
+use tree::Tree;
 
-use super::{Limits, Stream};
+use super::Stream;
 use crate::Error;
-use crate::crypto::Cipher;
 use crate::error::Kind;
 use crate::value::{Value, Version};
 
-/// How documents are read.
-#[derive(Clone, Default)]
-pub struct ReadOptions {
-    pub(super) limits: Limits,
-    unknown: Unknown,
-    cipher: Option<Arc<dyn Cipher>>,
-    has_clear_secrets: bool,
-}
-
-impl ReadOptions {
-    /// The defaults.
-    pub const fn new() -> Self {
-        Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None, has_clear_secrets: false }
-    }
-
-    /// Sets the limits. Default: [`Limits::new`].
-    #[must_use]
-    pub const fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets what becomes of elements in an object that are not known. Default: [`Unknown::Skip`].
-    #[must_use]
-    pub const fn unknown(mut self, unknown: Unknown) -> Self {
-        self.unknown = unknown;
-        self
-    }
-
-    /// Sets what decrypts secure strings. Default: they stay encrypted, to be written as they came.
-    #[must_use]
-    pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
-        self.cipher = Some(cipher);
-        self
-    }
-}
-
-impl ReadOptions {
-    /// Reads secure strings of protocol 2.4, which are not encrypted.
-    pub(crate) fn clear_secrets(mut self) -> Self {
-        self.has_clear_secrets = true;
-        self
-    }
-
-    pub(crate) const fn max_decoded_size(&self) -> usize {
-        self.limits.decoded_size
-    }
-}
-
-/// Shows whether there is a cipher, not which.
-impl fmt::Debug for ReadOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadOptions")
-            .field("limits", &self.limits)
-            .field("unknown", &self.unknown)
-            .field("cipher", &self.cipher.is_some())
-            .finish()
-    }
-}
-
-/// What becomes of elements in an object that are not known. In the place of a value they are always an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unknown {
-    /// They are skipped with all that is in them, as PowerShell does for versions of the format after its own.
-    #[default]
-    Skip,
-    /// They are an error, as PowerShell has it for the version it knows.
-    Refuse,
-}
-
-/// Reads the one value of a document or message.
+/// Reads the single value of a document or message.
 ///
 /// # Errors
 ///
-/// What [`Reader`] refuses, and a document with more than one value or none.
+/// Fails like [`Reader`], and if the document has no value or more than one.
 ///
 /// ```
 /// let value = psrp::clixml::from_slice(b"<Obj RefId='0'><MS><I32 N='Count'>3</I32></MS></Obj>")?;
@@ -123,28 +52,28 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
     }
 }
 
-/// Reads documents: an iterator over the values at the top, each with the stream that it names.
+/// Reads documents: an iterator over the top-level values and their streams.
 ///
-/// It takes `<Objs>` documents, single elements as messages have them, and several of either after each other. U+FEFF,
-/// the line `#< CLIXML` and an XML declaration may precede them; comments, processing instructions, and white space
-/// between elements mean nothing. After an error there are no more items.
+/// Accepts `<Objs>` documents, single elements as in messages, and several of either in a row. U+FEFF, the line `#<
+/// CLIXML` and an XML declaration may precede them. Comments, processing instructions, and white space between elements
+/// are ignored. After an error the iterator ends.
 ///
-/// References hold within a document, that is an `<Objs>` element, or all elements outside of one. An object is shared by
-/// all that refer to it; a reference to an object from inside of it is a [`Value::Cycle`].
+/// References are valid within a document: an `<Objs>` element, or all elements outside of one. Several references to
+/// an object share it. A reference to an enclosing object becomes a [`Value::Cycle`].
 ///
-/// Elements have no prefix, and their namespace is that of the format or none. Attributes that are not known are ignored.
+/// Elements must have no prefix, and no namespace or that of CLIXML. Unknown attributes are ignored.
 ///
 /// # Errors
 ///
-/// Items are errors with the byte offset of the element or markup they are about:
+/// Errors have the byte offset of the element or markup:
 ///
-/// * [`is_syntax`](Error::is_syntax), [`is_unexpected_end`](Error::is_unexpected_end): no well-formed XML, a document
-///   type, an entity other than the five of XML. References to characters that XML forbids are taken.
-/// * [`is_structure`](Error::is_structure): XML that is no CLIXML, or of another major version than 1.
-/// * [`is_invalid_text`](Error::is_invalid_text): a text that is no value of the type of its element.
-/// * [`is_unknown_reference`](Error::is_unknown_reference): a reference to what was not there before.
-/// * [`is_limit`](Error::is_limit): one of the [`Limits`].
-/// * [`is_crypto`](Error::is_crypto): a secure string that the cipher of the options refuses.
+/// * [`is_syntax`](Error::is_syntax), [`is_unexpected_end`](Error::is_unexpected_end): malformed XML, a document type,
+///   or an entity other than the five of XML. References to characters that XML forbids are accepted.
+/// * [`is_structure`](Error::is_structure): XML that is not CLIXML, or a major version other than 1.
+/// * [`is_invalid_text`](Error::is_invalid_text): a text that is not a value of the element's type.
+/// * [`is_unknown_reference`](Error::is_unknown_reference): a reference to an undefined object or list of type names.
+/// * [`is_limit`](Error::is_limit): one of the [`Limits`](super::Limits) was exceeded.
+/// * [`is_crypto`](Error::is_crypto): the cipher can't decrypt a secure string.
 ///
 /// ```
 /// use psrp::clixml::{Reader, Stream};
@@ -161,47 +90,49 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 pub struct Reader<'a> {
     source: Source<'a>,
     tree: Tree,
-    state: State,
-    /// How many bytes are too many, if the input has as many.
+    state: ReaderState,
+    /// The maximum size, if the input is larger.
     too_long: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Nothing was read yet but a declaration and white space.
+enum ReaderState {
+    /// Before the first element.
     Before,
-    /// Inside of `<Objs>`.
+    /// Inside `<Objs>`.
     Document,
-    /// Outside of `<Objs>`.
+    /// Outside `<Objs>`.
     Between,
     Done,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader with the default options.
+    /// Creates a reader with the default options.
     pub fn new(input: &'a [u8]) -> Self {
         Self::with_options(input, ReadOptions::new())
     }
 
-    /// A reader with these options.
+    /// Creates a reader with these options.
     pub fn with_options(input: &'a [u8], options: ReadOptions) -> Self {
         let too_long = (input.len() > options.limits.size).then_some(options.limits.size);
-        Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, too_long }
+        Self { source: Source::new(input), tree: Tree::new(options), state: ReaderState::Before, too_long }
     }
 
-    /// Where in the input the reader is, in bytes.
+    /// Returns the current position in the input, in bytes.
     pub fn offset(&self) -> u64 {
         self.source.offset()
     }
 
-    /// Bytes that all items so far take in memory.
+    /// Memory of all items so far, in bytes.
     pub(crate) fn decoded_size(&self) -> usize {
         self.tree.decoded_size()
     }
 
     fn read(&mut self) -> Result<Option<(Option<Stream>, Value)>, Error> {
         if let Some(limit) = self.too_long {
-            return Err(Error::with(Kind::Limit, "the input is too long").or_offset(limit as u64));
+            return Err(
+                Error::with(Kind::Limit, "the input is too long (set max_size)").or_offset(limit as u64)
+            );
         }
         loop {
             match self.source.markup()? {
@@ -212,7 +143,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 Some(Markup::End) => {
-                    self.state = State::Between;
+                    self.state = ReaderState::Between;
                     continue;
                 }
                 None => {}
@@ -222,21 +153,21 @@ impl<'a> Reader<'a> {
                 Event::Start(tag) => (tag, false),
                 Event::Empty(tag) => (tag, true),
                 Event::End(_) => {
-                    // The XML reader has refused all other ends.
-                    self.state = State::Between;
+                    // The XML reader rejects mismatched end tags.
+                    self.state = ReaderState::Between;
                     continue;
                 }
                 Event::Decl(_) if self.source.is_first() => continue,
                 Event::Eof => match self.state {
-                    State::Between | State::Done => return Ok(None),
-                    State::Before | State::Document => return Err(self.source.ended()),
+                    ReaderState::Between | ReaderState::Done => return Ok(None),
+                    ReaderState::Before | ReaderState::Document => return Err(self.source.unexpected_end()),
                 },
                 event => {
-                    self.source.blank(event)?;
+                    self.source.expect_blank(event)?;
                     continue;
                 }
             };
-            let start = Start::new(tag, empty);
+            let start = StartTag::new(tag, empty);
             let at = self.source.offset();
             let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
             if let Some(item) = self.item(&start, &attributes)? {
@@ -245,19 +176,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begins a document, or reads the item whose start tag was read last.
+    /// Begins a document, or reads the item whose start tag was just read.
     fn item(
         &mut self,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
     ) -> Result<Option<(Option<Stream>, Value)>, Error> {
         let at = self.source.offset();
         if start.tag == Tag::Document {
-            self.document(attributes, start.empty).map_err(|error| error.or_offset(at))?;
+            self.document(attributes, start.is_empty).map_err(|error| error.or_offset(at))?;
             return Ok(None);
         }
-        if self.state == State::Before {
-            self.state = State::Between;
+        if self.state == ReaderState::Before {
+            self.state = ReaderState::Between;
         }
         let stream = match attributes.stream {
             None => None,
@@ -270,19 +201,19 @@ impl<'a> Reader<'a> {
         Ok(Some((stream, value)))
     }
 
-    /// Begins a document.
+    /// Begins an `<Objs>` document.
     fn document(&mut self, attributes: &Attributes<'_>, empty: bool) -> Result<(), Error> {
-        if self.state == State::Document {
-            return Err(Error::with(Kind::Structure, "a document inside of a document"));
+        if self.state == ReaderState::Document {
+            return Err(Error::with(Kind::Structure, "a document inside a document"));
         }
         if let Some(version) = attributes.version {
             let version: Version = attributes::value(version)?.trim_ascii().parse()?;
             if version.major() != 1 {
-                return Err(Error::with(Kind::Structure, "another major version than 1"));
+                return Err(Error::with(Kind::Structure, "a major version other than 1"));
             }
         }
-        self.tree.forget();
-        self.state = if empty { State::Between } else { State::Document };
+        self.tree.clear_references();
+        self.state = if empty { ReaderState::Between } else { ReaderState::Document };
         Ok(())
     }
 }
@@ -291,18 +222,18 @@ impl Iterator for Reader<'_> {
     type Item = Result<(Option<Stream>, Value), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::Done {
+        if self.state == ReaderState::Done {
             return None;
         }
         let item = self.read().transpose();
         if !matches!(item, Some(Ok(_))) {
-            self.state = State::Done;
+            self.state = ReaderState::Done;
         }
         item
     }
 }
 
-/// Shows where it is, and nothing of the document.
+/// Shows the position, but nothing of the document.
 impl fmt::Debug for Reader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")

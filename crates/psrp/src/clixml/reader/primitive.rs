@@ -1,18 +1,18 @@
-//! Primitive values from the text of their elements (MS-PSRP 2.2.5.1).
+//! Parsing of primitive values (MS-PSRP 2.2.5.1).
 
+use super::options::ReadOptions;
 use super::tag::Primitive;
 use super::text::Text;
-use crate::clixml::ReadOptions;
 use crate::clixml::number;
 use crate::error::Kind;
 use crate::value::{SecureString, Value, ascii};
 use crate::{Error, b64, guid};
 
-/// The value of a primitive element.
+/// Parses the text of a primitive element.
 ///
 /// # Errors
 ///
-/// A text that is no value of the type; a secure string that the cipher refuses.
+/// Fails if the text is not a value of the type, and if the cipher can't decrypt a secure string.
 pub(super) fn value(tag: Primitive, text: Text<'_>, options: &ReadOptions) -> Result<Value, Error> {
     let value = match tag {
         Primitive::String | Primitive::SemanticVersion => Value::String(text.into_string()),
@@ -23,7 +23,7 @@ pub(super) fn value(tag: Primitive, text: Text<'_>, options: &ReadOptions) -> Re
         Primitive::SecureString => {
             let bytes = bytes(text.plain()?)?;
             if options.has_clear_secrets {
-                let secret = SecureString::from_utf16le(bytes).ok_or_else(|| invalid("no UTF-16"))?;
+                let secret = SecureString::from_utf16le(bytes).ok_or_else(|| invalid("not UTF-16"))?;
                 return Ok(Value::SecureString(secret));
             }
             let secret = SecureString::from_encrypted(bytes);
@@ -37,16 +37,16 @@ pub(super) fn value(tag: Primitive, text: Text<'_>, options: &ReadOptions) -> Re
     Ok(value)
 }
 
-/// The values around which blanks mean nothing.
+/// Parses types whose values may be surrounded by white space.
 fn plain(tag: Primitive, text: &str) -> Result<Value, Error> {
     let value = match tag {
         Primitive::Nil if text.is_empty() => Value::Nil,
-        Primitive::Nil => return Err(invalid("a text in a null")),
+        Primitive::Nil => return Err(invalid("text in a null")),
         Primitive::Int32 => Value::Int32(integer(text)?),
         Primitive::Bool => Value::Bool(match text {
             "true" | "1" => true,
             "false" | "0" => false,
-            _ => return Err(invalid("no boolean")),
+            _ => return Err(invalid("not a boolean")),
         }),
         Primitive::Char => Value::Char(integer(text)?),
         Primitive::SByte => Value::SByte(integer(text)?),
@@ -56,19 +56,19 @@ fn plain(tag: Primitive, text: &str) -> Result<Value, Error> {
         Primitive::UInt32 => Value::UInt32(integer(text)?),
         Primitive::Int64 => Value::Int64(integer(text)?),
         Primitive::UInt64 => Value::UInt64(integer(text)?),
-        Primitive::Single => Value::Single(number::parse(text).ok_or_else(|| invalid("no number"))?),
-        Primitive::Double => Value::Double(number::parse(text).ok_or_else(|| invalid("no number"))?),
+        Primitive::Single => Value::Single(number::parse(text).ok_or_else(|| invalid("not a number"))?),
+        Primitive::Double => Value::Double(number::parse(text).ok_or_else(|| invalid("not a number"))?),
         Primitive::Decimal => Value::Decimal(text.parse()?),
         Primitive::DateTime => Value::DateTime(text.parse()?),
         Primitive::TimeSpan => Value::TimeSpan(text.parse()?),
         Primitive::Version => Value::Version(text.parse()?),
-        Primitive::Guid => Value::Guid(guid::parse(text.as_bytes()).ok_or_else(|| invalid("no GUID"))?),
+        Primitive::Guid => Value::Guid(guid::parse(text.as_bytes()).ok_or_else(|| invalid("not a GUID"))?),
         _ => unreachable!("strings and bytes are read by the caller"),
     };
     Ok(value)
 }
 
-/// Decimal digits after an optional sign.
+/// Parses decimal digits after an optional sign.
 pub(super) fn integer<T: TryFrom<i128>>(text: &str) -> Result<T, Error> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', digits @ ..] => (true, digits),
@@ -78,7 +78,7 @@ pub(super) fn integer<T: TryFrom<i128>>(text: &str) -> Result<T, Error> {
     let magnitude = magnitude(digits).map(i128::from);
     magnitude
         .and_then(|magnitude| T::try_from(if negative { -magnitude } else { magnitude }).ok())
-        .ok_or_else(|| invalid("no integer of its type"))
+        .ok_or_else(|| invalid("not an integer of its type"))
 }
 
 fn magnitude(digits: &[u8]) -> Option<u64> {
@@ -92,9 +92,9 @@ fn magnitude(digits: &[u8]) -> Option<u64> {
     tail.iter().try_fold(head, |number, byte| number.checked_mul(10)?.checked_add(digit(byte)?))
 }
 
-/// Base64, in which white space means nothing.
+/// Decodes Base64, ignoring white space.
 fn bytes(text: &str) -> Result<Box<[u8]>, Error> {
-    b64::decode_to_box(text.as_bytes()).ok_or_else(|| invalid("no base64"))
+    b64::decode_to_box(text.as_bytes()).ok_or_else(|| invalid("not Base64"))
 }
 
 fn invalid(what: &'static str) -> Error {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_may_be_wrapped() {
+    fn base64_may_contain_white_space() {
         assert_eq!(&*bytes(" YW\r\n Jj\n").unwrap(), b"abc");
         assert_eq!(&*bytes("YWI=").unwrap(), b"ab");
         assert_eq!(&*bytes("YQ==").unwrap(), b"a");

@@ -1,4 +1,4 @@
-//! Progress records outside of their own message, `<PR>` (MS-PSRP 2.2.5.1.25). Its elements have names of their own.
+//! Progress records inside other values, `<PR>` (MS-PSRP 2.2.5.1.25). Their elements have special names.
 
 use quick_xml::events::Event;
 
@@ -8,10 +8,10 @@ use super::text::Text;
 use crate::Error;
 use crate::value::{Progress, PsString};
 
-/// Reads the record whose start tag was read last.
+/// Reads the record whose start tag was just read.
 ///
-/// The elements are taken in any order, and a later one in place of an earlier; all but the current operation must be
-/// there.
+/// The elements may be in any order, and later ones replace earlier ones. All are required except the current
+/// operation.
 pub(super) fn record(source: &mut Source<'_>) -> Result<Progress, Error> {
     let mut fields = Fields::default();
     loop {
@@ -29,7 +29,7 @@ pub(super) fn record(source: &mut Source<'_>) -> Result<Progress, Error> {
             Event::End(_) => {
                 return fields.record().ok_or_else(|| source.structure("an incomplete progress record"));
             }
-            event => source.blank(&event)?,
+            event => source.expect_blank(&event)?,
         }
     }
 }

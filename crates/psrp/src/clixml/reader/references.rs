@@ -1,13 +1,13 @@
-//! What the identifiers of a document stand for.
+//! Tables of objects and type names by identifier.
 
 use std::collections::HashMap;
 
-/// How far an identifier may be ahead of those seen before to have its place in the list. A document buys no more empty
-/// places than that with one identifier.
-const AHEAD: usize = 4;
+/// Maximum number of empty entries that one identifier may add to the list. Limits the memory that a malicious document
+/// can allocate with one large identifier.
+const MAX_GAP: usize = 4;
 
-/// Values by identifier. Identifiers are opaque texts, but nearly all documents count from zero: those are found by
-/// position.
+/// Values by identifier. Identifiers are arbitrary strings, but nearly all documents count from zero; these are stored
+/// in a list.
 pub(super) struct Table<T> {
     counted: Vec<Option<T>>,
     others: HashMap<Box<str>, T>,
@@ -23,10 +23,10 @@ impl<T> Table<T> {
         self.others.clear();
     }
 
-    /// Puts a value in the place of an identifier, and tells the place. What was there before is gone.
+    /// Inserts or replaces the value of an identifier and returns its key.
     pub(super) fn insert(&mut self, id: &str, value: T) -> Id {
         match number(id) {
-            Some(index) if index < self.counted.len() + AHEAD => {
+            Some(index) if index < self.counted.len() + MAX_GAP => {
                 if index >= self.counted.len() {
                     self.counted.resize_with(index + 1, || None);
                 }
@@ -41,15 +41,15 @@ impl<T> Table<T> {
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&T> {
-        // A number that was far ahead when it was defined stands among the others. Once the list has reached it, new
-        // definitions go to the list, and the list is asked first.
+        // A number with a large gap is in `others`. When the list reaches it later, new definitions go to the list,
+        // which is searched first.
         number(id)
             .and_then(|index| self.counted.get(index))
             .and_then(Option::as_ref)
             .or_else(|| if self.others.is_empty() { None } else { self.others.get(id) })
     }
 
-    /// The value in a place that was filled before.
+    /// Returns the value of a key returned by [`insert`](Self::insert).
     pub(super) fn get_mut(&mut self, id: &Id) -> Option<&mut T> {
         match id {
             Id::Counted(index) => self.counted.get_mut(*index)?.as_mut(),
@@ -58,13 +58,13 @@ impl<T> Table<T> {
     }
 }
 
-/// A place in a table.
+/// Key of an entry.
 pub(super) enum Id {
     Counted(usize),
     Other(Box<str>),
 }
 
-/// The number that a text is the usual decimal form of.
+/// Parses the canonical decimal form of a number below one billion.
 fn number(id: &str) -> Option<usize> {
     let digits = id.as_bytes();
     match digits {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_are_texts() {
+    fn identifiers_are_compared_as_text() {
         let mut table = Table::new();
         for (value, id) in ["0", "00", "7", "+7", "RefId-0", "", "4000000000", "99999999999999999999"]
             .into_iter()
@@ -93,11 +93,11 @@ mod tests {
         assert_eq!(table.get("0"), Some(&0));
         assert_eq!(table.get("1"), None);
         assert_eq!(table.get("07"), None);
-        assert!(table.counted.len() <= AHEAD);
+        assert!(table.counted.len() <= MAX_GAP);
     }
 
     #[test]
-    fn the_last_definition_holds_also_when_counting_catches_up() {
+    fn the_last_definition_wins_after_the_list_catches_up() {
         let mut table = Table::new();
         table.insert("5", 'a');
         for id in ["0", "1", "2", "3", "4"] {

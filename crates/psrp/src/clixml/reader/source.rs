@@ -1,4 +1,4 @@
-//! Events of XML with their places in the input.
+//! Reads XML events and their offsets, with a fast path for usual tags.
 
 use std::borrow::Cow;
 
@@ -8,44 +8,45 @@ use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
 use super::leaf;
-use super::markup::{self, Markup, Opening};
+use super::markup::{self, Markup, ParsedStartTag};
+use super::tag::StartTag;
 use super::text::{Text, TextBuilder};
-use super::tree::Start;
 use crate::Error;
 use crate::error::Kind;
 
 /// The line before a document in the output of PowerShell.
 const MARK: &[u8] = b"#< CLIXML";
 
-/// U+FEFF.
+/// U+FEFF in UTF-8.
 const ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads XML without document types, and with no other checks of characters than for UTF-8.
+/// Reads XML without document types. Characters are only checked to be valid UTF-8.
 pub(super) struct Source<'a> {
     xml: Reader<&'a [u8]>,
-    /// What was given to the XML reader, as far as it is UTF-8.
+    /// The input of the XML reader up to the first invalid UTF-8 sequence.
     text: &'a str,
-    /// How many bytes there are.
+    /// Length of the input in bytes.
     length: usize,
-    /// How many bytes before the first element are not given to the XML reader.
+    /// Bytes before the first element that are not passed to the XML reader.
     skipped: usize,
-    /// Where what was read last begins.
+    /// Offset of the event or tag that was read last.
     at: usize,
-    /// Whether the XML reader has seen the `<` that it has not consumed yet, as it has after a text.
+    /// True after a text: the XML reader has then already looked at the next `<`.
     expects_markup: bool,
-    /// Whether the XML reader was asked for anything yet.
-    is_asked: bool,
-    /// How many elements are open.
+    /// True after the first call of the XML reader.
+    has_read_event: bool,
+    /// Number of open elements.
     open: usize,
-    /// Of these, which ones the XML reader has not seen: the number of elements that are open with each, and its name.
-    unseen: Vec<(usize, &'a str)>,
+    /// Open elements that were read by the fast path and that the XML reader does not know: the number of open elements
+    /// including it, and its name.
+    fast_path: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(input: &'a [u8]) -> Self {
-        let rest = without_order_marks(input);
+        let rest = strip_byte_order_marks(input);
         let rest = match rest.strip_prefix(MARK) {
-            Some(rest) => without_order_marks(rest.trim_ascii_start()),
+            Some(rest) => strip_byte_order_marks(rest.trim_ascii_start()),
             None => rest,
         };
         let mut xml = Reader::from_reader(rest);
@@ -62,45 +63,46 @@ impl<'a> Source<'a> {
             skipped,
             at: skipped,
             expects_markup: false,
-            is_asked: false,
+            has_read_event: false,
             open: 0,
-            unseen: Vec::new(),
+            fast_path: Vec::new(),
         }
     }
 
-    /// Where what was read last begins.
+    /// Offset of the event or tag that was read last.
     pub(super) fn offset(&self) -> u64 {
         self.at as u64
     }
 
-    /// Whether the event that was read last is the first of the document.
+    /// Returns whether the event that was read last is the first of the document.
     pub(super) fn is_first(&self) -> bool {
         self.at == self.skipped
     }
 
-    /// The next event. Comments and processing instructions mean nothing here; they are left out of texts.
+    /// Reads the next event of the XML reader. Comments and processing instructions are skipped; inside of text they
+    /// are left out.
     ///
-    /// What [`markup`](Self::markup) takes must not be left to it.
+    /// Call [`markup`](Self::markup) first: end tags of elements that it has opened are unknown to the XML reader.
     ///
     /// # Errors
     ///
-    /// What is not well-formed, and document types.
+    /// Fails for malformed XML and for document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
         loop {
             let rest = *self.xml.get_ref();
             self.at = self.length - rest.len();
-            if !self.is_asked {
-                // The XML reader would drop it, wherever it is asked first.
+            if !self.has_read_event {
+                // The XML reader drops a byte order mark at its first call, even in the middle of a document.
                 if rest.starts_with(ORDER_MARK) {
                     return Err(self.structure("text between elements"));
                 }
-                self.is_asked = true;
+                self.has_read_event = true;
             }
             self.expects_markup = false;
             match self.xml.read_event() {
                 Ok(event @ (Event::Comment(_) | Event::PI(_))) => {
-                    // The XML reader must not come to the end tag of an element that it has not seen.
-                    if self.is_unseen() {
+                    // The next token may be the end tag of an element that the XML reader does not know.
+                    if self.is_in_fast_path() {
                         return Ok(event);
                     }
                 }
@@ -119,12 +121,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether the XML reader has not seen the innermost element that is open.
-    fn is_unseen(&self) -> bool {
-        self.unseen.last().is_some_and(|(open, _)| *open == self.open)
+    /// Returns whether the innermost open element is unknown to the XML reader.
+    fn is_in_fast_path(&self) -> bool {
+        self.fast_path.last().is_some_and(|(open, _)| *open == self.open)
     }
 
-    /// What follows the white space at hand, as far as it is UTF-8, unless the XML reader has begun with it.
+    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence, or `None` if the XML
+    /// reader has already begun with the next token.
     #[inline]
     pub(super) fn rest(&mut self) -> Option<&'a str> {
         if self.expects_markup {
@@ -135,7 +138,7 @@ impl<'a> Source<'a> {
         self.text.get(self.length - self.skipped - rest.len()..)
     }
 
-    /// Takes all of the rest up to this.
+    /// Consumes the input from `rest` up to `after`.
     #[inline]
     pub(super) fn take_until(&mut self, rest: &'a str, after: &'a str) {
         let input = self.xml.get_mut();
@@ -143,34 +146,34 @@ impl<'a> Source<'a> {
         *input = &input[rest.len() - after.len()..];
     }
 
-    /// The next tag if it can be read past the XML reader; white space before it is gone in any case.
+    /// Reads the next tag if it is in the usual form. White space before the tag is always skipped.
     ///
     /// # Errors
     ///
-    /// An end tag of another element than the innermost.
+    /// Fails for an end tag that does not match the innermost element.
     pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
         let Some(rest) = self.rest() else { return Ok(None) };
         if rest.starts_with("</") && self.end(rest)? {
             return Ok(Some(Markup::End));
         }
-        let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
+        let Some((opening, after)) = ParsedStartTag::read(rest) else { return Ok(None) };
         self.open(rest, &opening, after);
-        let start = Start { tag: opening.tag, attributes: "", empty: opening.empty };
+        let start = StartTag { tag: opening.tag, attributes: "", is_empty: opening.is_empty };
         Ok(Some(Markup::Start(start, opening.attributes)))
     }
 
-    /// Takes the end tag at the start of the rest, unless the XML reader has seen its start tag.
+    /// Consumes the end tag at the start of the rest if its start tag was read by the fast path.
     ///
     /// # Errors
     ///
-    /// An end tag of another element than the innermost.
+    /// Fails for an end tag that does not match the innermost element.
     #[inline]
     pub(super) fn end(&mut self, rest: &'a str) -> Result<bool, Error> {
-        match self.unseen.last() {
+        match self.fast_path.last() {
             Some(&(open, name)) if open == self.open => {
-                let Some(after) = markup::end(rest, name) else { return Err(self.other_end()) };
+                let Some(after) = markup::end(rest, name) else { return Err(self.mismatched_end()) };
                 self.take_until(rest, after);
-                self.unseen.pop();
+                self.fast_path.pop();
                 self.open -= 1;
                 Ok(true)
             }
@@ -178,30 +181,30 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes the start tag that ends where `after` begins.
+    /// Consumes the start tag between `rest` and `after`.
     #[inline]
-    pub(super) fn open(&mut self, rest: &'a str, opening: &Opening<'a>, after: &'a str) {
+    pub(super) fn open(&mut self, rest: &'a str, opening: &ParsedStartTag<'a>, after: &'a str) {
         self.take_until(rest, after);
-        if !opening.empty {
+        if !opening.is_empty {
             self.open += 1;
-            self.unseen.push((self.open, opening.name));
+            self.fast_path.push((self.open, opening.name));
         }
     }
 
-    /// What is wrong with the end tag at hand.
+    /// Creates the error for an end tag that does not match.
     #[cold]
-    fn other_end(&mut self) -> Error {
+    fn mismatched_end(&mut self) -> Error {
         let rest = self.xml.get_ref();
         self.at = self.length - rest.len();
         if rest.contains(&b'>') {
             self.syntax("an end tag of another element")
         } else {
-            Error::with(Kind::UnexpectedEnd, "markup that does not end").or_offset(self.offset())
+            Error::with(Kind::UnexpectedEnd, "unterminated markup").or_offset(self.offset())
         }
     }
 
-    /// The text of the next element if it has this name, no attributes and nothing but characters in it; white space
-    /// before it is gone in any case.
+    /// Reads the text of the next element if it has this name, no attributes and only characters inside. White space
+    /// before it is always skipped.
     pub(super) fn element_text(&mut self, name: &str) -> Option<Text<'a>> {
         let rest = self.rest()?;
         let (text, after) = leaf::element(rest, name)?;
@@ -209,11 +212,11 @@ impl<'a> Source<'a> {
         Text::of(text).ok()
     }
 
-    /// The text up to the end tag of the element that was opened last.
+    /// Reads the text up to the end tag of the innermost element.
     ///
     /// # Errors
     ///
-    /// An element inside; the end of the input.
+    /// Fails for a nested element and at the end of the input.
     pub(super) fn text(&mut self) -> Result<Text<'a>, Error> {
         let (first, second) = match self.next()? {
             Event::End(_) => return Ok(Text::Raw("")),
@@ -239,15 +242,14 @@ impl<'a> Source<'a> {
                     builder.push_reference(&name).map_err(|error| error.or_offset(self.offset()))?;
                 }
                 Event::End(_) => return Ok(builder.finish()),
-                Event::Eof => return Err(self.ended()),
+                Event::Eof => return Err(self.unexpected_end()),
                 _ => return Err(self.structure("an element inside a text")),
             }
             event = self.next()?;
         }
     }
 
-    /// Reads to the end tag of the element that was opened last, whatever there is. `charge` is called for each level of
-    /// nesting.
+    /// Skips to the end tag of the innermost element. `charge` is called once for each level of nesting.
     pub(super) fn skip(&mut self, mut charge: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let (mut open, mut deepest) = (1_usize, 1);
         while open > 0 {
@@ -260,24 +262,24 @@ impl<'a> Source<'a> {
                     }
                 }
                 Event::End(_) => open -= 1,
-                Event::Eof => return Err(self.ended()),
+                Event::Eof => return Err(self.unexpected_end()),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Checks that an event between elements is nothing but white space or a comment.
+    /// Checks that an event between elements is white space or a comment.
     ///
     /// # Errors
     ///
-    /// Anything else, also the end of the input.
-    pub(super) fn blank(&self, event: &Event<'_>) -> Result<(), Error> {
+    /// Fails for anything else, including the end of the input.
+    pub(super) fn expect_blank(&self, event: &Event<'_>) -> Result<(), Error> {
         match event {
             Event::Text(text) if text.bytes().all(is_blank) => Ok(()),
             Event::Comment(_) | Event::PI(_) => Ok(()),
-            Event::Eof => Err(self.ended()),
-            Event::Decl(_) => Err(self.syntax("an XML declaration inside of the document")),
+            Event::Eof => Err(self.unexpected_end()),
+            Event::Decl(_) => Err(self.syntax("an XML declaration inside the document")),
             _ => Err(self.structure("text between elements")),
         }
     }
@@ -290,11 +292,11 @@ impl<'a> Source<'a> {
         Error::with(Kind::Syntax, what).or_offset(self.offset())
     }
 
-    pub(super) fn ended(&self) -> Error {
+    pub(super) fn unexpected_end(&self) -> Error {
         Error::new(Kind::UnexpectedEnd).or_offset(self.offset())
     }
 
-    /// The errors of the XML reader quote the input, so that only what they are about is told.
+    /// Converts an error of the XML reader. Its text is dropped because it quotes the input.
     #[cold]
     fn malformed(&self, error: &XmlError) -> Error {
         let (kind, what) = match error {
@@ -305,19 +307,19 @@ impl<'a> Source<'a> {
                 (Kind::Syntax, "an end tag without a start")
             }
             XmlError::IllFormed(IllFormedError::UnclosedReference) => {
-                (Kind::Syntax, "a reference that does not end")
+                (Kind::Syntax, "an unterminated reference")
             }
             XmlError::Syntax(SyntaxError::InvalidBangMarkup) => (Kind::Syntax, "unknown markup"),
-            XmlError::Syntax(_) => (Kind::UnexpectedEnd, "markup that does not end"),
-            XmlError::Encoding(_) => (Kind::Syntax, "bytes that are no UTF-8"),
+            XmlError::Syntax(_) => (Kind::UnexpectedEnd, "unterminated markup"),
+            XmlError::Encoding(_) => (Kind::Syntax, "invalid UTF-8"),
             _ => return Error::new(Kind::Syntax).or_offset(self.offset()),
         };
         Error::with(kind, what).or_offset(self.offset())
     }
 }
 
-/// Without U+FEFF at the start. All of them go, for the XML reader drops one without counting it.
-fn without_order_marks(mut input: &[u8]) -> &[u8] {
+/// Strips all U+FEFF at the start. The XML reader would drop one without counting it in its offset.
+fn strip_byte_order_marks(mut input: &[u8]) -> &[u8] {
     while let Some(rest) = input.strip_prefix(ORDER_MARK) {
         input = rest;
     }

@@ -1,8 +1,10 @@
 //! The elements of CLIXML.
 
+use quick_xml::events::BytesStart;
+
 use crate::value::ContainerKind;
 
-/// What an element of this name is, outside of progress records.
+/// The meaning of an element, except inside progress records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     Primitive(Primitive),
@@ -52,7 +54,7 @@ pub(super) enum Primitive {
 }
 
 impl Tag {
-    /// Reads the start of a start tag: returns the element, its name, and what follows the name.
+    /// Parses the beginning of a start tag. Returns the element, its name, and the rest after the name.
     #[inline]
     pub(super) fn read(input: &str) -> Option<(Self, &str, &str)> {
         let input = input.strip_prefix('<')?;
@@ -60,7 +62,7 @@ impl Tag {
         Some((Self::of(name.as_bytes()), name, rest))
     }
 
-    /// Names are compared as they stand: one with a prefix is unknown, whatever namespace it means.
+    /// Looks up an element name. Names with a namespace prefix are unknown, whatever their namespace.
     pub(super) fn of(name: &[u8]) -> Self {
         use Primitive::*;
 
@@ -111,7 +113,21 @@ impl Tag {
     }
 }
 
-/// Returns the number of bytes before the first one that ends a name or is in no name of CLIXML.
+/// A start tag with unparsed attributes.
+pub(super) struct StartTag<'s> {
+    pub(super) tag: Tag,
+    pub(super) attributes: &'s str,
+    pub(super) is_empty: bool,
+}
+
+impl<'s> StartTag<'s> {
+    pub(super) fn new(start: &'s BytesStart<'_>, is_empty: bool) -> Self {
+        let tag = Tag::of(start.name().into_inner().as_bytes());
+        Self { tag, attributes: start.attributes_raw(), is_empty }
+    }
+}
+
+/// Returns the number of bytes before the first one that ends a name or does not occur in CLIXML names.
 #[inline]
 fn name_length(input: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);

@@ -1,28 +1,35 @@
-//! The text of an element: pieces of characters, references and CDATA sections.
+//! Text of elements: characters, references and CDATA sections.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-use super::leaf::Characters;
 use crate::Error;
 use crate::error::Kind;
 use crate::value::PsString;
 
-/// The text of an element with references resolved, before the escapes of CLIXML.
+/// Unparsed characters of the document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Characters<'a> {
+    pub(super) text: &'a str,
+    /// True if the text contains no escape, line end or reference.
+    pub(super) plain: bool,
+}
+
+/// The text of an element. References are resolved, CLIXML escapes are not, except in `Wide`.
 #[derive(Debug)]
 pub(super) enum Text<'a> {
-    /// As it stands in the document, line ends included.
+    /// A part of the document, with unnormalized line ends.
     Raw(&'a str),
-    /// As it stands in the document, without any escape or line end.
+    /// A part of the document without escapes and line ends.
     Plain(&'a str),
-    /// Put together from several pieces.
+    /// Built from several parts.
     Built(String),
-    /// With halves of surrogate pairs that character references gave; escapes are resolved.
+    /// With surrogates from character references. Escapes are resolved.
     Wide(PsString),
 }
 
-/// Whether all references of a text can be resolved.
+/// Returns whether all references of a text can be resolved.
 pub(super) fn are_references(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, name, after)) = next_reference(rest) {
@@ -34,7 +41,7 @@ pub(super) fn are_references(text: &str) -> bool {
     memchr(b'&', rest.as_bytes()).is_none()
 }
 
-/// Returns the characters before the first reference, its name, and what follows it.
+/// Returns the characters before the first reference, its name, and the rest after it.
 fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
     let (plain, reference) = text.split_at_checked(memchr(b'&', text.as_bytes())?)?;
     let (name, rest) = reference.split_at_checked(memchr(b';', reference.as_bytes())?)?;
@@ -42,11 +49,11 @@ fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl<'a> Text<'a> {
-    /// The text of characters between two tags, with references resolved.
+    /// Resolves the references in the characters between two tags.
     ///
     /// # Errors
     ///
-    /// Fails for a reference that cannot be resolved.
+    /// Fails for a reference that can't be resolved.
     #[inline]
     pub(super) fn of(Characters { text, plain }: Characters<'a>) -> Result<Self, Error> {
         if plain { Ok(Text::Plain(text)) } else { Self::of_any(text) }
@@ -67,26 +74,26 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text as it is, for all that is no string.
+    /// Returns the text for types other than strings.
     ///
     /// # Errors
     ///
-    /// Half of a surrogate pair: nothing but strings may have it.
+    /// Fails if the text contains surrogates, which only strings may.
     pub(super) fn plain(&self) -> Result<&str, Error> {
         match self {
             Text::Raw(text) | Text::Plain(text) => Ok(text),
             Text::Built(text) => Ok(text),
-            Text::Wide(_) => Err(Error::with(Kind::InvalidText, "half of a surrogate pair")),
+            Text::Wide(_) => Err(Error::with(Kind::InvalidText, "lone surrogate")),
         }
     }
 
-    /// As a string, with the escapes of CLIXML resolved.
+    /// Converts to a string and resolves CLIXML escapes.
     pub(super) fn into_string(self) -> PsString {
         match self {
             Text::Plain(text) => text.into(),
             Text::Raw(text) => match memchr2(b'_', b'\r', text.as_bytes()) {
                 None => text.into(),
-                Some(_) => PsString::from_escaped(&normalised(text)),
+                Some(_) => PsString::from_escaped(&normalize_line_ends(text)),
             },
             Text::Built(text) => PsString::from_escaped(&text),
             Text::Wide(text) => text,
@@ -94,8 +101,8 @@ impl<'a> Text<'a> {
     }
 }
 
-/// With line ends as XML has them: LF for CR and CRLF.
-fn normalised(text: &str) -> Cow<'_, str> {
+/// Normalizes line ends as XML requires: CR and CRLF become LF.
+fn normalize_line_ends(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'\r', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let (plain, mut rest) = text.split_at(first);
@@ -111,26 +118,27 @@ fn normalised(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Puts a text together from its pieces.
+/// Builds a text from its parts.
 #[derive(Debug, Default)]
 pub(super) struct TextBuilder {
-    /// What follows the last half of a surrogate pair.
+    /// The text after the last surrogate.
     text: String,
-    /// All up to that half, with escapes resolved: none can go on behind it.
+    /// The text up to and including the last surrogate, with escapes resolved. An escape can't continue after a
+    /// surrogate.
     wide: Vec<u16>,
 }
 
 impl TextBuilder {
-    /// Adds characters as they stand in the document.
+    /// Appends unparsed characters.
     pub(super) fn push_raw(&mut self, raw: &str) {
-        self.text.push_str(&normalised(raw));
+        self.text.push_str(&normalize_line_ends(raw));
     }
 
-    /// Adds what the reference of this name stands for.
+    /// Appends the character of the reference with this name.
     pub(super) fn push_reference(&mut self, name: &str) -> Result<(), Error> {
         match reference(name)? {
-            Piece::Char(char) => self.text.push(char),
-            Piece::Surrogate(unit) => {
+            Character::Char(char) => self.text.push(char),
+            Character::Surrogate(unit) => {
                 self.unescape();
                 self.wide.push(unit);
             }
@@ -152,22 +160,22 @@ impl TextBuilder {
     }
 }
 
-/// What a reference stands for.
+/// The character that a reference stands for.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum Character {
     Char(char),
     Surrogate(u16),
 }
 
-/// What the reference between `&` and `;` stands for.
+/// Resolves the reference with the text between `&` and `;`.
 ///
-/// References to any code point are taken, also to those that XML does not allow: PowerShell does not check characters,
-/// and other writers have made use of that.
+/// References to any code point are accepted, including those that XML forbids: PowerShell does not check them, and
+/// other writers rely on that.
 ///
 /// # Errors
 ///
-/// Any entity but the five of XML itself; a number beyond Unicode.
-pub(super) fn reference(name: &str) -> Result<Piece, Error> {
+/// Fails for entities other than the five of XML and for numbers beyond Unicode.
+pub(super) fn reference(name: &str) -> Result<Character, Error> {
     let char = match name {
         "lt" => '<',
         "gt" => '>',
@@ -175,27 +183,26 @@ pub(super) fn reference(name: &str) -> Result<Piece, Error> {
         "quot" => '"',
         "apos" => '\'',
         _ => {
-            let number =
-                name.strip_prefix('#').ok_or_else(|| malformed("an entity that XML does not have"))?;
-            return character(number).ok_or_else(|| malformed("a reference to no character"));
+            let number = name.strip_prefix('#').ok_or_else(|| malformed("an unknown entity"))?;
+            return character(number).ok_or_else(|| malformed("a reference to an invalid character"));
         }
     };
-    Ok(Piece::Char(char))
+    Ok(Character::Char(char))
 }
 
-fn character(number: &str) -> Option<Piece> {
+fn character(number: &str) -> Option<Character> {
     let (digits, radix) = match number.strip_prefix('x') {
         Some(digits) => (digits, 16),
         None => (number, 10),
     };
-    // The parser of integers takes a sign.
+    // `from_str_radix` accepts a sign.
     if !digits.starts_with(|char: char| char.is_digit(radix)) {
         return None;
     }
     let code = u32::from_str_radix(digits, radix).ok()?;
     match char::from_u32(code) {
-        Some(char) => Some(Piece::Char(char)),
-        None => u16::try_from(code).ok().map(Piece::Surrogate),
+        Some(char) => Some(Character::Char(char)),
+        None => u16::try_from(code).ok().map(Character::Surrogate),
     }
 }
 
@@ -219,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_become_lf() {
+    fn line_ends_are_normalized() {
         assert_eq!(Text::Raw("a\r\nb\rc\n\r\r\n").into_string(), "a\nb\nc\n\n\n");
         assert_eq!(built(&["a\r\n", "&#13", "b\r"]), "a\n\rb\n");
     }
 
     #[test]
-    fn references_give_characters() {
+    fn references_are_resolved() {
         assert_eq!(built(&["&lt", "x", "&#x41", "&#66", "&#x1F600", "&#0"]), "<xAB\u{1F600}\0");
         for name in ["", "#", "#x", "#+1", "#x+1", "#xG", "#1114112", "#x110000", "#99999999999", "nbsp"] {
             assert!(reference(name).unwrap_err().is_syntax(), "{name}");
@@ -233,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_pairs_are_kept_and_joined() {
+    fn surrogates_are_preserved_and_joined() {
         assert_eq!(built(&["a", "&#xD83D", "&#xDE00", "b"]), "a\u{1F600}b");
         assert_eq!(built(&["a", "&#xD83D", "b"]).to_utf16(), [97, 0xD83D, 98]);
         assert_eq!(built(&["&#xD83D", "_xDE00_"]), "\u{1F600}");

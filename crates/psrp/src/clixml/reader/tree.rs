@@ -1,40 +1,41 @@
-//! Values from elements, without recursion.
+//! Builds values from elements, without recursion.
 
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::Event;
 
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
-use super::markup::{Markup, Opening};
+use super::markup::{Markup, ParsedStartTag};
+use super::options::{ReadOptions, Unknown};
 use super::references::{Id, Table};
 use super::source::Source;
-use super::tag::{Primitive, Tag};
+use super::tag::{Primitive, StartTag, Tag};
 use super::text::Text;
-use super::{ReadOptions, Unknown, primitive, progress};
+use super::{primitive, progress};
 use crate::Error;
 use crate::clixml::Limits;
 use crate::error::Kind;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
-/// What is being built: everything that is open, and what is known by identifier.
+/// Builds values: the open elements, and the objects and type names by identifier.
 pub(super) struct Tree {
     options: ReadOptions,
-    /// How many values and type names there were.
+    /// Number of values and type names so far.
     nodes: usize,
-    /// Bytes that the values take in memory, those that were handed out included.
+    /// Memory of all values so far in bytes, including those already returned.
     decoded_size: usize,
-    /// How many objects and sets of members are open.
+    /// Number of open objects and member sets.
     depth: usize,
-    objects: Table<Known>,
+    objects: Table<ObjectState>,
     type_names: Table<TypeNames>,
-    /// What is open, from the outside inwards.
-    places: Vec<Place>,
-    /// The objects that are open.
-    frames: Vec<Frame>,
-    // What the open places have so far, those of the innermost place last. One vector for all of a kind: when a place
-    // is closed it takes exactly what it needs.
+    /// Open elements, outermost first.
+    open_elements: Vec<OpenElement>,
+    /// Open objects, outermost first.
+    open_objects: Vec<OpenObject>,
+    // The contents of the open elements, those of the innermost last. One vector per kind: when an element is closed,
+    // its part is split off with the exact size.
     members: Vec<Member>,
-    // With nothing open, the value that was read.
+    // If nothing is open, the value that was read.
     values: Vec<Value>,
     entries: Vec<(Value, Value)>,
     names: Vec<PsString>,
@@ -42,44 +43,44 @@ pub(super) struct Tree {
 
 type Member = (PsString, Value);
 
-/// Bytes that an identifier takes in a table, without its text.
+/// Bytes charged for an identifier in a table, without its text.
 const IDENTIFIER: usize = 64;
 
-/// Bytes that the XML reader keeps for each level of elements that are skipped.
+/// Bytes that the XML reader allocates for each level of skipped elements.
 const SKIPPED_LEVEL: usize = 16;
 
-/// An element that has other elements in it. Numbers are where its part of a vector of the tree begins.
-enum Place {
+/// An element that contains other elements. The numbers are the offset of its contents in a vector of the tree.
+enum OpenElement {
     Object,
     Adapted(usize),
     Extended(usize),
-    /// A named set in the extended members.
+    /// A named set of extended members.
     Set(PsString, usize),
     Items(ContainerKind, usize),
     Dictionary(usize),
-    /// Key and value are among the values.
+    /// The key and the value are in `values`.
     Entry(usize),
 }
 
-/// An object that is open.
-struct Frame {
+/// An object that is not complete.
+struct OpenObject {
     content: Content,
-    /// Under which name it is a member of what it is in.
+    /// Its name as a member of the enclosing object.
     name: PsString,
     id: Option<Id>,
-    /// What refers to it from inside.
+    /// Created by the first reference from inside the object.
     cycle: Option<Cycle>,
-    /// How many objects and sets are around it.
+    /// Number of enclosing objects and member sets.
     level: usize,
-    /// The deepest level in it, also of what it refers to.
+    /// Deepest level inside it, also through references.
     deepest: usize,
 }
 
-/// What an identifier of an object stands for.
-enum Known {
-    /// The open object at this index.
+/// The object with an identifier.
+enum ObjectState {
+    /// The index of an open object.
     Open(usize),
-    /// An object, and how many levels there are in it.
+    /// A complete object and its height in levels.
     Closed(Object, usize),
 }
 
@@ -92,8 +93,8 @@ impl Tree {
             depth: 0,
             objects: Table::new(),
             type_names: Table::new(),
-            places: Vec::new(),
-            frames: Vec::new(),
+            open_elements: Vec::new(),
+            open_objects: Vec::new(),
             members: Vec::new(),
             values: Vec::new(),
             entries: Vec::new(),
@@ -101,101 +102,102 @@ impl Tree {
         }
     }
 
-    /// Bytes that all values so far take in memory.
+    /// Memory of all values so far, in bytes.
     pub(super) fn decoded_size(&self) -> usize {
         self.decoded_size
     }
 
-    /// Forgets what identifiers stand for: another document begins.
-    pub(super) fn forget(&mut self) {
+    /// Clears the tables of identifiers at the start of another document.
+    pub(super) fn clear_references(&mut self) {
         self.objects.clear();
         self.type_names.clear();
     }
 
-    /// Reads the value whose start tag was read last.
+    /// Reads the value whose start tag was just read.
     pub(super) fn read(
         &mut self,
         source: &mut Source<'_>,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
     ) -> Result<Value, Error> {
         let at = source.offset();
         self.value(source, start, attributes, PsString::default()).map_err(|error| error.or_offset(at))?;
-        while !self.places.is_empty() {
+        while !self.open_elements.is_empty() {
             let done = match source.rest() {
                 Some(rest) if rest.starts_with("</") => source.end(rest)?.then(|| self.close()),
-                Some(rest) => self.usual(source, rest),
+                Some(rest) => self.fast_path(source, rest),
                 None => None,
             };
-            done.unwrap_or_else(|| self.event(source)).map_err(|error| error.or_offset(source.offset()))?;
+            done.unwrap_or_else(|| self.xml_event(source))
+                .map_err(|error| error.or_offset(source.offset()))?;
         }
         Ok(self.values.pop().unwrap_or_default())
     }
 
-    /// Takes what is not in a usual form.
-    fn event(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
+    /// Reads an event of the XML reader.
+    fn xml_event(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
         let event = source.next()?;
         let at = source.offset();
         let start = match &event {
-            Event::Start(tag) => Start::new(tag, false),
-            Event::Empty(tag) => Start::new(tag, true),
+            Event::Start(tag) => StartTag::new(tag, false),
+            Event::Empty(tag) => StartTag::new(tag, true),
             Event::End(_) => return self.close().map_err(|error| error.or_offset(at)),
-            event => return source.blank(event),
+            event => return source.expect_blank(event),
         };
         let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
         self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))
     }
 
-    /// Takes the element at the start of the rest into the innermost place, unless the XML reader has to read it.
+    /// Reads the element at the start of the rest if it is in the usual form.
     #[inline]
-    fn usual<'a>(&mut self, source: &mut Source<'a>, rest: &'a str) -> Option<Result<(), Error>> {
+    fn fast_path<'a>(&mut self, source: &mut Source<'a>, rest: &'a str) -> Option<Result<(), Error>> {
         let (tag, name, inside) = Tag::read(rest)?;
-        let place = self.places.last()?;
+        let element = self.open_elements.last()?;
         if let Tag::Primitive(primitive) = tag
-            && !matches!(place, Place::Dictionary(_))
+            && !matches!(element, OpenElement::Dictionary(_))
             && let Some((leaf, after)) = Leaf::read(primitive, name, inside)
         {
             source.take_until(rest, after);
             return Some(self.leaf(leaf));
         }
         if tag == Tag::ToString
-            && matches!(place, Place::Object)
+            && matches!(element, OpenElement::Object)
             && let Some((text, after)) = inside.strip_prefix('>').and_then(|text| leaf::content(text, name))
         {
             source.take_until(rest, after);
             return Some(Text::of(text).and_then(|text| self.set_text(text)));
         }
-        let opening = Opening::of(tag, name, inside);
+        let opening = ParsedStartTag::of(tag, name, inside);
         let (opening, after) = opening.as_ref()?;
         source.open(rest, opening, after);
-        let start = Start { tag, attributes: "", empty: opening.empty };
+        let start = StartTag { tag, attributes: "", is_empty: opening.is_empty };
         let at = source.offset();
         Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
-        self.enter()?;
-        match self.places.last() {
-            Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
-                let name = leaf.name.ok_or_else(without_name)?;
+        self.count_value()?;
+        match self.open_elements.last() {
+            Some(OpenElement::Adapted(_) | OpenElement::Extended(_) | OpenElement::Set(..)) => {
+                let name = leaf.name.ok_or_else(missing_name)?;
                 let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
                 let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
                 self.charge(size_of::<PsString>() + name.heap_size() + value.heap_size())?;
                 self.members.push((name, value));
                 Ok(())
             }
-            place => {
-                if let Some(&Place::Entry(from)) = place {
+            element => {
+                if let Some(&OpenElement::Entry(from)) = element {
                     self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
                 let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
                 self.charge(value.heap_size())?;
-                self.put(PsString::default(), value)
+                self.add_value(PsString::default(), value)
             }
         }
     }
 
-    /// Checks that this is the name of the next part of the entry whose parts begin there.
+    /// Checks that an element is the next one of an entry: the key, then the value.
     fn expect_part(&self, from: usize, name: Option<&str>) -> Result<(), Error> {
         let part = ["Key", "Value"].get(self.values.len() - from);
         match (part, name) {
@@ -204,36 +206,36 @@ impl Tree {
         }
     }
 
-    /// Takes an element into the innermost place that is open.
+    /// Adds an element to the innermost open element.
     fn element(
         &mut self,
         source: &mut Source<'_>,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
     ) -> Result<(), Error> {
-        match self.places.last() {
-            Some(Place::Object) => self.part(source, start, attributes),
-            Some(Place::Adapted(_)) => {
+        match self.open_elements.last() {
+            Some(OpenElement::Object) => self.object_child(source, start, attributes),
+            Some(OpenElement::Adapted(_)) => {
                 let name = self.member_name(attributes)?;
                 self.value(source, start, attributes, name)
             }
-            Some(Place::Extended(_) | Place::Set(..)) => {
+            Some(OpenElement::Extended(_) | OpenElement::Set(..)) => {
                 let name = self.member_name(attributes)?;
                 match start.tag {
                     Tag::Extended => self.set(start, name),
                     _ => self.value(source, start, attributes, name),
                 }
             }
-            Some(Place::Items(..)) | None => self.value(source, start, attributes, PsString::default()),
-            Some(Place::Dictionary(_)) => match start.tag {
-                Tag::Entry if !start.empty => {
-                    self.places.push(Place::Entry(self.values.len()));
+            Some(OpenElement::Items(..)) | None => self.value(source, start, attributes, PsString::default()),
+            Some(OpenElement::Dictionary(_)) => match start.tag {
+                Tag::Entry if !start.is_empty => {
+                    self.open_elements.push(OpenElement::Entry(self.values.len()));
                     Ok(())
                 }
                 Tag::Entry => Err(structure("an entry without key and value")),
                 _ => Err(structure("a dictionary has nothing but entries")),
             },
-            Some(&Place::Entry(from)) => {
+            Some(&OpenElement::Entry(from)) => {
                 self.expect_part(from, attributes.name)?;
                 self.value(source, start, attributes, PsString::default())
             }
@@ -244,51 +246,56 @@ impl Tree {
     fn value(
         &mut self,
         source: &mut Source<'_>,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
         name: PsString,
     ) -> Result<(), Error> {
-        self.enter()?;
+        self.count_value()?;
         let value = match start.tag {
-            Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
+            Tag::Primitive(Primitive::Nil) if start.is_empty => Value::Nil,
             Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, &self.options)?,
             Tag::Object => {
                 self.open(attributes, name)?;
-                return if start.empty { self.close() } else { Ok(()) };
+                return if start.is_empty { self.close() } else { Ok(()) };
             }
             Tag::Reference => {
-                start.nothing_inside(source)?;
+                start.expect_no_text(source)?;
                 self.resolve(attributes)?
             }
-            Tag::Progress if !start.empty => progress::record(source)?.into(),
+            Tag::Progress if !start.is_empty => progress::record(source)?.into(),
             Tag::Progress => return Err(structure("an incomplete progress record")),
-            _ => return Err(structure("an element that is no value")),
+            _ => return Err(structure("an element that is not a value")),
         };
         self.charge(value.heap_size())?;
-        self.put(name, value)
+        self.add_value(name, value)
     }
 
-    /// Reads an element directly inside of an object.
-    fn part(
+    /// Reads a child element of an object.
+    fn object_child(
         &mut self,
         source: &mut Source<'_>,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
     ) -> Result<(), Error> {
         match start.tag {
-            Tag::Adapted if !start.empty => self.places.push(Place::Adapted(self.members.len())),
-            Tag::Extended if !start.empty => self.places.push(Place::Extended(self.members.len())),
+            Tag::Adapted if !start.is_empty => {
+                self.open_elements.push(OpenElement::Adapted(self.members.len()))
+            }
+            Tag::Extended if !start.is_empty => {
+                self.open_elements.push(OpenElement::Extended(self.members.len()))
+            }
             Tag::Adapted | Tag::Extended => {}
             Tag::TypeNames => {
-                let names = self.list_of_names(source, start, attributes)?;
+                let names = self.read_type_names(source, start, attributes)?;
                 self.set_type_names(names)?;
             }
             Tag::TypeNamesReference => {
-                start.nothing_inside(source)?;
-                let id = attributes::value(attributes.ref_id.ok_or_else(without_id)?)?;
-                let names = self.type_names.get(&id).cloned().ok_or_else(|| {
-                    Error::with(Kind::UnknownReference, "a list of type names that was not there before")
-                })?;
+                start.expect_no_text(source)?;
+                let id = attributes::value(attributes.ref_id.ok_or_else(missing_id)?)?;
+                let names =
+                    self.type_names.get(&id).cloned().ok_or_else(|| {
+                        Error::with(Kind::UnknownReference, "an undefined list of type names")
+                    })?;
                 self.set_type_names(names)?;
             }
             Tag::ToString => {
@@ -296,28 +303,28 @@ impl Tree {
                 self.set_text(text)?;
             }
             Tag::Items(kind) => {
-                self.wrap(Base::List(kind, Vec::new()))?;
-                if !start.empty {
-                    self.places.push(Place::Items(kind, self.values.len()));
+                self.set_base(Base::List(kind, Vec::new()))?;
+                if !start.is_empty {
+                    self.open_elements.push(OpenElement::Items(kind, self.values.len()));
                 }
             }
             Tag::Dictionary => {
-                self.wrap(Base::Dictionary(Vec::new()))?;
-                if !start.empty {
-                    self.places.push(Place::Dictionary(self.entries.len()));
+                self.set_base(Base::Dictionary(Vec::new()))?;
+                if !start.is_empty {
+                    self.open_elements.push(OpenElement::Dictionary(self.entries.len()));
                 }
             }
             Tag::Primitive(_) | Tag::Progress | Tag::Object | Tag::Reference => {
                 return self.value(source, start, attributes, PsString::default());
             }
             Tag::Unknown if self.options.unknown == Unknown::Skip => {
-                if !start.empty {
+                if !start.is_empty {
                     source.skip(|| self.charge(SKIPPED_LEVEL))?;
                 }
             }
             Tag::Unknown => return Err(structure("an unknown element in an object")),
             Tag::Entry | Tag::Document => {
-                return Err(structure("an element that is no part of an object"));
+                return Err(structure("an element that is not part of an object"));
             }
         }
         Ok(())
@@ -331,13 +338,13 @@ impl Tree {
             Some(id) => {
                 let id = attributes::value(id)?;
                 self.charge(IDENTIFIER + id.len())?;
-                Some(self.objects.insert(&id, Known::Open(self.frames.len())))
+                Some(self.objects.insert(&id, ObjectState::Open(self.open_objects.len())))
             }
         };
         let level = self.depth;
         self.depth += 1;
-        self.places.push(Place::Object);
-        self.frames.push(Frame {
+        self.open_elements.push(OpenElement::Object);
+        self.open_objects.push(OpenObject {
             content: Content::default(),
             name,
             id,
@@ -349,51 +356,51 @@ impl Tree {
     }
 
     /// Opens a named set of extended members.
-    fn set(&mut self, start: &Start<'_>, name: PsString) -> Result<(), Error> {
-        self.enter()?;
+    fn set(&mut self, start: &StartTag<'_>, name: PsString) -> Result<(), Error> {
+        self.count_value()?;
         self.charge(size_of::<Members>())?;
-        if start.empty {
-            return self.put(name, Value::MemberSet(Box::default()));
+        if start.is_empty {
+            return self.add_value(name, Value::MemberSet(Box::default()));
         }
         self.depth += 1;
-        self.reach(self.depth)?;
-        self.places.push(Place::Set(name, self.members.len()));
+        self.record_depth(self.depth)?;
+        self.open_elements.push(OpenElement::Set(name, self.members.len()));
         Ok(())
     }
 
-    /// Closes the innermost place.
+    /// Closes the innermost open element.
     fn close(&mut self) -> Result<(), Error> {
-        match self.places.pop() {
-            Some(Place::Object) => return self.close_object(),
-            Some(Place::Adapted(from)) => {
+        match self.open_elements.pop() {
+            Some(OpenElement::Object) => return self.close_object(),
+            Some(OpenElement::Adapted(from)) => {
                 let members = Members::from_vec(self.members.split_off(from));
-                add(&mut self.content().adapted, members);
+                append(&mut self.content().adapted, members);
             }
-            Some(Place::Extended(from)) => {
+            Some(OpenElement::Extended(from)) => {
                 let members = Members::from_vec(self.members.split_off(from));
-                add(&mut self.content().extended, members);
+                append(&mut self.content().extended, members);
             }
-            Some(Place::Set(name, from)) => {
+            Some(OpenElement::Set(name, from)) => {
                 self.depth -= 1;
                 let members = Members::from_vec(self.members.split_off(from));
-                return self.put(name, Value::MemberSet(Box::new(members)));
+                return self.add_value(name, Value::MemberSet(Box::new(members)));
             }
-            Some(Place::Items(kind, from)) => {
+            Some(OpenElement::Items(kind, from)) => {
                 let items = self.values.split_off(from);
                 self.content().base = Base::List(kind, items);
             }
-            Some(Place::Dictionary(from)) => {
+            Some(OpenElement::Dictionary(from)) => {
                 let entries = self.entries.split_off(from);
                 self.content().base = Base::Dictionary(entries);
             }
-            Some(Place::Entry(from)) => {
+            Some(OpenElement::Entry(from)) => {
                 let mut parts = self.values.drain(from..);
                 match (parts.next(), parts.next()) {
                     (Some(key), Some(value)) => self.entries.push((key, value)),
                     _ => return Err(structure("an entry without a value")),
                 }
             }
-            // The XML reader has refused an end without a start.
+            // The XML reader rejects end tags without a start tag.
             None => return Err(structure("an end tag without a start")),
         }
         Ok(())
@@ -401,31 +408,33 @@ impl Tree {
 
     fn close_object(&mut self) -> Result<(), Error> {
         self.depth -= 1;
-        // There is a frame for each such place.
-        let Some(frame) = self.frames.pop() else { return Ok(()) };
-        let object = Object::from_content(frame.content);
-        if let Some(cycle) = frame.cycle {
+        // Each open object has an `OpenElement::Object`.
+        let Some(open_object) = self.open_objects.pop() else { return Ok(()) };
+        let object = Object::from_content(open_object.content);
+        if let Some(cycle) = open_object.cycle {
             cycle.set(&object);
         }
-        if let Some(known) = frame.id.and_then(|id| self.objects.get_mut(&id))
-            // Not if another object has taken the identifier.
-            && matches!(known, Known::Open(index) if *index == self.frames.len())
+        if let Some(state) = open_object.id.and_then(|id| self.objects.get_mut(&id))
+            // Not if another object has taken over the identifier.
+            && matches!(state, ObjectState::Open(index) if *index == self.open_objects.len())
         {
-            *known = Known::Closed(object.clone(), frame.deepest - frame.level);
+            *state = ObjectState::Closed(object.clone(), open_object.deepest - open_object.level);
         }
-        if let Some(outer) = self.frames.last_mut() {
-            outer.deepest = outer.deepest.max(frame.deepest);
+        if let Some(outer) = self.open_objects.last_mut() {
+            outer.deepest = outer.deepest.max(open_object.deepest);
         }
-        self.put(frame.name, object.into())
+        self.add_value(open_object.name, object.into())
     }
 
-    /// Puts a value into the innermost place.
+    /// Adds a value to the innermost open element.
     #[inline]
-    fn put(&mut self, name: PsString, value: Value) -> Result<(), Error> {
-        match self.places.last() {
-            Some(Place::Object) => self.wrap(Base::Value(value))?,
-            Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => self.members.push((name, value)),
-            Some(Place::Entry(from)) if *from == self.values.len() && value.is_nil() => {
+    fn add_value(&mut self, name: PsString, value: Value) -> Result<(), Error> {
+        match self.open_elements.last() {
+            Some(OpenElement::Object) => self.set_base(Base::Value(value))?,
+            Some(OpenElement::Adapted(_) | OpenElement::Extended(_) | OpenElement::Set(..)) => {
+                self.members.push((name, value))
+            }
+            Some(OpenElement::Entry(from)) if *from == self.values.len() && value.is_nil() => {
                 return Err(structure("an entry with null as its key"));
             }
             _ => self.values.push(value),
@@ -433,50 +442,50 @@ impl Tree {
         Ok(())
     }
 
-    /// Finds what a reference refers to.
+    /// Resolves a reference.
     fn resolve(&mut self, attributes: &Attributes<'_>) -> Result<Value, Error> {
-        let id = attributes::value(attributes.ref_id.ok_or_else(without_id)?)?;
+        let id = attributes::value(attributes.ref_id.ok_or_else(missing_id)?)?;
         match self.objects.get(&id) {
-            None => Err(Error::with(Kind::UnknownReference, "an object that was not there before")),
-            Some(Known::Closed(object, levels)) => {
+            None => Err(Error::with(Kind::UnknownReference, "an undefined object")),
+            Some(ObjectState::Closed(object, levels)) => {
                 let value = object.clone().into();
                 let levels = *levels;
-                self.reach(self.depth + levels)?;
+                self.record_depth(self.depth + levels)?;
                 Ok(value)
             }
-            Some(&Known::Open(index)) => {
-                if self.frames[index].cycle.is_none() {
+            Some(&ObjectState::Open(index)) => {
+                if self.open_objects[index].cycle.is_none() {
                     self.charge(Cycle::SIZE)?;
                 }
-                let cycle = self.frames[index].cycle.get_or_insert_with(Cycle::unset);
+                let cycle = self.open_objects[index].cycle.get_or_insert_with(Cycle::unset);
                 Ok(Value::Cycle(cycle.clone()))
             }
         }
     }
 
-    /// Notes that the innermost object has something at this level.
+    /// Records that the innermost object contains something at this level.
     ///
-    /// References let a flat document build objects of any depth. What works through values goes down into them, so that
-    /// the depth is bounded whatever the way there.
-    fn reach(&mut self, level: usize) -> Result<(), Error> {
+    /// With references, a flat document can build objects of any depth. The depth is limited because other code
+    /// recurses into values.
+    fn record_depth(&mut self, level: usize) -> Result<(), Error> {
         if level > Limits::MAX_DEPTH {
-            return Err(Error::with(Kind::Limit, "references make a way that is too long"));
+            return Err(Error::with(Kind::Limit, "objects are nested too deep by references"));
         }
-        if let Some(frame) = self.frames.last_mut() {
-            frame.deepest = frame.deepest.max(level);
+        if let Some(open_object) = self.open_objects.last_mut() {
+            open_object.deepest = open_object.deepest.max(level);
         }
         Ok(())
     }
 
-    /// Reads the list of type names whose start tag was read last.
-    fn list_of_names(
+    /// Reads the list of type names whose start tag was just read.
+    fn read_type_names(
         &mut self,
         source: &mut Source<'_>,
-        start: &Start<'_>,
+        start: &StartTag<'_>,
         attributes: &Attributes<'_>,
     ) -> Result<TypeNames, Error> {
         self.names.clear();
-        let mut open = !start.empty;
+        let mut open = !start.is_empty;
         while open {
             if let Some(name) = source.element_text("T") {
                 self.type_name(name)?;
@@ -499,7 +508,7 @@ impl Tree {
                 Event::Start(_) | Event::Empty(_) => {
                     return Err(source.structure("a list of type names has nothing but type names"));
                 }
-                event => source.blank(&event)?,
+                event => source.expect_blank(&event)?,
             }
         }
         self.charge(TypeNames::SIZE)?;
@@ -521,13 +530,13 @@ impl Tree {
     }
 
     fn member_name(&mut self, attributes: &Attributes<'_>) -> Result<PsString, Error> {
-        let name = attributes.name.ok_or_else(without_name)?;
+        let name = attributes.name.ok_or_else(missing_name)?;
         let name = PsString::from_escaped(&attributes::value(name)?);
         self.charge(size_of::<PsString>() + name.heap_size())?;
         Ok(name)
     }
 
-    /// Gives the innermost object its text.
+    /// Sets the text form of the innermost object.
     fn set_text(&mut self, text: Text<'_>) -> Result<(), Error> {
         let text = text.into_string();
         self.charge(text.heap_size())?;
@@ -537,7 +546,7 @@ impl Tree {
         }
     }
 
-    /// Gives the innermost object its type names; none at all are the same as no list.
+    /// Sets the type names of the innermost object; an empty list is the same as none.
     fn set_type_names(&mut self, names: TypeNames) -> Result<(), Error> {
         if names.as_slice().is_empty() {
             return Ok(());
@@ -548,8 +557,8 @@ impl Tree {
         }
     }
 
-    /// Sets what the innermost object wraps.
-    fn wrap(&mut self, base: Base) -> Result<(), Error> {
+    /// Sets the wrapped value of the innermost object.
+    fn set_base(&mut self, base: Base) -> Result<(), Error> {
         let content = self.content();
         if !matches!(content.base, Base::None) {
             return Err(structure("an object that wraps two values"));
@@ -558,16 +567,16 @@ impl Tree {
         Ok(())
     }
 
-    /// The innermost object that is open.
+    /// Returns the content of the innermost open object.
     fn content(&mut self) -> &mut Content {
-        let Some(frame) = self.frames.last_mut() else {
+        let Some(open_object) = self.open_objects.last_mut() else {
             unreachable!("parts of objects are only read inside of objects");
         };
-        &mut frame.content
+        &mut open_object.content
     }
 
-    /// Counts a value at the level at hand.
-    fn enter(&mut self) -> Result<(), Error> {
+    /// Counts a value at the current level.
+    fn count_value(&mut self) -> Result<(), Error> {
         if self.depth >= self.options.limits.depth {
             return Err(Error::with(Kind::Limit, "elements are nested too deep"));
         }
@@ -583,7 +592,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Charges for memory that a value takes.
+    /// Charges memory of a value.
     #[inline]
     fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         self.decoded_size = self.decoded_size.saturating_add(bytes);
@@ -594,33 +603,21 @@ impl Tree {
     }
 }
 
-/// The start tag of an element.
-pub(super) struct Start<'s> {
-    pub(super) tag: Tag,
-    pub(super) attributes: &'s str,
-    /// Whether it is the end as well.
-    pub(super) empty: bool,
-}
-
-impl<'s> Start<'s> {
-    pub(super) fn new(start: &'s BytesStart<'_>, empty: bool) -> Self {
-        Self { tag: Tag::of(start.name().into_inner().as_bytes()), attributes: start.attributes_raw(), empty }
-    }
-
+impl StartTag<'_> {
     fn text<'a>(&self, source: &mut Source<'a>) -> Result<Text<'a>, Error> {
-        if self.empty { Ok(Text::Raw("")) } else { source.text() }
+        if self.is_empty { Ok(Text::Raw("")) } else { source.text() }
     }
 
-    fn nothing_inside(&self, source: &mut Source<'_>) -> Result<(), Error> {
+    fn expect_no_text(&self, source: &mut Source<'_>) -> Result<(), Error> {
         match self.text(source)?.plain() {
             Ok(text) if text.trim_ascii().is_empty() => Ok(()),
-            _ => Err(structure("a text in a reference")),
+            _ => Err(structure("text in a reference")),
         }
     }
 }
 
-/// Adds members to those that are there, which mostly are none.
-fn add(members: &mut Members, more: Members) {
+/// Appends members. Usually there are none yet.
+fn append(members: &mut Members, more: Members) {
     if members.is_empty() {
         *members = more;
     } else {
@@ -630,11 +627,11 @@ fn add(members: &mut Members, more: Members) {
     }
 }
 
-fn without_name() -> Error {
+fn missing_name() -> Error {
     structure("a member without a name")
 }
 
-fn without_id() -> Error {
+fn missing_id() -> Error {
     structure("a reference without an identifier")
 }
 

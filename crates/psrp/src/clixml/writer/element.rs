@@ -1,50 +1,50 @@
-//! The elements of values.
+//! Writing of elements.
 
 use super::super::escape::{Context, push_ps_string};
-use super::super::short::{SHORT, copy, put};
+use super::super::short_text::{SHORT, copy, put};
 use super::super::{Stream, number};
 use super::WriteOptions;
-use super::references::{Lists, Objects};
-use super::tag::{Piece, Tag, tag};
+use super::references::{ObjectTable, TypeNameTable};
+use super::tag::{Tag, TagPart, tag};
 use crate::error::Kind;
 use crate::value::{
     Base, ContainerKind, Cycle, Members, Progress, PsString, SecureString, TypeNames, Value, Version,
 };
 use crate::{Error, Object, b64};
 
-/// Buffers larger than this are not kept for the next document.
-const KEPT: usize = 1 << 20;
+/// Maximum capacity of the buffer that is reused for the next document.
+const MAX_REUSED_CAPACITY: usize = 1 << 20;
 
-/// The space of an element that is written in one go: two pieces of tags, a name and a text, and two bytes in between.
-const WINDOW: usize = Piece::LONGEST + SHORT + 2 + SHORT + Piece::LONGEST;
+/// Maximum size of an element that is written at once: two parts of tags, a name, a text, and two bytes in between.
+const WINDOW: usize = TagPart::CAPACITY + SHORT + 2 + SHORT + TagPart::CAPACITY;
 
-/// Where an element stands, which its attributes tell.
+/// Position of an element in its parent, which determines its attributes.
 #[derive(Clone, Copy)]
-pub(in super::super) enum Place<'a> {
-    /// Among other elements, without an attribute.
+pub(in super::super) enum Position<'a> {
+    /// An item, without attributes.
     Item,
-    /// At the top of a document.
+    /// A top-level item of a document.
     Top(Stream),
     /// A member of an object.
     Member(&'a PsString),
-    /// The key of an entry of a dictionary.
+    /// The key of a dictionary entry.
     Key,
-    /// The value of an entry of a dictionary.
+    /// The value of a dictionary entry.
     Value,
 }
 
-/// A buffer, and what a document remembers.
+/// Writes elements into a buffer and remembers the objects of the current document.
 #[derive(Default)]
-pub(in super::super) struct Elements {
+pub(in super::super) struct ElementWriter {
     out: Vec<u8>,
-    objects: Objects,
-    lists: Lists,
+    objects: ObjectTable,
+    lists: TypeNameTable,
     options: WriteOptions,
-    /// Whether values can go away before the document ends, so that their objects have to be held.
-    pinning: bool,
+    /// True if values may be dropped before the document ends, so that their objects must be kept alive.
+    pins_objects: bool,
 }
 
-impl Elements {
+impl ElementWriter {
     pub(in super::super) fn new(options: WriteOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -54,49 +54,49 @@ impl Elements {
     }
 
     /// Begins a document.
-    pub(in super::super) fn start(&mut self) {
-        self.forget();
-        self.pinning = false;
-        self.empty();
+    pub(in super::super) fn begin(&mut self) {
+        self.clear_tables();
+        self.pins_objects = false;
+        self.clear_output();
     }
 
-    /// Begins another part of a document whose values may be gone in between.
-    pub(in super::super) fn go_on(&mut self) {
-        if !self.pinning {
-            self.forget();
-            self.pinning = true;
+    /// Begins the next part of a document; values of earlier parts may have been dropped.
+    pub(in super::super) fn continue_document(&mut self) {
+        if !self.pins_objects {
+            self.clear_tables();
+            self.pins_objects = true;
         }
-        self.empty();
+        self.clear_output();
     }
 
-    /// Ends the document, and gives its bytes unless writing failed.
-    // Inlined, for the length of the buffer was stored just now and would be loaded together with its address.
+    /// Ends the document. Returns its bytes, or the error.
+    // Inlined: a call would reload the length of the buffer right after it was stored.
     #[inline(always)]
     pub(in super::super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
-        self.forget();
-        self.pause(result)
+        self.clear_tables();
+        self.finish_part(result)
     }
 
-    /// Gives the bytes of a part of a document, which ends if writing failed.
+    /// Ends a part of a document and returns its bytes. An error ends the document.
     #[inline(always)]
-    pub(in super::super) fn pause(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
+    pub(in super::super) fn finish_part(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         if result.is_err() {
-            self.start();
+            self.begin();
         }
         result.map(|()| &*self.out)
     }
 
-    /// The bytes so far.
+    /// Returns the bytes written so far.
     pub(in super::super) fn output(&self) -> &[u8] {
         &self.out
     }
 
-    /// Takes back what was written behind this place. Nothing before it can be referred to any more, for the tables do not
-    /// tell what is gone.
-    pub(in super::super) fn take_back(&mut self, len: usize) {
+    /// Removes everything after this length. References to earlier objects are given up as well, because the tables do
+    /// not record which objects were removed.
+    pub(in super::super) fn truncate(&mut self, len: usize) {
         self.out.truncate(len);
-        self.objects.forget();
-        self.lists.forget();
+        self.objects.clear_objects();
+        self.lists.clear_lists();
     }
 
     pub(in super::super) fn reserve(&mut self, bytes: usize) {
@@ -107,13 +107,13 @@ impl Elements {
         std::mem::take(&mut self.out)
     }
 
-    fn forget(&mut self) {
+    fn clear_tables(&mut self) {
         self.objects.clear();
         self.lists.clear();
     }
 
-    pub(in super::super) fn empty(&mut self) {
-        if self.out.capacity() > KEPT {
+    pub(in super::super) fn clear_output(&mut self) {
+        if self.out.capacity() > MAX_REUSED_CAPACITY {
             self.out = Vec::new();
         } else {
             self.out.clear();
@@ -121,9 +121,9 @@ impl Elements {
     }
 
     #[inline(always)]
-    fn piece(&mut self, piece: &Piece) {
-        let end = self.out.len() + piece.len;
-        self.out.extend_from_slice(&piece.bytes);
+    fn push_part(&mut self, part: &TagPart) {
+        let end = self.out.len() + part.len;
+        self.out.extend_from_slice(&part.bytes);
         self.out.truncate(end);
     }
 
@@ -132,79 +132,79 @@ impl Elements {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    /// Writes a value at the top of a document of several.
+    /// Writes a top-level value of a document.
     pub(super) fn item(&mut self, stream: Option<Stream>, value: &Value) -> Result<(), Error> {
-        let place = stream.map_or(Place::Item, Place::Top);
+        let position = stream.map_or(Position::Item, Position::Top);
         match value {
-            // The caller may have the same object at the top twice without sharing it.
-            Value::Object(object) => self.object(object, place, 1, true),
-            value => self.value(value, place, 1),
+            // The caller may pass the same object twice without cloning the handle.
+            Value::Object(object) => self.object(object, position, 1, true),
+            value => self.value(value, position, 1),
         }
     }
 
-    /// Writes a value, which `level` elements including its own enclose.
+    /// Writes a value at this nesting level; the top level is 1.
     pub(in super::super) fn value(
         &mut self,
         value: &Value,
-        place: Place<'_>,
+        position: Position<'_>,
         level: usize,
     ) -> Result<(), Error> {
         if level > self.options.depth {
-            return self.too_deep(place);
+            return self.too_deep(position);
         }
         match value {
-            Value::Object(object) => self.object(object, place, level, false),
-            Value::Cycle(cycle) => self.cycle(cycle, place, level),
-            Value::SecureString(secret) => self.secret(secret, place),
-            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a set of members that is no member")),
+            Value::Object(object) => self.object(object, position, level, false),
+            Value::Cycle(cycle) => self.cycle(cycle, position, level),
+            Value::SecureString(secret) => self.secret(secret, position),
+            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a member set outside of members")),
             value => {
-                self.simple(value, place);
+                self.simple(value, position);
                 Ok(())
             }
         }
     }
 
-    /// Writes a value without others inside. Apart from the rest, for its buffers would take part in every level of nesting.
+    /// Writes a value without nested values. Not inlined, to keep its buffers out of the stack frames of the recursion.
     #[inline(never)]
-    fn simple(&mut self, value: &Value, place: Place<'_>) {
+    fn simple(&mut self, value: &Value, position: Position<'_>) {
         match value {
-            Value::Nil => self.nil(place),
-            Value::Bool(true) => self.primitive(tag!("B"), place, b"true"),
-            Value::Bool(false) => self.primitive(tag!("B"), place, b"false"),
-            Value::Char(unit) => self.integer(tag!("C"), place, *unit),
-            Value::SByte(number) => self.integer(tag!("SB"), place, *number),
-            Value::Byte(number) => self.integer(tag!("By"), place, *number),
-            Value::Int16(number) => self.integer(tag!("I16"), place, *number),
-            Value::UInt16(number) => self.integer(tag!("U16"), place, *number),
-            Value::Int32(number) => self.integer(tag!("I32"), place, *number),
-            Value::UInt32(number) => self.integer(tag!("U32"), place, *number),
-            Value::Int64(number) => self.integer(tag!("I64"), place, *number),
-            Value::UInt64(number) => self.integer(tag!("U64"), place, *number),
-            Value::Single(number) => self.primitive(tag!("Sg"), place, number::text(*number).as_bytes()),
-            Value::Double(number) => self.primitive(tag!("Db"), place, number::text(*number).as_bytes()),
-            Value::Decimal(number) => self.primitive(tag!("D"), place, number.text().as_bytes()),
-            Value::String(text) => self.text(tag!("S"), place, text),
-            Value::Uri(text) => self.text(tag!("URI"), place, text),
-            Value::Xml(text) => self.text(tag!("XD"), place, text),
-            Value::ScriptBlock(text) => self.text(tag!("SBK"), place, text),
+            Value::Nil => self.nil(position),
+            Value::Bool(true) => self.primitive(tag!("B"), position, b"true"),
+            Value::Bool(false) => self.primitive(tag!("B"), position, b"false"),
+            Value::Char(unit) => self.integer(tag!("C"), position, *unit),
+            Value::SByte(number) => self.integer(tag!("SB"), position, *number),
+            Value::Byte(number) => self.integer(tag!("By"), position, *number),
+            Value::Int16(number) => self.integer(tag!("I16"), position, *number),
+            Value::UInt16(number) => self.integer(tag!("U16"), position, *number),
+            Value::Int32(number) => self.integer(tag!("I32"), position, *number),
+            Value::UInt32(number) => self.integer(tag!("U32"), position, *number),
+            Value::Int64(number) => self.integer(tag!("I64"), position, *number),
+            Value::UInt64(number) => self.integer(tag!("U64"), position, *number),
+            Value::Single(number) => self.primitive(tag!("Sg"), position, number::text(*number).as_bytes()),
+            Value::Double(number) => self.primitive(tag!("Db"), position, number::text(*number).as_bytes()),
+            Value::Decimal(number) => self.primitive(tag!("D"), position, number.text().as_bytes()),
+            Value::String(text) => self.text(tag!("S"), position, text),
+            Value::Uri(text) => self.text(tag!("URI"), position, text),
+            Value::Xml(text) => self.text(tag!("XD"), position, text),
+            Value::ScriptBlock(text) => self.text(tag!("SBK"), position, text),
             Value::Guid(id) => {
                 let mut buffer = uuid::Uuid::encode_buffer();
-                self.primitive(tag!("G"), place, id.hyphenated().encode_lower(&mut buffer).as_bytes());
+                self.primitive(tag!("G"), position, id.hyphenated().encode_lower(&mut buffer).as_bytes());
             }
-            Value::Version(version) => self.version(*version, place),
-            Value::DateTime(date) => self.primitive(tag!("DT"), place, date.text().as_bytes()),
-            Value::TimeSpan(span) => self.primitive(tag!("TS"), place, span.text().as_bytes()),
-            Value::Bytes(bytes) => self.base64(tag!("BA"), place, bytes),
-            Value::Progress(record) => self.progress(record, place),
+            Value::Version(version) => self.version(*version, position),
+            Value::DateTime(date) => self.primitive(tag!("DT"), position, date.text().as_bytes()),
+            Value::TimeSpan(span) => self.primitive(tag!("TS"), position, span.text().as_bytes()),
+            Value::Bytes(bytes) => self.base64(tag!("BA"), position, bytes),
+            Value::Progress(record) => self.progress(record, position),
             Value::SecureString(_) | Value::Object(_) | Value::Cycle(_) | Value::MemberSet(_) => {}
         }
     }
 
     #[cold]
-    fn too_deep(&mut self, place: Place<'_>) -> Result<(), Error> {
+    fn too_deep(&mut self, position: Position<'_>) -> Result<(), Error> {
         match self.options.too_deep.clone() {
             Some(text) => {
-                self.text(tag!("S"), place, &text);
+                self.text(tag!("S"), position, &text);
                 Ok(())
             }
             None => Err(Error::with(Kind::Limit, "values are nested too deep")),
@@ -213,76 +213,76 @@ impl Elements {
 
     /// Writes a start tag.
     #[inline(always)]
-    fn start_tag(&mut self, tag: &'static Tag, place: Place<'_>) {
-        match place {
-            Place::Member(name) => {
-                self.piece(&tag.member);
+    fn start_tag(&mut self, tag: &'static Tag, position: Position<'_>) {
+        match position {
+            Position::Member(name) => {
+                self.push_part(&tag.member);
                 push_ps_string(&mut self.out, name, Context::Attribute);
                 self.raw("\">");
             }
-            Place::Item => self.piece(&tag.item),
-            Place::Key => self.piece(&tag.key),
-            Place::Value => self.piece(&tag.value),
-            Place::Top(_) => {
-                self.piece(&tag.open);
-                self.attributes(place);
+            Position::Item => self.push_part(&tag.item),
+            Position::Key => self.push_part(&tag.key),
+            Position::Value => self.push_part(&tag.value),
+            Position::Top(_) => {
+                self.push_part(&tag.open);
+                self.attributes(position);
                 self.raw(">");
             }
         }
     }
 
     /// Writes an element without content.
-    fn empty_element(&mut self, tag: &'static Tag, place: Place<'_>) {
-        self.piece(&tag.open);
-        self.attributes(place);
+    fn empty_element(&mut self, tag: &'static Tag, position: Position<'_>) {
+        self.push_part(&tag.open);
+        self.attributes(position);
         self.raw(" />");
     }
 
-    /// Writes what a place asks of any tag.
+    /// Writes the attributes that the position requires.
     #[inline(always)]
-    fn attributes(&mut self, place: Place<'_>) {
-        match place {
-            Place::Item => {}
-            Place::Top(stream) => {
+    fn attributes(&mut self, position: Position<'_>) {
+        match position {
+            Position::Item => {}
+            Position::Top(stream) => {
                 self.raw(" S=\"");
                 self.raw(stream.name());
                 self.raw("\"");
             }
-            Place::Member(name) => {
+            Position::Member(name) => {
                 self.raw(" N=\"");
                 push_ps_string(&mut self.out, name, Context::Attribute);
                 self.raw("\"");
             }
-            Place::Key => self.raw(" N=\"Key\""),
-            Place::Value => self.raw(" N=\"Value\""),
+            Position::Key => self.raw(" N=\"Key\""),
+            Position::Value => self.raw(" N=\"Value\""),
         }
     }
 
-    fn nil(&mut self, place: Place<'_>) {
-        self.empty_element(tag!("Nil"), place);
+    fn nil(&mut self, position: Position<'_>) {
+        self.empty_element(tag!("Nil"), position);
     }
 
-    /// Writes an element with a short text in one go, as most are. Nothing is written if the name or text is longer or
-    /// may need an escape.
-    fn short(&mut self, tag: &'static Tag, place: Place<'_>, text: &[u8]) -> bool {
+    /// Writes an element with a short text at once, the most frequent case. Returns false, and writes nothing, if the
+    /// name or text is longer or may need an escape.
+    fn short(&mut self, tag: &'static Tag, position: Position<'_>, text: &[u8]) -> bool {
         if text.len() > SHORT {
             return false;
         }
-        let (piece, name) = match place {
-            Place::Member(name) => match name.as_str() {
+        let (part, name) = match position {
+            Position::Member(name) => match name.as_str() {
                 Some(name) if name.len() <= SHORT => (&tag.member, Some(name.as_bytes())),
                 _ => return false,
             },
-            Place::Item => (&tag.item, None),
-            Place::Key => (&tag.key, None),
-            Place::Value => (&tag.value, None),
-            Place::Top(_) => return false,
+            Position::Item => (&tag.item, None),
+            Position::Key => (&tag.key, None),
+            Position::Value => (&tag.value, None),
+            Position::Top(_) => return false,
         };
         let start = self.out.len();
         self.out.extend_from_slice(&[0; WINDOW]);
         let Some(window) = self.out.last_chunk_mut::<WINDOW>() else { return false };
-        put(window, 0, &piece.bytes);
-        let (mut at, mut plain) = (piece.len, true);
+        put(window, 0, &part.bytes);
+        let (mut at, mut plain) = (part.len, true);
         if let Some(name) = name {
             plain = copy(name, window, at);
             at += name.len();
@@ -297,113 +297,118 @@ impl Elements {
         plain
     }
 
-    /// Writes text that needs no escape and is not empty.
+    /// Writes text that is not empty and needs no escape.
     #[inline(always)]
-    fn primitive(&mut self, tag: &'static Tag, place: Place<'_>, text: &[u8]) {
-        // Without a name there is nothing to look at, and the parts by themselves take less time.
-        if matches!(place, Place::Member(_)) && self.short(tag, place, text) {
+    fn primitive(&mut self, tag: &'static Tag, position: Position<'_>, text: &[u8]) {
+        // Without a name there is nothing to check, and writing the parts separately takes less time.
+        if matches!(position, Position::Member(_)) && self.short(tag, position, text) {
             return;
         }
-        self.start_tag(tag, place);
+        self.start_tag(tag, position);
         self.out.extend_from_slice(text);
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
     }
 
     #[inline(always)]
-    fn integer(&mut self, tag: &'static Tag, place: Place<'_>, number: impl itoa::Integer) {
-        self.primitive(tag, place, itoa::Buffer::new().format(number).as_bytes());
+    fn integer(&mut self, tag: &'static Tag, position: Position<'_>, number: impl itoa::Integer) {
+        self.primitive(tag, position, itoa::Buffer::new().format(number).as_bytes());
     }
 
     #[inline(always)]
-    fn text(&mut self, tag: &'static Tag, place: Place<'_>, text: &PsString) {
+    fn text(&mut self, tag: &'static Tag, position: Position<'_>, text: &PsString) {
         if text.is_empty() {
-            return self.empty_element(tag, place);
+            return self.empty_element(tag, position);
         }
         if let Some(text) = text.as_str()
-            && self.short(tag, place, text.as_bytes())
+            && self.short(tag, position, text.as_bytes())
         {
             return;
         }
-        self.start_tag(tag, place);
+        self.start_tag(tag, position);
         push_ps_string(&mut self.out, text, Context::Content);
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
     }
 
-    fn base64(&mut self, tag: &'static Tag, place: Place<'_>, bytes: &[u8]) {
+    fn base64(&mut self, tag: &'static Tag, position: Position<'_>, bytes: &[u8]) {
         if bytes.is_empty() {
-            return self.empty_element(tag, place);
+            return self.empty_element(tag, position);
         }
-        self.start_tag(tag, place);
+        self.start_tag(tag, position);
         b64::encode(bytes, &mut self.out);
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
     }
 
-    fn version(&mut self, version: Version, place: Place<'_>) {
+    fn version(&mut self, version: Version, position: Position<'_>) {
         let tag = tag!("Version");
-        self.start_tag(tag, place);
+        self.start_tag(tag, position);
         let mut buffer = itoa::Buffer::new();
         self.raw(buffer.format(version.major()));
         for part in [Some(version.minor()), version.build(), version.revision()].into_iter().flatten() {
             self.raw(".");
             self.raw(buffer.format(part));
         }
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
     }
 
-    fn secret(&mut self, secret: &SecureString, place: Place<'_>) -> Result<(), Error> {
+    fn secret(&mut self, secret: &SecureString, position: Position<'_>) -> Result<(), Error> {
         let tag = tag!("SS");
         match (self.options.cipher.as_ref(), secret.encrypted()) {
-            (Some(cipher), _) => self.base64(tag, place, &secret.encrypt(&**cipher)?),
-            (None, Some(encrypted)) => self.base64(tag, place, encrypted),
-            (None, None) => return Err(Error::with(Kind::NoKey, "a string to be encrypted")),
+            (Some(cipher), _) => self.base64(tag, position, &secret.encrypt(&**cipher)?),
+            (None, Some(encrypted)) => self.base64(tag, position, encrypted),
+            (None, None) => return Err(Error::with(Kind::NoKey, "an unencrypted secure string")),
         }
         Ok(())
     }
 
-    fn progress(&mut self, record: &Progress, place: Place<'_>) {
+    fn progress(&mut self, record: &Progress, position: Position<'_>) {
         let tag = tag!("PR");
-        self.start_tag(tag, place);
-        self.text(tag!("AV"), Place::Item, &record.activity);
-        self.integer(tag!("AI"), Place::Item, record.activity_id);
+        self.start_tag(tag, position);
+        self.text(tag!("AV"), Position::Item, &record.activity);
+        self.integer(tag!("AI"), Position::Item, record.activity_id);
         match &record.current_operation {
-            Some(text) => self.text(tag!("S"), Place::Item, text),
-            None => self.nil(Place::Item),
+            Some(text) => self.text(tag!("S"), Position::Item, text),
+            None => self.nil(Position::Item),
         }
-        self.integer(tag!("PI"), Place::Item, record.parent_activity_id);
-        self.integer(tag!("PC"), Place::Item, record.percent_complete);
+        self.integer(tag!("PI"), Position::Item, record.parent_activity_id);
+        self.integer(tag!("PC"), Position::Item, record.percent_complete);
         self.raw(if record.completed { "<T>Completed</T>" } else { "<T>Processing</T>" });
-        self.integer(tag!("SR"), Place::Item, record.seconds_remaining);
-        self.text(tag!("SD"), Place::Item, &record.status_description);
-        self.piece(&tag.end);
+        self.integer(tag!("SR"), Position::Item, record.seconds_remaining);
+        self.text(tag!("SD"), Position::Item, &record.status_description);
+        self.push_part(&tag.end);
     }
 
     #[cold]
-    fn cycle(&mut self, cycle: &Cycle, place: Place<'_>, level: usize) -> Result<(), Error> {
+    fn cycle(&mut self, cycle: &Cycle, position: Position<'_>, level: usize) -> Result<(), Error> {
         let object = cycle.upgrade();
-        let object =
-            object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to an object that is gone"))?;
-        // Where the object does not enclose this place, nothing but the handle at hand may hold it.
+        let object = object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to a dropped object"))?;
+        // Even if the object does not enclose this position, this may be the only handle to it.
         self.objects.pin(&object);
-        self.object(&object, place, level, true)
+        self.object(&object, position, level, true)
     }
 
-    /// Writes an object, or a reference to where the document has it already. It is looked for and remembered if `kept`
-    /// or shared: others can't come again.
-    fn object(&mut self, object: &Object, place: Place<'_>, level: usize, kept: bool) -> Result<(), Error> {
-        let kept = kept || object.is_shared();
-        if kept && let Some(number) = self.objects.find(object) {
+    /// Writes an object, or a reference to it if the document contains it already. The object is only looked up and
+    /// remembered if `may_recur` is set or it is shared; other objects can't occur again.
+    fn object(
+        &mut self,
+        object: &Object,
+        position: Position<'_>,
+        level: usize,
+        may_recur: bool,
+    ) -> Result<(), Error> {
+        let may_recur = may_recur || object.is_shared();
+        if may_recur && let Some(number) = self.objects.find(object) {
             self.raw("<Ref");
-            self.attributes(place);
+            self.attributes(position);
             self.ref_id(number);
             self.raw(" />");
             return Ok(());
         }
-        if kept && self.pinning {
+        if may_recur && self.pins_objects {
             self.objects.pin(object);
         }
-        let number = self.objects.add(object, kept);
+        let number = self.objects.add(object, may_recur);
         self.raw("<Obj");
-        self.attributes(place);
+        self.attributes(position);
         self.ref_id(number);
         let content = object.content();
         let empty = content.type_names.as_ref().is_none_or(|names| names.as_slice().is_empty())
@@ -437,10 +442,10 @@ impl Elements {
         Ok(())
     }
 
-    /// Writes the text of an object. Apart from it, for the same reason as [`simple`](Self::simple).
+    /// Writes the text form of an object. Not inlined, for the same reason as [`simple`](Self::simple).
     #[inline(never)]
     fn text_form(&mut self, text: &PsString) {
-        self.text(tag!("ToString"), Place::Item, text);
+        self.text(tag!("ToString"), Position::Item, text);
     }
 
     #[inline(always)]
@@ -465,7 +470,7 @@ impl Elements {
                 self.ref_id(number);
                 self.raw(">");
                 for name in names {
-                    self.text(tag!("T"), Place::Item, name);
+                    self.text(tag!("T"), Position::Item, name);
                 }
                 self.raw("</TN>");
             }
@@ -475,7 +480,7 @@ impl Elements {
     fn base(&mut self, base: &Base, level: usize) -> Result<(), Error> {
         match base {
             Base::None => Ok(()),
-            Base::Value(value) => self.value(value, Place::Item, level),
+            Base::Value(value) => self.value(value, Position::Item, level),
             Base::List(kind, items) => {
                 let tag = match kind {
                     ContainerKind::List => tag!("LST"),
@@ -484,14 +489,14 @@ impl Elements {
                     ContainerKind::Stack => tag!("STK"),
                 };
                 if items.is_empty() {
-                    self.empty_element(tag, Place::Item);
+                    self.empty_element(tag, Position::Item);
                     return Ok(());
                 }
-                self.piece(&tag.item);
+                self.push_part(&tag.item);
                 for item in items {
-                    self.value(item, Place::Item, level)?;
+                    self.value(item, Position::Item, level)?;
                 }
-                self.piece(&tag.end);
+                self.push_part(&tag.end);
                 Ok(())
             }
             Base::Dictionary(entries) => self.dictionary(entries, level),
@@ -501,20 +506,20 @@ impl Elements {
     fn dictionary(&mut self, entries: &[(Value, Value)], level: usize) -> Result<(), Error> {
         let tag = tag!("DCT");
         if entries.is_empty() {
-            self.empty_element(tag, Place::Item);
+            self.empty_element(tag, Position::Item);
             return Ok(());
         }
-        self.piece(&tag.item);
+        self.push_part(&tag.item);
         for (key, value) in entries {
             if key.is_nil() {
-                return Err(Error::with(Kind::Unwritable, "a dictionary with null as a key"));
+                return Err(Error::with(Kind::Unwritable, "a dictionary with a null key"));
             }
             self.raw("<En>");
-            self.value(key, Place::Key, level)?;
-            self.value(value, Place::Value, level)?;
+            self.value(key, Position::Key, level)?;
+            self.value(value, Position::Value, level)?;
             self.raw("</En>");
         }
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
         Ok(())
     }
 
@@ -522,24 +527,24 @@ impl Elements {
         for (name, value) in members.iter() {
             match value {
                 Value::MemberSet(set) => self.member_set(name, set, level)?,
-                value => self.value(value, Place::Member(name), level)?,
+                value => self.value(value, Position::Member(name), level)?,
             }
         }
         Ok(())
     }
 
     fn member_set(&mut self, name: &PsString, set: &Members, level: usize) -> Result<(), Error> {
-        let (tag, place) = (tag!("MS"), Place::Member(name));
+        let (tag, position) = (tag!("MS"), Position::Member(name));
         if level > self.options.depth {
-            return self.too_deep(place);
+            return self.too_deep(position);
         }
         if set.is_empty() {
-            self.empty_element(tag, place);
+            self.empty_element(tag, position);
             return Ok(());
         }
-        self.start_tag(tag, place);
+        self.start_tag(tag, position);
         self.members(set, level + 1)?;
-        self.piece(&tag.end);
+        self.push_part(&tag.end);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Values to documents.
+//! Writing of values as CLIXML.
 
 mod element;
 mod options;
@@ -7,36 +7,36 @@ mod tag;
 
 use std::fmt;
 
-pub(super) use element::{Elements, Place};
+pub(super) use element::{ElementWriter, Position};
 pub use options::WriteOptions;
 
 use super::Stream;
 use crate::{Error, Value};
 
-/// What begins a document of its own.
+/// Start tag of a document.
 pub(super) const START: &str =
     "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">";
 
-/// What ends it.
+/// End tag of a document.
 pub(super) const END: &str = "</Objs>";
 
-/// Writes documents into a buffer that it uses again and again: once that is large enough, nothing is allocated. It keeps
-/// up to 1 MiB, and tables of about 1,000 objects, from one document to the next.
+/// Writes values and documents into a reusable buffer: once the buffer is large enough, nothing is allocated. Up to 1
+/// MiB of buffer and tables of about 1,000 objects are reused for the next document.
 ///
-/// The form is that of PowerShell byte for byte: order of elements and attributes, blanks, numbers of references. An
-/// object that occurs again is written as a reference to where it stood first, [`Cycle`](crate::value::Cycle)s included.
-/// What counts is whether it is the same object, not whether it looks the same. References never go from one document to
+/// The output is byte for byte that of PowerShell: order of elements and attributes, spaces, reference numbers. An
+/// object that occurs again is written as a reference to its first occurrence; so are [`Cycle`](crate::value::Cycle)s.
+/// Objects are compared by identity, not by content. References never cross documents.
 /// another.
 ///
 /// # Errors
 ///
 /// All methods that write fail with
 ///
-/// * [`is_limit`](Error::is_limit) for values that are nested too deep, see [`WriteOptions::max_depth`];
-/// * [`is_no_key`](Error::is_no_key) for a secret string that is not encrypted and no cipher to do it, and
+/// * [`is_limit`](Error::is_limit) if values are nested too deep, see [`WriteOptions::max_depth`];
+/// * [`is_no_key`](Error::is_no_key) for an unencrypted secure string without a cipher, and
 ///   [`is_crypto`](Error::is_crypto) if the cipher fails;
-/// * [`is_unwritable`](Error::is_unwritable) for a cycle to an object that is gone, a dictionary with
-///   [`Value::Nil`] as a key, and a [`Value::MemberSet`] elsewhere than in members.
+/// * [`is_unwritable`](Error::is_unwritable) for a cycle to a dropped object, a dictionary with the key [`Value::Nil`],
+///   and a [`Value::MemberSet`] outside of members.
 ///
 /// ```
 /// use psrp::clixml::{Stream, Writer};
@@ -61,54 +61,53 @@ pub(super) const END: &str = "</Objs>";
 /// ```
 #[derive(Default)]
 pub struct Writer {
-    elements: Elements,
+    elements: ElementWriter,
 }
 
 impl Writer {
-    /// A writer with the default options.
+    /// Creates a writer with the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A writer with these options.
+    /// Creates a writer with these options.
     pub fn with_options(options: WriteOptions) -> Self {
-        Self { elements: Elements::new(options) }
+        Self { elements: ElementWriter::new(options) }
     }
 
-    /// Writes one value as a bare element, the form of messages. The bytes are UTF-8.
+    /// Writes one value as a single element, the format of messages, in UTF-8.
     #[inline]
     pub fn write(&mut self, value: &Value) -> Result<&[u8], Error> {
-        self.elements.start();
-        let result = self.elements.value(value, Place::Item, 1);
+        self.elements.begin();
+        let result = self.elements.value(value, Position::Item, 1);
         self.elements.finish(result)
     }
 
-    /// Writes an `<Objs>` document, the form of files and of the output of `pwsh`: values with the stream that each
-    /// belongs to, if any.
+    /// Writes an `<Objs>` document, the format of files and of the output of `pwsh`. Each value may name a stream.
     #[inline]
     pub fn write_document<'a>(
         &mut self,
         items: impl IntoIterator<Item = (Option<Stream>, &'a Value)>,
     ) -> Result<&[u8], Error> {
-        self.elements.start();
+        self.elements.begin();
         let result = self.items(items);
         self.elements.finish(result)
     }
 
-    /// Like [`write_document`](Self::write_document), but as the next part of the document before: objects that were
-    /// written there are only referred to, and numbers go on.
+    /// Like [`write_document`](Self::write_document), but continues the previous document: objects written before are
+    /// referenced, and reference numbers continue.
     ///
-    /// Only a reader that keeps its own tables from one part to the next can make sense of the result, and [`Reader`]
-    /// does not. The writer holds on to all objects until another kind of document is written.
+    /// Only a reader that keeps its tables between parts can read the result; [`Reader`] does not. The writer keeps all
+    /// objects alive until another kind of document is written.
     ///
     /// [`Reader`]: crate::clixml::Reader
     pub fn continue_document<'a>(
         &mut self,
         items: impl IntoIterator<Item = (Option<Stream>, &'a Value)>,
     ) -> Result<&[u8], Error> {
-        self.elements.go_on();
+        self.elements.continue_document();
         let result = self.items(items);
-        self.elements.pause(result)
+        self.elements.finish_part(result)
     }
 
     fn items<'a>(
@@ -123,12 +122,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Has room for so many bytes before the buffer grows.
+    /// Reserves capacity in the buffer.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.elements.reserve(bytes);
     }
 
-    /// Takes the bytes of the last document out of the writer, which is empty then.
+    /// Takes the bytes of the last document, leaving an empty buffer.
     pub fn take(&mut self) -> Vec<u8> {
         self.elements.take()
     }
@@ -140,11 +139,11 @@ impl fmt::Debug for Writer {
     }
 }
 
-/// Writes one value as a bare element with the default options.
+/// Writes one value as a single element with the default options.
 ///
 /// # Errors
 ///
-/// What [`Writer`] can't write.
+/// Fails like [`Writer`].
 ///
 /// ```
 /// assert_eq!(psrp::clixml::to_vec(&7.into())?, b"<I32>7</I32>");

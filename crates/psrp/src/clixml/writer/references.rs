@@ -1,4 +1,4 @@
-//! What a document has written already, by identity.
+//! Objects and type names already written to the document, by identity.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,10 +6,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::Object;
 use crate::value::TypeNames;
 
-/// Tables larger than this are not kept for the next document.
-const KEPT: usize = 1024;
+/// Maximum capacity of tables that are reused for the next document.
+const MAX_REUSED_CAPACITY: usize = 1024;
 
-/// Spreads addresses, of which the lowest bits are always zero.
+/// Hashes addresses, whose lowest bits are always zero.
 #[derive(Default)]
 struct AddressHasher(u64);
 
@@ -30,28 +30,28 @@ impl Hasher for AddressHasher {
     }
 }
 
-type Addresses = HashMap<usize, u32, BuildHasherDefault<AddressHasher>>;
+type AddressMap = HashMap<usize, u32, BuildHasherDefault<AddressHasher>>;
 
-/// The objects of a document that may come again, and the number of the next.
+/// The objects of a document that may occur again, and the next reference number.
 #[derive(Default)]
-pub(super) struct Objects {
-    numbers: Addresses,
+pub(super) struct ObjectTable {
+    numbers: AddressMap,
     next: u32,
-    /// Handles to objects that could otherwise go away while the document goes on, and leave their address to others.
+    /// Handles that keep objects alive, so that no new object gets their address while the document continues.
     pinned: Vec<Object>,
 }
 
-impl Objects {
-    /// The number of an object that was written before.
+impl ObjectTable {
+    /// Returns the reference number of an object that was written before.
     pub(super) fn find(&self, object: &Object) -> Option<u32> {
         if self.numbers.is_empty() { None } else { self.numbers.get(&object.address()).copied() }
     }
 
-    /// Gives the next object its number. Only one that is `kept` is found again.
-    pub(super) fn add(&mut self, object: &Object, kept: bool) -> u32 {
+    /// Assigns the next reference number. [`find`](Self::find) only finds the object if `may_recur` is set.
+    pub(super) fn add(&mut self, object: &Object, may_recur: bool) -> u32 {
         let number = self.next;
         self.next += 1;
-        if kept {
+        if may_recur {
             self.numbers.insert(object.address(), number);
         }
         number
@@ -62,21 +62,21 @@ impl Objects {
     }
 
     pub(super) fn clear(&mut self) {
-        // Most documents of messages are primitives, for which all tables stay as they are.
+        // Most messages are primitives, for which the tables stay empty.
         if self.next != 0 {
             self.next = 0;
-            self.forget();
+            self.clear_objects();
         }
     }
 
-    /// Finds none of the objects so far any more; numbers go on.
-    pub(super) fn forget(&mut self) {
-        if self.numbers.capacity() > KEPT {
-            self.numbers = Addresses::default();
+    /// Removes all objects; reference numbers continue.
+    pub(super) fn clear_objects(&mut self) {
+        if self.numbers.capacity() > MAX_REUSED_CAPACITY {
+            self.numbers = AddressMap::default();
         } else {
             self.numbers.clear();
         }
-        if self.pinned.capacity() > KEPT {
+        if self.pinned.capacity() > MAX_REUSED_CAPACITY {
             self.pinned = Vec::new();
         } else {
             self.pinned.clear();
@@ -84,25 +84,25 @@ impl Objects {
     }
 }
 
-/// The lists of type names of a document. Two lists with the same names are one.
+/// The lists of type names of a document. Lists with the same names share a reference number.
 #[derive(Default)]
-pub(super) struct Lists {
-    /// By number, from the first one on.
+pub(super) struct TypeNameTable {
+    /// Lists in order of their reference numbers, which begin with `first`.
     lists: Vec<TypeNames>,
     first: u32,
-    /// Numbers of all lists, once there are more than a few. Holding on to the lists keeps their addresses.
-    addresses: Addresses,
+    /// Reference numbers of all lists, filled when there are more than a few. `lists` keeps the addresses valid.
+    addresses: AddressMap,
     contents: HashMap<TypeNames, u32>,
 }
 
-impl Lists {
-    /// So many lists are compared one by one.
-    const FEW: usize = 8;
+impl TypeNameTable {
+    /// Maximum number of lists for a linear search.
+    const LINEAR: usize = 8;
 
-    /// The number of a list that was written before, or the next number as an error.
+    /// Returns the reference number of a list that was written before, or as an error the number of the new list.
     pub(super) fn find_or_add(&mut self, names: &TypeNames) -> Result<u32, u32> {
         let number = self.first + self.lists.len() as u32;
-        if self.lists.len() <= Self::FEW {
+        if self.lists.len() <= Self::LINEAR {
             let found = self.lists.iter().position(|own| own.ptr_eq(names));
             let found = found.or_else(|| self.lists.iter().position(|own| own == names));
             if let Some(found) = found {
@@ -114,13 +114,13 @@ impl Lists {
             return Ok(*found);
         }
         self.lists.push(names.clone());
-        if self.lists.len() > Self::FEW {
+        if self.lists.len() > Self::LINEAR {
             self.index();
         }
         Err(number)
     }
 
-    /// Adds to the tables what they do not have yet.
+    /// Adds new lists to the tables.
     fn index(&mut self) {
         for index in self.contents.len()..self.lists.len() {
             let (names, number) = (&self.lists[index], self.first + index as u32);
@@ -131,15 +131,15 @@ impl Lists {
 
     pub(super) fn clear(&mut self) {
         if !self.lists.is_empty() {
-            self.forget();
+            self.clear_lists();
         }
         self.first = 0;
     }
 
-    /// Finds none of the lists so far any more; numbers go on.
-    pub(super) fn forget(&mut self) {
+    /// Removes all lists; reference numbers continue.
+    pub(super) fn clear_lists(&mut self) {
         self.first += self.lists.len() as u32;
-        if self.lists.capacity() > KEPT {
+        if self.lists.capacity() > MAX_REUSED_CAPACITY {
             *self = Self { first: self.first, ..Self::default() };
         } else {
             self.lists.clear();
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_found_by_content_whatever_their_number() {
-        let mut lists = Lists::default();
+    fn lists_are_found_by_content_at_any_count() {
+        let mut lists = TypeNameTable::default();
         for _ in 0..2 {
             for number in 0..40 {
                 assert_eq!(lists.find_or_add(&names(number)), Err(number as u32));
@@ -172,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_begin_alike_differ() {
-        let mut lists = Lists::default();
+    fn lists_with_a_common_prefix_differ() {
+        let mut lists = TypeNameTable::default();
         assert_eq!(lists.find_or_add(&TypeNames::new(["A", "B"])), Err(0));
         assert_eq!(lists.find_or_add(&TypeNames::new(["A"])), Err(1));
         assert_eq!(lists.find_or_add(&TypeNames::new(["A", "C"])), Err(2));

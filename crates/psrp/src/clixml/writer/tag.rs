@@ -1,18 +1,18 @@
-//! Tags of elements, ready to be copied.
+//! Precomputed tags of elements.
 
-/// A part of a tag. Copying as many bytes as fit and going on behind those that count takes no branch.
+/// Part of a tag. It is copied with its full capacity and then truncated, which takes no branch.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
-    pub(super) bytes: [u8; Self::LONGEST],
+pub(super) struct TagPart {
+    pub(super) bytes: [u8; Self::CAPACITY],
     pub(super) len: usize,
 }
 
-impl Piece {
-    /// How many bytes are copied, of which any piece takes the first.
-    pub(super) const LONGEST: usize = 24;
+impl TagPart {
+    /// Number of bytes copied for each part; longer than all parts.
+    pub(super) const CAPACITY: usize = 24;
 
     pub(super) const fn new(text: &str) -> Self {
-        let mut bytes = [0; Self::LONGEST];
+        let mut bytes = [0; Self::CAPACITY];
         let (used, _) = bytes.split_at_mut(text.len());
         used.copy_from_slice(text.as_bytes());
         Self { bytes, len: text.len() }
@@ -21,29 +21,29 @@ impl Piece {
 
 /// The tags of an element.
 pub(super) struct Tag {
-    /// Without an end, for attributes.
-    pub(super) open: Piece,
-    /// Without attributes.
-    pub(super) item: Piece,
-    /// Up to the name.
-    pub(super) member: Piece,
-    pub(super) key: Piece,
-    pub(super) value: Piece,
-    pub(super) end: Piece,
+    /// The start tag without `>`, for attributes.
+    pub(super) open: TagPart,
+    /// The start tag without attributes.
+    pub(super) item: TagPart,
+    /// The start tag up to the name.
+    pub(super) member: TagPart,
+    pub(super) key: TagPart,
+    pub(super) value: TagPart,
+    pub(super) end: TagPart,
 }
 
 macro_rules! tag {
     ($name:literal) => {{
-        use super::tag::{Piece, Tag};
+        use super::tag::{Tag, TagPart};
 
         static TAG: Tag = const {
             Tag {
-                open: Piece::new(concat!("<", $name)),
-                item: Piece::new(concat!("<", $name, ">")),
-                member: Piece::new(concat!("<", $name, " N=\"")),
-                key: Piece::new(concat!("<", $name, " N=\"Key\">")),
-                value: Piece::new(concat!("<", $name, " N=\"Value\">")),
-                end: Piece::new(concat!("</", $name, ">")),
+                open: TagPart::new(concat!("<", $name)),
+                item: TagPart::new(concat!("<", $name, ">")),
+                member: TagPart::new(concat!("<", $name, " N=\"")),
+                key: TagPart::new(concat!("<", $name, " N=\"Key\">")),
+                value: TagPart::new(concat!("<", $name, " N=\"Value\">")),
+                end: TagPart::new(concat!("</", $name, ">")),
             }
         };
         &TAG

@@ -1,10 +1,9 @@
-//! The client's end of a session as futures and streams.
+//! Asynchronous client: pools, pipelines and their events.
 
-mod driver;
-mod feeding;
+mod connection_task;
+mod dispatch;
 mod handle;
-mod hosting;
-mod intake;
+mod host_calls;
 mod options;
 mod output;
 mod pipeline;

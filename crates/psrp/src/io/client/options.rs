@@ -1,4 +1,4 @@
-//! What a pool is opened with.
+//! Options for opening a pool.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,19 +9,18 @@ use crate::client::Config;
 use crate::io::Host;
 use crate::message::HostInfo;
 
-/// How a [`RunspacePool`](super::RunspacePool) is opened: what the server is told, who answers its calls of the host,
-/// and the limits.
+/// Options for opening a [`RunspacePool`](super::RunspacePool): pool settings, the host, and limits.
 pub struct Options {
     pub(super) config: Config,
     pub(super) runspaces: Option<RangeInclusive<i32>>,
     pub(super) host: Option<Arc<dyn Host>>,
     pub(super) host_info: Option<HostInfo>,
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
 }
 
-/// The limits that the session keeps.
+/// Limits and timeouts of a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct SessionLimits {
     pub(super) max_buffered_bytes: usize,
     pub(super) max_pending_bytes: usize,
     pub(super) max_output_bytes: usize,
@@ -51,9 +50,9 @@ impl Options {
     /// Default of [`close_timeout`](Self::close_timeout): 1 minute.
     pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// One runspace, no host, and the default limits.
+    /// Creates options with one runspace, no host and the default limits.
     pub fn new() -> Self {
-        let limits = Limits {
+        let limits = SessionLimits {
             max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
             max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
             max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,
@@ -67,16 +66,16 @@ impl Options {
         Self { config: Config::new(), runspaces: None, host: None, host_info: None, limits }
     }
 
-    /// The pool and the limits of the protocol: number of runspaces, arguments of the application, size of messages.
+    /// Sets the pool's protocol settings: number of runspaces, application arguments, message limits.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Minimum and maximum number of runspaces of the pool: as many pipelines run at the same time, others wait. A range
-    /// that is empty or begins below 1 makes [`RunspacePool::open`](super::RunspacePool::open) fail. Default: that of the
-    /// [`config`](Self::config), one.
+    /// Sets the minimum and maximum number of runspaces. Each runspace runs one pipeline at a time; further pipelines
+    /// wait on the server. [`RunspacePool::open`](super::RunspacePool::open) fails for an empty range or a minimum
+    /// below 1. Default: the range of the [`config`](Self::config), which is one runspace.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), psrp::Error> {
@@ -99,10 +98,10 @@ impl Options {
         self
     }
 
-    /// Who answers the calls of scripts to the host. Default: nobody; each call is answered with an error.
+    /// Sets the host that answers host calls of scripts. Default: none; every call is answered with an error.
     ///
-    /// The server is told what the host [tells of itself](Host::info), unless [`host_info`](Self::host_info) says
-    /// something else. A host that has a handle of its pool keeps the pool open.
+    /// The server receives the host's [`info`](Host::info) unless [`host_info`](Self::host_info) is set. A host that
+    /// owns a handle of its pool keeps the pool open.
     #[must_use]
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
         self.host_info.get_or_insert_with(|| host.info());
@@ -110,24 +109,25 @@ impl Options {
         self
     }
 
-    /// Makes the calls of a pipeline's host in order with its events: a call waits until the events before it were taken
-    /// and more are asked for, and the events behind it wait until it has returned. A pipeline whose events nobody reads
-    /// waits at its next call. Default: off, calls are made as soon as they arrive.
+    /// If true, orders a pipeline's host calls with its events. A call starts when the events before it have been read
+    /// and the reader polls for another; later events are delivered after the call has returned. A pipeline whose
+    /// events are not read therefore blocks at its next call. Default: false, calls start as soon as they arrive.
     #[must_use]
     pub fn ordered_host(mut self, is_ordered: bool) -> Self {
         self.limits.ordered_host = is_ordered;
         self
     }
 
-    /// What the server is told about the host. Default: that of the [`config`](Self::config) without a host.
+    /// Sets the host description sent to the server. Default: the [host's](Self::host), else the one of the
+    /// [`config`](Self::config).
     #[must_use]
     pub fn host_info(mut self, info: HostInfo) -> Self {
         self.host_info = Some(info);
         self
     }
 
-    /// Nothing more is read while events of so many bytes wait to be taken. Each counts its decoded size and 64 bytes
-    /// more. One message more may come. Default:
+    /// Sets the maximum bytes of buffered events. Each event counts its decoded size plus 64 bytes. Above the limit the
+    /// session stops reading; one more message may be buffered. Default:
     /// [`DEFAULT_MAX_BUFFERED_BYTES`](Self::DEFAULT_MAX_BUFFERED_BYTES), 4 MiB.
     #[must_use]
     pub fn max_buffered_bytes(mut self, bytes: usize) -> Self {
@@ -135,7 +135,7 @@ impl Options {
         self
     }
 
-    /// Input and new pipelines wait while more than so many bytes of messages are to be sent. Default:
+    /// Sets the size of the send queue, in bytes, above which sending input and starting pipelines wait. Default:
     /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 1 MiB.
     #[must_use]
     pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
@@ -143,8 +143,7 @@ impl Options {
         self
     }
 
-    /// Maximum decoded size of what one pipeline sends when it is collected as an [`Output`](super::Output), with 64
-    /// bytes more for each message. Default:
+    /// Sets the maximum decoded size of a collected [`Output`](super::Output), plus 64 bytes per message. Default:
     /// [`DEFAULT_MAX_OUTPUT_BYTES`](Self::DEFAULT_MAX_OUTPUT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
@@ -152,7 +151,7 @@ impl Options {
         self
     }
 
-    /// How long connecting and opening, or connecting again, may take. Default:
+    /// Sets the timeout for connecting and opening the pool, or for reconnecting. Default:
     /// [`DEFAULT_OPEN_TIMEOUT`](Self::DEFAULT_OPEN_TIMEOUT), 3 minutes.
     #[must_use]
     pub fn open_timeout(mut self, time: Duration) -> Self {
@@ -160,35 +159,35 @@ impl Options {
         self
     }
 
-    /// Minimum time between the acknowledged creation of a pipeline and the signal that stops it. A stop waits for it.
-    /// PowerShell's server reports a script as stopped that it was about to start, and runs it all the same; nothing stops
-    /// it after that, and its runspace stays taken. Default: [`DEFAULT_STOP_DELAY`](Self::DEFAULT_STOP_DELAY), 100 ms.
+    /// Sets the minimum time between the acknowledged creation of a pipeline and its stop signal. An earlier stop is
+    /// delayed. If PowerShell's server receives a stop for a script that it is about to start, it reports it as stopped but
+    /// runs it anyway: the script can then no longer be stopped and occupies its runspace. Default:
+    /// [`DEFAULT_STOP_DELAY`](Self::DEFAULT_STOP_DELAY), 100 ms.
     #[must_use]
     pub fn stop_delay(mut self, time: Duration) -> Self {
         self.limits.stop_delay = time;
         self
     }
 
-    /// How long a pipeline may take to stop. Default:
-    /// [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 1 minute.
+    /// Sets the timeout for stopping a pipeline. Default: [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 1
+    /// minute.
     #[must_use]
     pub fn stop_timeout(mut self, time: Duration) -> Self {
         self.limits.stop_timeout = time;
         self
     }
 
-    /// How long a stopped pipeline may go on sending records and its state after the server has acknowledged the stop.
-    /// PowerShell sends no state for a script that has not begun to run; the pipeline counts as stopped then. Default:
-    /// [`DEFAULT_LATE_RECORDS`](Self::DEFAULT_LATE_RECORDS), 200 ms.
+    /// Sets how long to wait for the records and state of a stopped pipeline after the server has acknowledged the
+    /// stop. PowerShell sends no state for a script that had not begun to run; after this time the pipeline counts as
+    /// stopped. Default: [`DEFAULT_LATE_RECORDS`](Self::DEFAULT_LATE_RECORDS), 200 ms.
     #[must_use]
     pub fn late_records(mut self, time: Duration) -> Self {
         self.limits.late_records = time;
         self
     }
 
-    /// How long the server may take to close the pool when its pipelines have stopped, and the transport to end.
-    /// Default:
-    /// [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 1 minute.
+    /// Sets the timeout for the server to close the pool after its pipelines have stopped, and again for closing the
+    /// transport. Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 1 minute.
     #[must_use]
     pub fn close_timeout(mut self, time: Duration) -> Self {
         self.limits.close_timeout = time;

@@ -1,4 +1,4 @@
-//! All that a pipeline has sent.
+//! Collected output of a pipeline.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,7 +11,7 @@ use crate::message::{PipelineState, PipelineStateInfo};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value};
 
-/// All that a pipeline has sent, by stream. [`records`](Self::records) returns the streams in the order of arrival.
+/// Collected output of a pipeline, by stream. [`records`](Self::records) iterates over all streams in order of arrival.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
@@ -33,25 +33,25 @@ use crate::value::{Progress, Value};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Output {
-    /// The objects of the output.
+    /// Objects of the output stream.
     pub output: Vec<Value>,
-    /// The errors that did not end the pipeline.
+    /// Non-terminating errors.
     pub errors: Vec<ErrorRecord>,
-    /// The warnings.
+    /// Records of the warning stream.
     pub warnings: Vec<InformationalRecord>,
-    /// The verbose messages.
+    /// Records of the verbose stream.
     pub verbose: Vec<InformationalRecord>,
-    /// The debug messages.
+    /// Records of the debug stream.
     pub debug: Vec<InformationalRecord>,
-    /// The information records.
+    /// Records of the information stream.
     pub information: Vec<InformationRecord>,
-    /// The last progress of each activity.
+    /// Last progress record of each activity.
     pub progress: Vec<Progress>,
-    /// How the pipeline has ended: completed, failed or stopped.
+    /// Final state: completed, failed or stopped.
     pub state: PipelineState,
-    /// Why it has failed or was stopped, if the server has told.
+    /// Reason for the failure or stop, if the server sent one.
     pub reason: Option<Box<ErrorRecord>>,
-    /// The stream of each record, without progress.
+    /// Stream of each record in order of arrival, without progress.
     order: Vec<Stream>,
 }
 
@@ -59,27 +59,27 @@ pub struct Output {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OutputRecord<'a> {
-    /// An object of the output.
+    /// Object of the output stream.
     Output(&'a Value),
-    /// An error that did not end the pipeline.
+    /// Non-terminating error.
     Error(&'a ErrorRecord),
-    /// A warning.
+    /// Warning.
     Warning(&'a InformationalRecord),
-    /// A verbose message.
+    /// Verbose message.
     Verbose(&'a InformationalRecord),
-    /// A debug message.
+    /// Debug message.
     Debug(&'a InformationalRecord),
-    /// An information record.
+    /// Information record.
     Information(&'a InformationRecord),
 }
 
 impl Output {
-    /// The same if the pipeline has completed.
+    /// Returns the output if the pipeline has completed.
     ///
     /// # Errors
     ///
-    /// Fails if it has failed or was stopped ([`Error::is_pipeline`]). The text of the error has the message of the
-    /// [`reason`](Self::reason), safe for a terminal and at most 4 KiB of it.
+    /// Fails with [`Error::is_pipeline`] if the pipeline has failed or was stopped. The error text contains at most 4
+    /// KiB of the [`reason`](Self::reason), escaped for terminals.
     pub fn completed(self) -> Result<Self, Error> {
         match self.state {
             PipelineState::Completed => Ok(self),
@@ -87,13 +87,13 @@ impl Output {
         }
     }
 
-    /// Whether the pipeline has written error records or failed.
+    /// Returns true if the pipeline wrote error records or failed.
     pub fn had_errors(&self) -> bool {
         !self.errors.is_empty() || self.state == PipelineState::Failed
     }
 
-    /// The records of all streams but progress, in the order in which the server has sent them. Records that were removed
-    /// from their fields are left out at the end of their stream.
+    /// Iterates over the records of all streams except progress, in order of arrival. If records were removed from the
+    /// public fields, the iterator ends that stream early.
     pub fn records(&self) -> impl Iterator<Item = OutputRecord<'_>> {
         let mut output = self.output.iter();
         let mut errors = self.errors.iter();
@@ -107,23 +107,23 @@ impl Output {
             Stream::Verbose => verbose.next().map(OutputRecord::Verbose),
             Stream::Debug => debug.next().map(OutputRecord::Debug),
             Stream::Information => information.next().map(OutputRecord::Information),
-            // Its order is not kept.
+            // Progress has no entries in `order`.
             Stream::Progress => None,
         })
     }
 
-    /// The objects of the output as another type. With the feature `serde`.
+    /// Deserializes the objects of the output stream. Requires the feature `serde`.
     ///
     /// # Errors
     ///
-    /// Fails if one is not of that shape ([`Error::is_mismatch`]).
+    /// Fails with [`Error::is_mismatch`] if an object does not have the shape of `T`.
     #[cfg(feature = "serde")]
     pub fn output_as<T: ::serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         self.output.iter().map(crate::from_value).collect()
     }
 }
 
-/// The error of a pipeline that has failed or was stopped.
+/// Returns the error of a pipeline that has failed or was stopped.
 pub(in crate::io) fn not_completed(state: PipelineState, reason: Option<&ErrorRecord>) -> Error {
     let text = reason.and_then(ErrorRecord::message).map(|message| remote_text(&message.to_str_lossy()));
     Error::with(
@@ -135,16 +135,16 @@ pub(in crate::io) fn not_completed(state: PipelineState, reason: Option<&ErrorRe
     )
 }
 
-/// Collects events.
-pub(super) struct Collector {
+/// Collects events into an [`Output`], up to a maximum size.
+pub(super) struct OutputCollector {
     output: Output,
-    /// Where the progress of an activity is, and what it counts.
+    /// Activity to index in `Output::progress` and size of that record.
     progress: HashMap<i32, (usize, usize)>,
     size: usize,
     max_size: usize,
 }
 
-impl Collector {
+impl OutputCollector {
     pub(super) fn new(max_size: usize) -> Self {
         let output = Output {
             output: Vec::new(),
@@ -161,7 +161,7 @@ impl Collector {
         Self { output, progress: HashMap::new(), size: 0, max_size }
     }
 
-    pub(super) fn take(&mut self, event: PipelineEvent, size: usize) -> Result<(), Error> {
+    pub(super) fn push(&mut self, event: PipelineEvent, size: usize) -> Result<(), Error> {
         self.size += size;
         self.output.order.extend(stream_of(&event));
         match event {
@@ -171,7 +171,7 @@ impl Collector {
             PipelineEvent::Verbose(record) => self.output.verbose.push(*record),
             PipelineEvent::Debug(record) => self.output.debug.push(*record),
             PipelineEvent::Information(record) => self.output.information.push(*record),
-            PipelineEvent::Progress(record) => self.take_progress(*record, size),
+            PipelineEvent::Progress(record) => self.push_progress(*record, size),
             PipelineEvent::State(PipelineStateInfo { state, error }) => {
                 self.output.state = state;
                 self.output.reason = error;
@@ -179,17 +179,17 @@ impl Collector {
             PipelineEvent::Closed => {}
         }
         if self.size > self.max_size {
-            return Err(Error::with(Kind::Limit, "bytes of the output of a pipeline"));
+            return Err(Error::with(Kind::Limit, "bytes of a pipeline's output (see max_output_bytes)"));
         }
         Ok(())
     }
 
-    /// Progress that is over counts nothing.
-    fn take_progress(&mut self, record: Progress, size: usize) {
+    /// A progress record replaces the previous one of its activity, which no longer counts.
+    fn push_progress(&mut self, record: Progress, size: usize) {
         match self.progress.entry(record.activity_id) {
-            Entry::Occupied(mut known) => {
-                let (index, own) = known.get_mut();
-                self.size -= std::mem::replace(own, size);
+            Entry::Occupied(mut entry) => {
+                let (index, old_size) = entry.get_mut();
+                self.size -= std::mem::replace(old_size, size);
                 self.output.progress[*index] = record;
             }
             Entry::Vacant(new) => {
@@ -204,7 +204,7 @@ impl Collector {
     }
 }
 
-/// The stream of an event whose order an [`Output`] keeps.
+/// Returns the stream of an event, or `None` for events without an entry in `Output::order`.
 fn stream_of(event: &PipelineEvent) -> Option<Stream> {
     match event {
         PipelineEvent::Output(_) => Some(Stream::Output),

@@ -1,4 +1,4 @@
-//! A pipeline as a stream of events.
+//! Pipeline as a stream of events.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,50 +10,50 @@ use futures_core::Stream;
 use futures_core::stream::FusedStream;
 use uuid::Uuid;
 
-use super::output::Collector;
-use super::pool::Handle;
+use super::output::OutputCollector;
+use super::pool::PoolHandle;
 use super::{Output, PipelineHandle};
 use crate::client::PipelineEvent;
 use crate::error::Error;
 use crate::message::PipelineState;
 use crate::value::Value;
 
-/// A pipeline that runs, as the stream of its events.
+/// A running pipeline, as an asynchronous stream of its events. The blocking version is
+/// `psrp::blocking::Pipeline`.
 ///
-/// Nothing is dropped: the last event is the state in which the pipeline has ended, unless the connection ends before,
-/// which is an error. Events that nobody takes are kept up to
-/// [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes) of all pipelines of the pool together; then
-/// nothing more is read for any of them. So do not leave a pipeline alone that is still to send much: read it, stop it, or
-/// drop it.
+/// No event is dropped. The last event is the final state of the pipeline; if the connection ends first, the last item
+/// is an error. Unread events are buffered up to [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes),
+/// shared by all pipelines of the pool. Above that limit the session stops reading for every pipeline. A pipeline that
+/// produces much output must therefore be read, stopped or dropped.
 ///
-/// When it is dropped before its end the server is told to stop and to close it, in the background.
+/// Dropping a running pipeline stops and closes it in the background.
 pub struct Pipeline {
     handle: PipelineHandle,
     /// Keeps the pool open.
-    _pool: Arc<Handle>,
+    _pool: Arc<PoolHandle>,
 }
 
 impl Pipeline {
-    pub(super) fn new(pool: Arc<Handle>, handle: PipelineHandle) -> Self {
+    pub(super) fn new(pool: Arc<PoolHandle>, handle: PipelineHandle) -> Self {
         Self { handle, _pool: pool }
     }
 
-    /// The identifier of the pipeline.
+    /// Returns the identifier of the pipeline.
     pub fn id(&self) -> Uuid {
         self.handle.id()
     }
 
-    /// The state of the pipeline, as it has arrived; events that lead to it may still wait to be read.
+    /// Returns the last state received from the server. Earlier events may still be unread.
     pub fn state(&self) -> PipelineState {
         self.handle.state()
     }
 
-    /// What sends input and stops the pipeline while this is read elsewhere.
+    /// Returns a handle that sends input and stops the pipeline while another task reads the events.
     pub fn handle(&self) -> PipelineHandle {
         self.handle.clone()
     }
 
-    /// The next event, `None` after the last one.
+    /// Returns the next event, or `None` after the last one.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As that.
+    /// Same as [`PipelineHandle::send`].
     pub async fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         self.handle.send(value).await
     }
@@ -75,7 +75,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As [`PipelineHandle::send`].
+    /// Same as [`PipelineHandle::send`].
     pub async fn end_input(&self) -> Result<(), Error> {
         self.handle.end_input().await
     }
@@ -84,39 +84,42 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As that.
+    /// Same as [`PipelineHandle::stop`].
     pub async fn stop(&self) -> Result<(), Error> {
         self.handle.stop().await
     }
 
-    /// Collects what the pipeline sends until its end.
+    /// Reads all events and returns the collected output.
     ///
     /// # Errors
     ///
-    /// Fails if the connection ends, and if there is more than
-    /// [`Options::max_output_bytes`](super::Options::max_output_bytes) ([`Error::is_limit`]).
+    /// Fails if the connection ends, and with [`Error::is_limit`] if the output exceeds
+    /// [`Options::max_output_bytes`](super::Options::max_output_bytes).
     pub async fn output(self) -> Result<Output, Error> {
-        let mut collector = Collector::new(self.handle.shared.limits.max_output_bytes);
+        let mut collector = OutputCollector::new(self.handle.shared.limits.max_output_bytes);
         while let Some((event, size)) = poll_fn(|cx| self.poll_sized(cx)).await.transpose()? {
-            collector.take(event, size)?;
+            collector.push(event, size)?;
         }
         Ok(collector.finish())
     }
 
-    /// The next event with what it counts.
+    /// Returns the next event and its size.
     fn poll_sized(&self, cx: &Context<'_>) -> Poll<Option<Result<(PipelineEvent, usize), Error>>> {
         let shared = &self.handle.shared;
         let mut state = shared.lock();
-        let ended = state.alive();
-        let call = state.calls.first(Some(self.id())).filter(|_| shared.limits.ordered_host && ended.is_ok());
+        let ended = state.check_alive();
+        let next_call = state
+            .calls
+            .first_pending(Some(self.id()))
+            .filter(|_| shared.limits.ordered_host && ended.is_ok());
         let Some(slot) = state.slots.get_mut(&self.id()) else { return Poll::Ready(None) };
-        let taken = slot.taken;
-        let has_settled = std::mem::replace(&mut slot.settled, taken) < taken && call.is_some();
-        if call.is_none_or(|after| after > taken)
+        let read = slot.read;
+        let has_progressed = std::mem::replace(&mut slot.processed, read) < read && next_call.is_some();
+        if next_call.is_none_or(|events_before| events_before > read)
             && let Some((event, size)) = slot.events.pop_front()
         {
-            slot.taken += 1;
-            state.release(size);
+            slot.read += 1;
+            state.remove_buffered(size);
             return Poll::Ready(Some(Ok((event, size))));
         }
         if slot.is_over {
@@ -127,11 +130,11 @@ impl Pipeline {
             slot.is_over = true;
             return Poll::Ready(Some(Err(error)));
         }
-        if !slot.waker.as_ref().is_some_and(|own| own.will_wake(cx.waker())) {
+        if !slot.waker.as_ref().is_some_and(|current| current.will_wake(cx.waker())) {
             slot.waker = Some(cx.waker().clone());
         }
-        state.has_changed |= has_settled;
-        shared.tell(state);
+        state.needs_notify |= has_progressed;
+        shared.notify_waiters(state);
         Poll::Pending
     }
 }
@@ -162,14 +165,14 @@ impl Drop for Pipeline {
             slot.waker = None;
             dropped += slot.events.drain(..).map(|(_, size)| size).sum::<usize>();
         }
-        state.release(dropped);
-        // A call may wait for the reader.
-        state.has_changed = true;
-        state.wake_driver();
+        state.remove_buffered(dropped);
+        // A host call may wait for the reader.
+        state.needs_notify = true;
+        state.wake_task();
         if state.ended.is_some() {
             state.slots.remove(&id);
         } else {
-            state.settle(id);
+            state.close_if_unneeded(id);
             state.remove_if_done(id);
         }
     }

@@ -1,21 +1,21 @@
-//! The pool and what it can be told to do.
+//! Runspace pools: opening, running pipelines, closing.
 
 use std::fmt;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::driver::Driver;
-use super::feeding;
-use super::hosting::Calls;
-use super::shared::{Shared, State, within};
-use super::slot::Slot;
+use super::connection_task::ConnectionTask;
+use super::host_calls::HostCallQueues;
+use super::shared::{SessionState, SharedSession, within};
+use super::slot::PipelineSlot;
 use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
-use crate::client::{PipelineRequest, RunspacePool as Machine};
+use crate::client::{PipelineRequest, RunspacePool as StateMachine};
 use crate::error::Error;
 use crate::io::{Connect, Transport};
 use crate::message::{
@@ -24,19 +24,19 @@ use crate::message::{
 };
 use crate::value::{PsString, Value};
 
-/// Runs one script: connects, opens a pool of one runspace, runs the script in it, and closes the pool. With the feature
-/// `tokio`. A [`RunspacePool`] runs several scripts over one connection, and takes [`Options`].
+/// Runs one script: connects, opens a pool of one runspace, runs the script and closes the pool. Requires the feature
+/// `tokio`. Use a [`RunspacePool`] to run several scripts over one connection or to set [`Options`].
 ///
-/// The script may have failed: see [`Output::state`] and [`Output::completed`]. Dropping the future stops it. Once the
-/// script has ended its output is returned, also if closing the pool fails.
+/// A failed script is not an error: check [`Output::state`] or call [`Output::completed`]. Dropping the future stops
+/// the script. The output is returned even if closing the pool fails.
 ///
 /// # Errors
 ///
-/// As [`RunspacePool::open`] and [`RunspacePool::invoke`].
+/// Same as [`RunspacePool::open`] and [`RunspacePool::invoke`].
 ///
 /// # Panics
 ///
-/// As [`RunspacePool::open`].
+/// Same as [`RunspacePool::open`].
 ///
 /// # Examples
 ///
@@ -57,28 +57,30 @@ pub async fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Resu
     output
 }
 
-/// A runspace pool of a server, in which pipelines run.
+/// Asynchronous client of a runspace pool, in which pipelines run. The blocking version is
+/// `psrp::blocking::RunspacePool`, the state machine without I/O
+/// [`psrp::client::RunspacePool`](crate::client::RunspacePool).
 ///
-/// A pool is a handle: clones are of the same pool. It is closed by [`close`](Self::close), and in the background when
-/// all handles and pipelines are dropped.
+/// Clones are handles of the same pool. The pool is closed by [`close`](Self::close), or in the background when the
+/// last handle and pipeline are dropped.
 ///
-/// Everything that waits fails with [`Error::is_closed`] when the connection ends; the error tells the reason, and has
-/// what it comes from as its source.
+/// When the connection ends, all pending operations fail with [`Error::is_closed`]. The error states the reason and has
+/// its cause as source.
 #[derive(Clone)]
 pub struct RunspacePool {
-    handle: Arc<Handle>,
+    handle: Arc<PoolHandle>,
 }
 
-/// Closes the pool with the last handle.
-pub(super) struct Handle {
-    pub(super) shared: Arc<Shared>,
+/// Shared by the handles of a pool and its pipelines. Dropping the last reference closes the pool.
+pub(super) struct PoolHandle {
+    pub(super) shared: Arc<SharedSession>,
 }
 
-impl Drop for Handle {
+impl Drop for PoolHandle {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.is_closing = true;
-        state.wake_driver();
+        state.wake_task();
     }
 }
 
@@ -87,57 +89,63 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if there is no connection to be had, if the server does not open a pool, if this takes longer than
-    /// [`Options::open_timeout`] ([`Error::is_timeout`]), and if no pool can have that number of runspaces
-    /// ([`Error::is_state`]).
+    /// Fails if the connection cannot be made; if the server does not open the pool; with [`Error::is_timeout`] if both
+    /// together take longer than [`Options::open_timeout`]; and with [`Error::is_state`] for an invalid number of
+    /// runspaces.
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime with time and, for what needs it, I/O, as do all functions that make a pool.
+    /// Panics outside a tokio runtime with time enabled, and with I/O enabled if the connector needs it. This applies
+    /// to every function that creates a pool.
     pub async fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        let time = options.limits.open_timeout;
-        let start = Instant::now();
-        let transport = within(time, "to connect", connector.connect()).await?;
-        Self::begin(transport, options.open_timeout(time - time.min(start.elapsed())), Machine::open).await
+        Self::connect_and_start(connector, options, StateMachine::open).await
     }
 
-    /// Opens a pool over a connection.
+    /// Opens a pool over an existing transport.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     pub async fn over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
-        Self::begin(transport, options, Machine::open).await
+        Self::start_session(transport, options, StateMachine::open).await
     }
 
-    /// Connects to a pool that a client has left, the one with the
-    /// [identifier](crate::client::Config::pool_id) of the options. Its pipelines are taken over by
-    /// [`connect_pipeline`](Self::connect_pipeline).
+    /// Connects to a disconnected pool, identified by [`Config::pool_id`](crate::client::Config::pool_id) of the
+    /// options. Attach to its pipelines with [`connect_pipeline`](Self::connect_pipeline).
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     pub async fn connect<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
+        Self::connect_and_start(connector, options, StateMachine::connect).await
+    }
+
+    /// Connects to a disconnected pool over an existing transport.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`open`](Self::open).
+    pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
+        Self::start_session(transport, options, StateMachine::connect).await
+    }
+
+    /// Connects, then starts the session with what is left of the timeout.
+    async fn connect_and_start<C: Connect>(
+        connector: &C,
+        options: Options,
+        begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let time = options.limits.open_timeout;
         let start = Instant::now();
         let transport = within(time, "to connect", connector.connect()).await?;
-        let options = options.open_timeout(time - time.min(start.elapsed()));
-        Self::begin(transport, options, Machine::connect).await
+        let remaining = time.saturating_sub(start.elapsed());
+        Self::start_session(transport, options.open_timeout(remaining), begin).await
     }
 
-    /// The same over a connection.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
-    pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
-        Self::begin(transport, options, Machine::connect).await
-    }
-
-    async fn begin<T: Transport + 'static>(
+    async fn start_session<T: Transport + 'static>(
         transport: T,
         options: Options,
-        begin: impl FnOnce(&mut Machine) -> Result<(), Error>,
+        begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let Options { mut config, runspaces, host, host_info, limits } = options;
         if let Some(count) = runspaces {
@@ -149,34 +157,34 @@ impl RunspacePool {
         if !transport.is_confidential() {
             config = config.clear_secrets(false);
         }
-        let mut machine = Machine::new(config);
+        let mut machine = StateMachine::new(config);
         begin(&mut machine)?;
-        let shared = Shared::new(machine, limits, Calls::new(host));
-        tokio::spawn(Driver::new(transport, Arc::clone(&shared)).run());
-        let pool = Self { handle: Arc::new(Handle { shared }) };
-        within(limits.open_timeout, "to open the pool", pool.until_opened()).await?;
+        let shared = SharedSession::new(machine, limits, HostCallQueues::new(host));
+        tokio::spawn(ConnectionTask::new(transport, Arc::clone(&shared)).run());
+        let pool = Self { handle: Arc::new(PoolHandle { shared }) };
+        within(limits.open_timeout, "to open the pool", pool.wait_until_open()).await?;
         Ok(pool)
     }
 
-    async fn until_opened(&self) -> Result<(), Error> {
+    async fn wait_until_open(&self) -> Result<(), Error> {
         self.shared()
-            .wait_until(|state| match state.alive() {
+            .wait_until(|state| match state.check_alive() {
                 Ok(()) => (state.machine.state() == RunspacePoolState::Opened).then_some(Ok(())),
                 Err(error) => Some(Err(error)),
             })
             .await
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
+    pub(super) fn shared(&self) -> &Arc<SharedSession> {
         &self.handle.shared
     }
 
-    /// The identifier of the pool.
+    /// Returns the identifier of the pool.
     pub fn id(&self) -> Uuid {
         self.shared().lock().machine.id()
     }
 
-    /// The state of the pool. It is broken if the connection has ended.
+    /// Returns the state of the pool: `Broken` if the connection has ended unexpectedly.
     pub fn state(&self) -> RunspacePoolState {
         let state = self.shared().lock();
         match &state.ended {
@@ -187,58 +195,58 @@ impl RunspacePool {
         }
     }
 
-    /// What the server has told about itself.
+    /// Returns the server's protocol versions, once received.
     pub fn peer(&self) -> Option<SessionCapability> {
         self.shared().lock().machine.peer().cloned()
     }
 
-    /// What the server's application has told, if it has.
+    /// Returns the application's private data, if the server has sent any.
     pub fn application_private_data(&self) -> Option<ApplicationPrivateData> {
         self.shared().lock().machine.application_private_data().cloned()
     }
 
-    /// What happens in the pool from now on, user events and states.
+    /// Subscribes to user events and state changes of the pool. Earlier events are not delivered.
     pub fn events(&self) -> PoolEvents {
         PoolEvents::new(Arc::clone(self.shared()))
     }
 
-    /// Waits until the session has ended, and tells why.
+    /// Waits until the session has ended and returns the reason.
     pub async fn closed(&self) -> Error {
-        self.shared().wait_until(|state| state.alive().err()).await
+        self.shared().wait_until(|state| state.check_alive().err()).await
     }
 
-    /// The pipelines of this client and their states, in no order.
+    /// Returns the pipelines of this client and their states, in no particular order.
     pub fn pipelines(&self) -> Vec<(Uuid, PipelineState)> {
         self.shared().lock().machine.pipelines().collect()
     }
 
-    /// Creates and starts a pipeline. It waits while too much is to be sent
-    /// ([`Options::max_pending_bytes`]).
+    /// Creates and starts a pipeline. Waits while the send queue is full ([`Options::max_pending_bytes`]).
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]), if there are too many pipelines ([`Error::is_limit`]), if
-    /// the request can't be written or needs a newer server ([`Error::is_unwritable`]), and if the connection ends.
+    /// Fails with [`Error::is_state`] if the pool is not open, with [`Error::is_limit`] if there are too many
+    /// pipelines, with [`Error::is_unwritable`] if the request cannot be encoded or needs a newer server, and if the
+    /// connection ends.
     pub async fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let request = request.into();
-        self.shared().room(None).await;
+        self.shared().wait_for_room(None).await;
         let id = {
             let mut state = self.shared().lock();
-            state.usable("start a pipeline")?;
+            state.check_usable("start a pipeline")?;
             let id = state.machine.invoke(request)?;
-            state.slots.insert(id, Slot::new(PipelineState::Running));
-            state.wake_driver();
+            state.slots.insert(id, PipelineSlot::new(PipelineState::Running));
+            state.wake_task();
             id
         };
         Ok(self.pipeline(id))
     }
 
-    /// The same for a pipeline that gets input by [`Pipeline::send`] until [`Pipeline::end_input`]. Whether there is input
-    /// can't be changed later: the server is told when the pipeline is created.
+    /// Creates and starts a pipeline with input, which [`Pipeline::send`] sends and [`Pipeline::end_input`] ends. The
+    /// server is told at creation whether a pipeline has input; this cannot be changed later.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// Same as [`start`](Self::start).
     ///
     /// # Examples
     ///
@@ -266,20 +274,22 @@ impl RunspacePool {
         self.start(request).await
     }
 
-    /// Takes over a pipeline that runs at the server, such as one of a pool that was connected to.
+    /// Attaches to a pipeline that is running on the server, for example in a pool opened by
+    /// [`connect`](Self::connect).
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open or has a pipeline with this identifier ([`Error::is_state`]), and if there are too
-    /// many pipelines ([`Error::is_limit`]).
+    /// Fails with [`Error::is_state`] if the pool is not open or already has a pipeline with this identifier, and with
+    /// [`Error::is_limit`] if there are too many pipelines.
     pub fn connect_pipeline(&self, id: Uuid) -> Result<Pipeline, Error> {
         let mut state = self.shared().lock();
-        state.usable("connect to a pipeline")?;
+        state.check_usable("connect to a pipeline")?;
         state.machine.connect_pipeline(id)?;
-        let slot = Slot { created: Some(Instant::now()), ..Slot::new(PipelineState::Running) };
+        let slot =
+            PipelineSlot { created: Some(Instant::now()), ..PipelineSlot::new(PipelineState::Running) };
         state.slots.insert(id, slot);
         state.adopted.push(id);
-        state.wake_driver();
+        state.wake_task();
         drop(state);
         Ok(self.pipeline(id))
     }
@@ -288,53 +298,54 @@ impl RunspacePool {
         Pipeline::new(Arc::clone(&self.handle), PipelineHandle::new(Arc::clone(self.shared()), id))
     }
 
-    /// Runs a pipeline without input and collects what it sends.
+    /// Runs a pipeline without input and collects its output.
     ///
-    /// The pipeline may have failed: see [`Output::state`] and [`Output::completed`]. Dropping the future stops it.
+    /// A failed pipeline is not an error: check [`Output::state`] or call [`Output::completed`]. Dropping the future
+    /// stops the pipeline.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start), and if the pipeline sends more than [`Options::max_output_bytes`]
-    /// ([`Error::is_limit`]).
+    /// Same as [`start`](Self::start). Also fails with [`Error::is_limit`] if the output exceeds
+    /// [`Options::max_output_bytes`].
     pub async fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.start(request).await?.output().await
     }
 
-    /// Runs a pipeline with these objects as its input, and collects what it sends meanwhile. What the pipeline does not
-    /// want is not sent: it may end before its input does.
+    /// Runs a pipeline with the given input objects and collects its output at the same time. If the pipeline ends
+    /// early, the remaining input is not sent.
     ///
     /// # Errors
     ///
-    /// As [`invoke`](Self::invoke), and if an object can't be written.
+    /// Same as [`invoke`](Self::invoke). Also fails if an object cannot be encoded.
     pub async fn invoke_with_input<V: Into<Value>>(
         &self,
         request: impl Into<PipelineRequest>,
         input: impl IntoIterator<Item = V>,
     ) -> Result<Output, Error> {
         let mut input = input.into_iter();
-        feeding::invoke(self, request.into(), |_| Poll::Ready(input.next())).await
+        invoke_feeding(self, request.into(), |_| Poll::Ready(input.next())).await
     }
 
-    /// The same with objects as they come.
+    /// Same as [`invoke_with_input`](Self::invoke_with_input), with an asynchronous stream of input objects.
     ///
     /// # Errors
     ///
-    /// As [`invoke_with_input`](Self::invoke_with_input).
+    /// Same as [`invoke_with_input`](Self::invoke_with_input).
     pub async fn invoke_with_stream<S: Stream<Item: Into<Value>>>(
         &self,
         request: impl Into<PipelineRequest>,
         input: S,
     ) -> Result<Output, Error> {
         let mut input = pin!(input);
-        feeding::invoke(self, request.into(), |cx| input.as_mut().poll_next(cx)).await
+        invoke_feeding(self, request.into(), |cx| input.as_mut().poll_next(cx)).await
     }
 
-    /// Runs a pipeline without input and converts each object of its output. With the feature `serde`.
+    /// Runs a pipeline without input and deserializes its output. Requires the feature `serde`.
     ///
     /// # Errors
     ///
-    /// As [`invoke`](Self::invoke), if the pipeline does not complete ([`Error::is_pipeline`]), and if an object is not
-    /// of the shape of `T` ([`Error::is_mismatch`]).
+    /// Same as [`invoke`](Self::invoke). Also fails with [`Error::is_pipeline`] if the pipeline does not complete, and
+    /// with [`Error::is_mismatch`] if an object does not have the shape of `T`.
     #[cfg(feature = "serde")]
     pub async fn invoke_as<T: ::serde::de::DeserializeOwned>(
         &self,
@@ -343,13 +354,13 @@ impl RunspacePool {
         self.invoke(request).await?.completed()?.output_as()
     }
 
-    /// The commands of the server that match.
+    /// Returns the metadata of the server's commands that match the query.
     ///
     /// # Errors
     ///
-    /// As [`invoke`](Self::invoke), if the pipeline does not complete ([`Error::is_pipeline`]), if the server's protocol
-    /// is older than 2.1 ([`Error::is_unwritable`]), and if what it sends describes no commands
-    /// ([`Error::is_mismatch`]).
+    /// Same as [`invoke`](Self::invoke). Also fails with [`Error::is_pipeline`] if the pipeline does not complete, with
+    /// [`Error::is_unwritable`] if the server's protocol is older than 2.1, and with [`Error::is_mismatch`] if the
+    /// response is not command metadata.
     pub async fn get_command_metadata(&self, get: GetCommandMetadata) -> Result<Vec<CommandMetadata>, Error> {
         let output = self.invoke(get).await?.completed()?.output;
         let Some((count, commands)) = output.split_first() else { return Ok(Vec::new()) };
@@ -357,27 +368,60 @@ impl RunspacePool {
         commands.iter().map(CommandMetadata::from_value).collect()
     }
 
-    /// Closes the pool, after its pipelines have been stopped and closed, and ends the connection. What pipelines send
-    /// from now on is dropped. Nothing happens if it is closed.
+    /// Stops and closes the pipelines, closes the pool and ends the connection. Output that arrives after this call is
+    /// dropped. Does nothing if the pool is closed.
     ///
-    /// Each handle may close the pool, and several may wait for it. If the future is dropped the pool is closed all the
-    /// same.
+    /// Any handle can close the pool, and several can wait for it. The pool is closed even if this future is dropped.
     ///
     /// # Errors
     ///
-    /// Fails if the connection has ended otherwise, with its reason; and if the server takes too long
-    /// ([`Options::stop_timeout`], [`Options::close_timeout`]). The pool is gone for this client then too.
+    /// Fails if the connection has ended for another reason, and if the server exceeds [`Options::stop_timeout`] or
+    /// [`Options::close_timeout`]. After an error, too, this client has no pool any more.
     pub async fn close(&self) -> Result<(), Error> {
         {
             let mut state = self.shared().lock();
             state.is_closing = true;
-            state.wake_driver();
+            state.wake_task();
         }
-        let ended = |state: &mut State| {
+        let ended = |state: &mut SessionState| {
             state.ended.as_ref().map(|ended| if ended.is_closed { Ok(()) } else { Err(ended.error()) })
         };
         self.shared().wait_until(ended).await
     }
+}
+
+/// Runs a pipeline, sending the input produced by `next` and collecting the output at the same time.
+async fn invoke_feeding<V: Into<Value>>(
+    pool: &RunspacePool,
+    request: PipelineRequest,
+    next: impl FnMut(&mut Context<'_>) -> Poll<Option<V>>,
+) -> Result<Output, Error> {
+    let pipeline = pool.start_with_input(request).await?;
+    let mut sender = pin!(send_all(pipeline.handle(), next));
+    let mut output = pin!(pipeline.output());
+    let mut is_input_sent = false;
+    poll_fn(|cx| {
+        if !is_input_sent && let Poll::Ready(result) = sender.as_mut().poll(cx) {
+            is_input_sent = true;
+            match result {
+                // The pipeline ended before its input did; its output contains the reason.
+                Err(error) if !error.is_state() && !error.is_closed() => return Poll::Ready(Err(error)),
+                _ => {}
+            }
+        }
+        output.as_mut().poll(cx)
+    })
+    .await
+}
+
+async fn send_all<V: Into<Value>>(
+    pipeline: PipelineHandle,
+    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<V>>,
+) -> Result<(), Error> {
+    while let Some(value) = poll_fn(&mut next).await {
+        pipeline.send(value).await?;
+    }
+    pipeline.end_input().await
 }
 
 impl fmt::Debug for RunspacePool {

@@ -1,4 +1,4 @@
-//! What happens in a pool besides its pipelines.
+//! Events of a pool: user events and state changes.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -8,37 +8,37 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
-use super::shared::Shared;
+use super::shared::SharedSession;
 use crate::message::{RunspacePoolStateInfo, UserEvent};
 
-/// What happens in a pool besides its pipelines.
+/// Event of a pool that does not belong to one of its pipelines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PoolEvent {
-    /// An event of the remote session that a script forwards.
+    /// Event of the remote session, forwarded by a script.
     User(Box<UserEvent>),
-    /// The pool has another state.
+    /// Change of the pool's state.
     State(RunspacePoolStateInfo),
 }
 
-/// The events of a pool from [`RunspacePool::events`](super::RunspacePool::events) on. It ends with the session.
+/// Stream of pool events, created by [`RunspacePool::events`](super::RunspacePool::events). Ends with the session.
 ///
-/// Events that are not taken count in [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes) and stop the
-/// whole pool in the end; drop the stream if they don't matter any more.
+/// Unread events count towards [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes); above that limit
+/// the whole pool stops reading. Drop the stream when its events are no longer needed.
 pub struct PoolEvents {
-    shared: Arc<Shared>,
-    number: u64,
+    shared: Arc<SharedSession>,
+    key: u64,
 }
 
-/// The streams of events that there are.
+/// Queues of all [`PoolEvents`] streams of a pool.
 #[derive(Default)]
 pub(super) struct Subscribers {
-    next: u64,
-    queues: HashMap<u64, Queue>,
+    next_key: u64,
+    queues: HashMap<u64, EventQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
+struct EventQueue {
     events: VecDeque<(PoolEvent, usize)>,
     waker: Option<Waker>,
 }
@@ -54,12 +54,12 @@ impl Subscribers {
         self.queues.len()
     }
 
-    /// Hands an event to all; to how many.
+    /// Queues an event for all subscribers and returns their number.
     pub(super) fn push_event(&mut self, event: Box<UserEvent>, size: usize) -> usize {
         self.push(&PoolEvent::User(event), size)
     }
 
-    /// A pool has few states: they count nothing.
+    /// State changes are few and do not count towards the buffer limit.
     pub(super) fn push_state(&mut self, info: RunspacePoolStateInfo) {
         self.push(&PoolEvent::State(info), 0);
     }
@@ -74,16 +74,16 @@ impl Subscribers {
 }
 
 impl PoolEvents {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<SharedSession>) -> Self {
         let mut state = shared.lock();
-        let number = state.subscribers.next;
-        state.subscribers.next += 1;
-        state.subscribers.queues.insert(number, Queue::default());
+        let key = state.subscribers.next_key;
+        state.subscribers.next_key += 1;
+        state.subscribers.queues.insert(key, EventQueue::default());
         drop(state);
-        Self { shared, number }
+        Self { shared, key }
     }
 
-    /// The next event, `None` after the end of the session.
+    /// Returns the next event, or `None` after the end of the session.
     pub async fn next(&mut self) -> Option<PoolEvent> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
@@ -95,9 +95,9 @@ impl Stream for PoolEvents {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PoolEvent>> {
         let mut state = self.shared.lock();
         let has_ended = state.ended.is_some();
-        let Some(queue) = state.subscribers.queues.get_mut(&self.number) else { return Poll::Ready(None) };
+        let Some(queue) = state.subscribers.queues.get_mut(&self.key) else { return Poll::Ready(None) };
         if let Some((event, size)) = queue.events.pop_front() {
-            state.release(size);
+            state.remove_buffered(size);
             return Poll::Ready(Some(event));
         }
         if has_ended {
@@ -111,8 +111,8 @@ impl Stream for PoolEvents {
 impl Drop for PoolEvents {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if let Some(queue) = state.subscribers.queues.remove(&self.number) {
-            state.release(queue.events.iter().map(|(_, size)| size).sum());
+        if let Some(queue) = state.subscribers.queues.remove(&self.key) {
+            state.remove_buffered(queue.events.iter().map(|(_, size)| size).sum());
         }
     }
 }

@@ -1,157 +1,168 @@
-//! What a pool is asked for besides pipelines.
+//! Pool requests that are not about pipelines: runspaces, session key, disconnect.
 
 use tokio::sync::oneshot;
 
 use super::RunspacePool;
-use super::shared::{Detour, State, within};
-use crate::client::RunspacePool as Machine;
+use super::shared::{ConnectionChange, SessionState, within};
+use crate::client::RunspacePool as StateMachine;
 use crate::error::{Error, Kind};
 use crate::message::{Availability, RunspacePoolState};
 use crate::value::Value;
 
 impl RunspacePool {
-    /// The least number of runspaces.
+    /// Returns the minimum number of runspaces.
     pub fn min_runspaces(&self) -> i32 {
         self.shared().lock().machine.min_runspaces()
     }
 
-    /// The largest number of runspaces.
+    /// Returns the maximum number of runspaces.
     pub fn max_runspaces(&self) -> i32 {
         self.shared().lock().machine.max_runspaces()
     }
 
-    /// Changes the least number of runspaces. Whether the server agrees.
+    /// Sets the minimum number of runspaces. Returns whether the server accepted it.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open, and for a number below 1 or above the largest ([`Error::is_state`]); and if the
+    /// Fails with [`Error::is_state`] if the pool is not open or the number is below 1 or above the maximum, and if the
     /// connection ends.
     pub async fn set_min_runspaces(&self, count: i32) -> Result<bool, Error> {
-        let answer = self.ask(|machine| machine.set_min_runspaces(count)).await?;
-        Ok(answer.is_none_or(|answer| answer == Availability::Accepted(true)))
+        let response = self.send_request(|machine| machine.set_min_runspaces(count)).await?;
+        Ok(response.is_none_or(|response| response == Availability::Accepted(true)))
     }
 
-    /// Changes the largest number of runspaces. Whether the server agrees.
+    /// Sets the maximum number of runspaces. Returns whether the server accepted it.
     ///
     /// # Errors
     ///
-    /// As [`set_min_runspaces`](Self::set_min_runspaces), for a number below the least one.
+    /// Same as [`set_min_runspaces`](Self::set_min_runspaces), for a number below the minimum.
     pub async fn set_max_runspaces(&self, count: i32) -> Result<bool, Error> {
-        let answer = self.ask(|machine| machine.set_max_runspaces(count)).await?;
-        Ok(answer.is_none_or(|answer| answer == Availability::Accepted(true)))
+        let response = self.send_request(|machine| machine.set_max_runspaces(count)).await?;
+        Ok(response.is_none_or(|response| response == Availability::Accepted(true)))
     }
 
-    /// How many runspaces are free.
+    /// Asks the server for the number of available runspaces.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]) and if the connection ends.
+    /// Fails with [`Error::is_state`] if the pool is not open, and if the connection ends.
     pub async fn get_available_runspaces(&self) -> Result<i64, Error> {
-        match self.ask(|machine| machine.get_available_runspaces().map(Some)).await? {
+        match self.send_request(|machine| machine.get_available_runspaces().map(Some)).await? {
             Some(Availability::Count(count)) => Ok(count),
-            _ => Err(crate::link::violation("an answer of another kind than its question")),
+            _ => Err(crate::link::protocol_violation("a response of the wrong type")),
         }
     }
 
-    /// Resets the variables of the runspace. Whether the server has done it.
+    /// Resets the variables of the runspace. Returns whether the server did it.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open or the server's protocol older than 2.3 ([`Error::is_state`]), and if the
+    /// Fails with [`Error::is_state`] if the pool is not open or the server's protocol is older than 2.3, and if the
     /// connection ends.
     pub async fn reset_runspace_state(&self) -> Result<bool, Error> {
-        let answer = self.ask(|machine| machine.reset_runspace_state().map(Some)).await?;
-        Ok(answer == Some(Availability::Accepted(true)))
+        let response = self.send_request(|machine| machine.reset_runspace_state().map(Some)).await?;
+        Ok(response == Some(Availability::Accepted(true)))
     }
 
-    /// Sends a request and waits for its answer, `None` if there is nothing to ask.
-    async fn ask(
+    /// Sends a request and waits for its response. Returns `None` if no request was necessary.
+    async fn send_request(
         &self,
-        request: impl FnOnce(&mut Machine) -> Result<Option<i64>, Error>,
+        request: impl FnOnce(&mut StateMachine) -> Result<Option<i64>, Error>,
     ) -> Result<Option<Availability>, Error> {
-        let answer = {
+        let response = {
             let mut state = self.shared().lock();
-            state.usable("ask for something")?;
+            state.check_usable("send a request")?;
             let Some(call_id) = request(&mut state.machine)? else { return Ok(None) };
-            let (sender, answer) = oneshot::channel();
-            state.answers.insert(call_id, sender);
-            state.wake_driver();
-            answer
+            let (sender, response) = oneshot::channel();
+            state.responses.insert(call_id, sender);
+            state.wake_task();
+            response
         };
-        match answer.await {
-            Ok(answer) => Ok(Some(answer)),
+        match response.await {
+            Ok(response) => Ok(Some(response)),
             Err(_) => Err(self.closed().await),
         }
     }
 
-    /// Exchanges the session key, which else happens when the first secure string is sent or received.
+    /// Exchanges the session key. Otherwise that happens when the first secure string is sent or received.
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]), without the feature `crypto` ([`Error::is_no_key`]), and if
-    /// the connection ends.
+    /// Fails with [`Error::is_state`] if the pool is not open, with [`Error::is_no_key`] without the feature `crypto`,
+    /// and if the connection ends.
     pub async fn exchange_key(&self) -> Result<(), Error> {
         {
             let mut state = self.shared().lock();
-            state.usable("exchange the key")?;
+            state.check_usable("exchange the key")?;
             state.machine.exchange_key()?;
-            state.wake_driver();
+            state.wake_task();
         }
-        let exchanged = |state: &mut State| match state.alive() {
+        let exchanged = |state: &mut SessionState| match state.check_alive() {
             Ok(()) => state.machine.has_key().then_some(Ok(())),
             Err(error) => Some(Err(error)),
         };
         self.shared().wait_until(exchanged).await
     }
 
-    /// Decrypts the secure strings of a value that came before the key did; later ones are decrypted already. The first
-    /// of them starts the exchange of the key, which this waits for.
+    /// Decrypts the secure strings of a value that was received before the session key. Later values are decrypted on
+    /// arrival. The first such string starts the key exchange; this method waits for it.
     ///
     /// # Errors
     ///
-    /// As [`exchange_key`](Self::exchange_key), and if a string is not encrypted with the key ([`Error::is_crypto`]).
+    /// Same as [`exchange_key`](Self::exchange_key). Also fails with [`Error::is_crypto`] if a string is not encrypted
+    /// with the session key.
     pub async fn decrypt(&self, value: &Value) -> Result<(), Error> {
         self.exchange_key().await?;
         self.shared().lock().machine.decrypt(value)
     }
 
-    /// Leaves the pool: the server goes on with it and its pipelines without a client.
+    /// Disconnects from the pool. The pool and its pipelines continue to run on the server.
     ///
     /// # Errors
     ///
-    /// Fails if the transport has no means for that ([`Error::is_unsupported`]), if the pool is not open
-    /// ([`Error::is_state`]), and if the connection ends.
+    /// Fails with [`Error::is_unsupported`] if the transport cannot disconnect, with [`Error::is_state`] if the pool is
+    /// not open, and if the connection ends.
     pub async fn disconnect(&self) -> Result<(), Error> {
-        self.detour(Detour::Disconnect, RunspacePoolState::Opened).await
+        self.change_connection(ConnectionChange::Disconnect, RunspacePoolState::Opened).await
     }
 
-    /// Takes the pool up again after [`disconnect`](Self::disconnect); pipelines go on where they were.
+    /// Reconnects after [`disconnect`](Self::disconnect). Pipelines continue where they were.
     ///
     /// # Errors
     ///
-    /// As [`disconnect`](Self::disconnect), if the pool is not disconnected.
+    /// Fails with [`Error::is_state`] if the pool is not disconnected, with [`Error::is_timeout`] after
+    /// [`Options::open_timeout`](super::Options::open_timeout), and otherwise like [`disconnect`](Self::disconnect).
     pub async fn reconnect(&self) -> Result<(), Error> {
         let time = self.shared().limits.open_timeout;
-        within(time, "to connect", self.detour(Detour::Reconnect, RunspacePoolState::Disconnected)).await
+        within(
+            time,
+            "to connect",
+            self.change_connection(ConnectionChange::Reconnect, RunspacePoolState::Disconnected),
+        )
+        .await
     }
 
-    async fn detour(&self, detour: Detour, from: RunspacePoolState) -> Result<(), Error> {
-        let action = match detour {
-            Detour::Disconnect => "disconnect",
-            Detour::Reconnect => "reconnect",
+    async fn change_connection(
+        &self,
+        change: ConnectionChange,
+        from: RunspacePoolState,
+    ) -> Result<(), Error> {
+        let action = match change {
+            ConnectionChange::Disconnect => "disconnect",
+            ConnectionChange::Reconnect => "reconnect",
         };
         let done = {
             let mut state = self.shared().lock();
-            state.usable(action)?;
-            if state.detour.is_some() {
-                return Err(Error::with(Kind::State, "can't connect and disconnect at once"));
+            state.check_usable(action)?;
+            if state.connection_change.is_some() {
+                return Err(Error::with(Kind::State, "another disconnect or reconnect is in progress"));
             }
             if state.machine.state() != from {
-                return Err(crate::link::not_now(action, "pool", state.machine.state()));
+                return Err(crate::link::invalid_state(action, "pool", state.machine.state()));
             }
             let (sender, done) = oneshot::channel();
-            state.detour = Some((detour, sender));
-            state.wake_driver();
+            state.connection_change = Some((change, sender));
+            state.wake_task();
             done
         };
         match done.await {

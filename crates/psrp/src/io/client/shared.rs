@@ -1,4 +1,4 @@
-//! What the handles of a session share with its driver.
+//! Session state shared by the handles and the connection task, and its lock.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
@@ -11,93 +11,93 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::hosting::Calls;
-use super::options::Limits;
+use super::host_calls::HostCallQueues;
+use super::options::SessionLimits;
 use super::pool_events::Subscribers;
-use super::slot::{Signal, Slot};
+use super::slot::{PipelineSlot, StopState};
 use crate::client::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::message::{Availability, PipelineState, RunspacePoolState};
 
-/// How many times as much may be buffered while somebody waits for a pipeline to stop.
-const WHILE_STOPPING: usize = 8;
+/// Factor on `max_buffered_bytes` while a caller waits for a pipeline to stop.
+const STOPPING_BUFFER_FACTOR: usize = 8;
 
-/// The state of a session behind its lock, which nobody holds while waiting.
-pub(super) struct Shared {
-    state: Mutex<State>,
-    /// Something happened that [`Shared::wait_until`] may wait for.
+/// Session state and its lock, which is never held across an await.
+pub(super) struct SharedSession {
+    state: Mutex<SessionState>,
+    /// Notified of every change that [`SharedSession::wait_until`] may wait for.
     changed: Notify,
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
 }
 
-pub(super) struct State {
+pub(super) struct SessionState {
     pub(super) machine: RunspacePool,
-    pub(super) limits: Limits,
-    /// The driver, while it waits.
-    driver: Option<Waker>,
-    pub(super) slots: HashMap<Uuid, Slot>,
-    pub(super) answers: HashMap<i64, oneshot::Sender<Availability>>,
+    pub(super) limits: SessionLimits,
+    /// Waker of the connection task.
+    task_waker: Option<Waker>,
+    pub(super) slots: HashMap<Uuid, PipelineSlot>,
+    pub(super) responses: HashMap<i64, oneshot::Sender<Availability>>,
     pub(super) subscribers: Subscribers,
-    pub(super) calls: Calls,
-    /// Bytes of events that wait to be taken.
+    pub(super) calls: HostCallQueues,
+    /// Bytes of unread events.
     buffered: usize,
-    /// Whether reading waits until less is buffered.
-    is_paused: bool,
-    /// How many wait for a pipeline to stop, which may need that more is read.
+    /// True while reading is paused because of `max_buffered_bytes`.
+    is_read_paused: bool,
+    /// Number of callers that wait for a pipeline to stop.
     pub(super) stopping: usize,
-    /// When the [`Signal`] of a pipeline is due. Those that it does not have any more do nothing.
+    /// Deadlines of [`StopState`]s. An entry whose deadline is no longer the pipeline's is ignored.
     timers: BTreeSet<(Instant, Uuid)>,
     pub(super) is_closing: bool,
-    /// Pipelines that the transport is to be told of.
+    /// Pipelines of a connected pool that the transport has not been told about.
     pub(super) adopted: Vec<Uuid>,
-    /// What the transport is to do besides sending.
-    pub(super) detour: Option<(Detour, oneshot::Sender<Result<(), Error>>)>,
-    /// Whether somebody is to be told by [`Shared::changed`].
-    pub(super) has_changed: bool,
+    /// Pending disconnect or reconnect, and the sender of its result.
+    pub(super) connection_change: Option<(ConnectionChange, oneshot::Sender<Result<(), Error>>)>,
+    /// True if [`SharedSession::changed`] has to be notified.
+    pub(super) needs_notify: bool,
     is_waiting_for_room: bool,
-    /// The reason of the server's last change of the pool's state.
+    /// Reason of the last pool state sent by the server.
     pub(super) reason: Option<Box<str>>,
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Option<SessionOutcome>,
 }
 
-/// What a transport does instead of carrying packets.
+/// Request to the transport besides sending packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detour {
+pub(super) enum ConnectionChange {
     Disconnect,
     Reconnect,
 }
 
-/// How a session has ended.
-pub(super) struct Ended {
-    /// Whether it was closed as it should.
+/// Result of a session.
+pub(super) struct SessionOutcome {
+    /// True if the pool was closed in order.
     pub(super) is_closed: bool,
     error: Error,
 }
 
-impl Ended {
+impl SessionOutcome {
     pub(super) fn error(&self) -> Error {
         self.error.duplicate()
     }
 }
 
-impl Shared {
-    pub(super) fn new(machine: RunspacePool, limits: Limits, calls: Calls) -> Arc<Self> {
-        let state = State {
+impl SharedSession {
+    pub(super) fn new(machine: RunspacePool, limits: SessionLimits, calls: HostCallQueues) -> Arc<Self> {
+        let state = SessionState {
             machine,
             limits,
-            driver: None,
+            task_waker: None,
             slots: HashMap::new(),
-            answers: HashMap::new(),
+            responses: HashMap::new(),
             subscribers: Subscribers::default(),
             calls,
             buffered: 0,
-            is_paused: false,
+            is_read_paused: false,
             stopping: 0,
             timers: BTreeSet::new(),
             is_closing: false,
             adopted: Vec::new(),
-            detour: None,
-            has_changed: false,
+            connection_change: None,
+            needs_notify: false,
             is_waiting_for_room: false,
             reason: None,
             ended: None,
@@ -105,26 +105,26 @@ impl Shared {
         Arc::new(Self { state: Mutex::new(state), changed: Notify::new(), limits })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic of a caller's code can't happen while it is held.
+    pub(super) fn lock(&self) -> MutexGuard<'_, SessionState> {
+        // No caller's code runs, and can panic, while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells those who wait if there is something to tell.
-    pub(super) fn tell(&self, mut state: MutexGuard<'_, State>) {
-        let has_room = state.is_waiting_for_room && state.has_room();
-        if has_room {
+    /// Notifies waiting tasks if the state has changed.
+    pub(super) fn notify_waiters(&self, mut state: MutexGuard<'_, SessionState>) {
+        let has_send_room = state.is_waiting_for_room && state.has_send_room();
+        if has_send_room {
             state.is_waiting_for_room = false;
         }
-        if std::mem::take(&mut state.has_changed) || has_room {
+        if std::mem::take(&mut state.needs_notify) || has_send_room {
             drop(state);
             self.changed.notify_waiters();
         }
     }
 
-    /// Waits until `check` finds what it looks for.
-    pub(super) async fn wait_until<T>(&self, mut check: impl FnMut(&mut State) -> Option<T>) -> T {
-        // Those who ask for room mostly find it.
+    /// Waits until `check` returns `Some`.
+    pub(super) async fn wait_until<T>(&self, mut check: impl FnMut(&mut SessionState) -> Option<T>) -> T {
+        // Usually there is nothing to wait for: avoid registering with `changed`.
         if let Some(found) = check(&mut self.lock()) {
             return found;
         }
@@ -138,18 +138,18 @@ impl Shared {
         }
     }
 
-    /// Waits until not too much is to be sent any more, or the session or pipeline has ended.
-    pub(super) async fn room(&self, pipeline: Option<Uuid>) {
+    /// Waits until the send queue is below its limit, or the session or pipeline has ended.
+    pub(super) async fn wait_for_room(&self, pipeline: Option<Uuid>) {
         self.wait_until(|state| {
-            let is_over = |id| state.slots.get(&id).is_none_or(|slot: &Slot| slot.is_over);
-            let found = state.ended.is_some() || state.has_room() || pipeline.is_some_and(is_over);
+            let is_over = |id| state.slots.get(&id).is_none_or(|slot: &PipelineSlot| slot.is_over);
+            let found = state.ended.is_some() || state.has_send_room() || pipeline.is_some_and(is_over);
             state.is_waiting_for_room |= !found;
             found.then_some(())
         })
         .await;
     }
 
-    /// Ends the session; those who wait for something learn of it.
+    /// Ends the session and wakes all waiting tasks.
     pub(super) fn end(&self, result: Result<(), Error>) {
         let mut state = self.lock();
         if state.ended.is_some() {
@@ -157,12 +157,12 @@ impl Shared {
         }
         let (is_closed, error) = match result {
             Ok(()) => (true, Error::with(Kind::Closed, "the pool was closed")),
-            Err(error) => (false, closed_by(error)),
+            Err(error) => (false, to_closed_error(error)),
         };
-        state.ended = Some(Ended { is_closed, error });
-        state.driver = None;
-        state.answers.clear();
-        state.detour = None;
+        state.ended = Some(SessionOutcome { is_closed, error });
+        state.task_waker = None;
+        state.responses.clear();
+        state.connection_change = None;
         state.calls.clear();
         state.subscribers.end();
         let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| slot.waker.take()).collect();
@@ -172,12 +172,12 @@ impl Shared {
     }
 }
 
-/// The error of everything that waits for a connection that has failed.
-fn closed_by(error: Error) -> Error {
+/// Converts the error that ended a connection to [`Kind::Closed`].
+fn to_closed_error(error: Error) -> Error {
     if error.is_closed() { error } else { Error::with(Kind::Closed, error.to_string()).caused_by(error) }
 }
 
-/// Fails with [`Error::is_timeout`] if something takes too long.
+/// Fails with [`Error::is_timeout`] if `future` takes longer than `time`.
 pub(super) async fn within<T>(
     time: Duration,
     what: &'static str,
@@ -189,78 +189,76 @@ pub(super) async fn within<T>(
     }
 }
 
-impl State {
+impl SessionState {
     /// Fails if the session has ended.
-    pub(super) fn alive(&self) -> Result<(), Error> {
+    pub(super) fn check_alive(&self) -> Result<(), Error> {
         self.ended.as_ref().map_or(Ok(()), |ended| Err(ended.error()))
     }
 
     /// Fails if the session has ended or is being closed.
-    pub(super) fn usable(&self, action: &str) -> Result<(), Error> {
-        self.alive()?;
+    pub(super) fn check_usable(&self, action: &str) -> Result<(), Error> {
+        self.check_alive()?;
         if self.is_closing {
-            return Err(crate::link::not_now(action, "pool", RunspacePoolState::Closing));
+            return Err(crate::link::invalid_state(action, "pool", RunspacePoolState::Closing));
         }
         Ok(())
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_send_room(&self) -> bool {
         self.machine.pending_bytes() <= self.limits.max_pending_bytes
     }
 
-    pub(super) fn wake_driver(&mut self) {
-        if let Some(waker) = self.driver.take() {
+    pub(super) fn wake_task(&mut self) {
+        if let Some(waker) = self.task_waker.take() {
             waker.wake();
         }
     }
 
-    /// Remembers whom to wake, and tells what the transport is to do besides sending.
-    pub(super) fn begin_turn(&mut self, waker: &Waker) -> Option<Detour> {
-        if !self.driver.as_ref().is_some_and(|own| own.will_wake(waker)) {
-            self.driver = Some(waker.clone());
+    /// Registers the waker of the connection task. Returns the pending connection change.
+    pub(super) fn register_waker(&mut self, waker: &Waker) -> Option<ConnectionChange> {
+        if !self.task_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
+            self.task_waker = Some(waker.clone());
         }
-        self.detour.as_ref().map(|(detour, _)| *detour)
+        self.connection_change.as_ref().map(|(change, _)| *change)
     }
 
-    /// Counts an event that waits to be taken.
-    pub(super) fn keep(&mut self, size: usize) {
+    pub(super) fn add_buffered(&mut self, size: usize) {
         self.buffered += size;
     }
 
-    /// Counts an event that was taken or dropped.
-    pub(super) fn release(&mut self, size: usize) {
+    pub(super) fn remove_buffered(&mut self, size: usize) {
         self.buffered -= size;
-        if self.is_paused && self.buffered <= self.limits.max_buffered_bytes / 2 {
-            self.is_paused = false;
-            self.wake_driver();
+        if self.is_read_paused && self.buffered <= self.limits.max_buffered_bytes / 2 {
+            self.is_read_paused = false;
+            self.wake_task();
         }
     }
 
-    /// Whether more may be read. While somebody waits for a pipeline to stop more may be buffered, because the answer comes
-    /// behind the output that the server has queued. Not before the stop is sent: a fast server would fill that room as
-    /// well. When the pool closes, output is dropped anyway.
+    /// Returns whether the session may read. While a caller waits for a stop, the limit is higher, because the server's
+    /// acknowledgement is behind the output that it has queued. The higher limit does not apply while the stop signal is
+    /// delayed: a fast server would use it up. While the pool closes there is no limit, because output is dropped.
     pub(super) fn may_read(&mut self) -> bool {
         if matches!(self.machine.state(), RunspacePoolState::Closed | RunspacePoolState::Broken) {
             return false;
         }
         let max = self.limits.max_buffered_bytes;
-        self.is_paused = self.is_paused || self.buffered > max;
-        !self.is_paused
+        self.is_read_paused = self.is_read_paused || self.buffered > max;
+        !self.is_read_paused
             || self.is_closing
-            || (self.buffered <= max.saturating_mul(WHILE_STOPPING) && self.awaits_stop())
+            || (self.buffered <= max.saturating_mul(STOPPING_BUFFER_FACTOR) && self.awaits_stop())
     }
 
-    /// Whether a caller waits for a pipeline to stop, and the next step of that is an answer of the server.
+    /// Returns whether a caller waits for a stop whose next step is up to the server.
     fn awaits_stop(&self) -> bool {
-        self.stopping > 0 && self.slots.values().any(|slot| slot.signal.awaits_server())
+        self.stopping > 0 && self.slots.values().any(|slot| slot.stop_state.awaits_server())
     }
 
-    /// Stops and closes a pipeline that nobody needs any more, as far as that is possible now.
-    pub(super) fn settle(&mut self, id: Uuid) {
+    /// Stops, or closes once stopped, a pipeline that has ended or that no handle needs.
+    pub(super) fn close_if_unneeded(&mut self, id: Uuid) {
         let is_closing = self.is_closing;
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        let is_done = slot.is_over || slot.last.is_some();
-        if slot.is_closing || slot.is_gone || !(is_done || slot.is_dropped || is_closing) {
+        let is_done = slot.is_over || slot.last_event.is_some();
+        if slot.is_closing || slot.is_closed || !(is_done || slot.is_dropped || is_closing) {
             return;
         }
         let Ok(mut pipeline) = self.machine.pipeline(id) else { return };
@@ -268,47 +266,48 @@ impl State {
             PipelineState::Running => {
                 self.stop(id);
             }
-            // The server is to close what it has stopped.
-            _ if matches!(slot.signal, Signal::Sent(_)) => return,
+            // The stop was sent: close after its acknowledgement.
+            _ if matches!(slot.stop_state, StopState::Sent(_)) => return,
             _ => slot.is_closing = pipeline.close().is_ok(),
         }
-        self.wake_driver();
+        self.wake_task();
     }
 
-    /// Does that for all pipelines.
-    pub(super) fn settle_all(&mut self) {
+    pub(super) fn close_unneeded(&mut self) {
         let all: Vec<_> = self.slots.keys().copied().collect();
-        all.into_iter().for_each(|id| self.settle(id));
+        all.into_iter().for_each(|id| self.close_if_unneeded(id));
     }
 
-    /// Stops a pipeline that runs. The signal follows [`Limits::stop_delay`] after the acknowledged creation: PowerShell
-    /// can't stop a script any more that was stopped while it was being started.
+    /// Requests the stop of a running pipeline. The signal is delayed until [`SessionLimits::stop_delay`] after the
+    /// acknowledged creation, because PowerShell cannot stop a script that was signalled while it was starting.
     pub(super) fn stop(&mut self, id: Uuid) {
-        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::None) else { return };
-        slot.signal = Signal::Wanted;
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.stop_state == StopState::NotRequested)
+        else {
+            return;
+        };
+        slot.stop_state = StopState::AwaitingCreation;
         if let Some(created) = slot.created {
-            self.set_timer(id, created + self.limits.stop_delay, Signal::Delayed);
+            self.set_timer(id, created + self.limits.stop_delay, StopState::Scheduled);
         }
     }
 
-    /// Remembers when the creation of a pipeline was acknowledged.
-    pub(super) fn created(&mut self, id: Uuid) {
+    pub(super) fn record_creation(&mut self, id: Uuid) {
         let now = Instant::now();
         let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.created.is_none()) else { return };
         slot.created = Some(now);
-        if slot.signal == Signal::Wanted {
-            self.set_timer(id, now + self.limits.stop_delay, Signal::Delayed);
+        if slot.stop_state == StopState::AwaitingCreation {
+            self.set_timer(id, now + self.limits.stop_delay, StopState::Scheduled);
         }
     }
 
-    pub(super) fn set_timer(&mut self, id: Uuid, deadline: Instant, signal: fn(Instant) -> Signal) {
+    pub(super) fn set_timer(&mut self, id: Uuid, deadline: Instant, stop_state: fn(Instant) -> StopState) {
         if let Some(slot) = self.slots.get_mut(&id) {
-            slot.signal = signal(deadline);
+            slot.stop_state = stop_state(deadline);
             self.timers.insert((deadline, id));
         }
     }
 
-    /// Does what is due, and tells when to look again.
+    /// Handles expired timers and returns the next deadline.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
         let now = Instant::now();
         while let Some(&(deadline, id)) = self.timers.first() {
@@ -318,31 +317,31 @@ impl State {
             self.timers.pop_first();
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             let Ok(mut pipeline) = self.machine.pipeline(id) else { continue };
-            match slot.signal {
-                Signal::Delayed(own) if own == deadline => {
-                    slot.signal = Signal::None;
+            match slot.stop_state {
+                StopState::Scheduled(time) if time == deadline => {
+                    slot.stop_state = StopState::NotRequested;
                     if pipeline.state() == PipelineState::Running && pipeline.stop().is_ok() {
-                        self.set_timer(id, now + self.limits.stop_timeout, Signal::Sent);
-                        self.wake_driver();
+                        self.set_timer(id, now + self.limits.stop_timeout, StopState::Sent);
+                        self.wake_task();
                     }
                 }
-                Signal::Sent(own) if own == deadline => slot.signal = Signal::Done,
-                Signal::Acknowledged(own) if own == deadline => {
-                    slot.signal = Signal::Done;
-                    // It fails if there was a state.
+                StopState::Sent(time) if time == deadline => slot.stop_state = StopState::Done,
+                StopState::Acknowledged(time) if time == deadline => {
+                    slot.stop_state = StopState::Done;
+                    // Fails if the server has sent a state, which then stands.
                     let _ = pipeline.end_without_state();
-                    self.take_events(false);
+                    self.dispatch_events(false);
                 }
                 _ => continue,
             }
-            self.settle(id);
+            self.close_if_unneeded(id);
         }
         None
     }
 
-    /// Forgets a pipeline that neither a handle nor the server knows any more.
+    /// Removes a pipeline that has no handle and that the server has closed.
     pub(super) fn remove_if_done(&mut self, id: Uuid) {
-        if self.slots.get(&id).is_some_and(|slot| slot.is_dropped && slot.is_gone) {
+        if self.slots.get(&id).is_some_and(|slot| slot.is_dropped && slot.is_closed) {
             self.slots.remove(&id);
         }
     }

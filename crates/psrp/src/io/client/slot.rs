@@ -1,4 +1,4 @@
-//! What a session keeps of one of its pipelines.
+//! Per-pipeline state of a session.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -8,77 +8,77 @@ use tokio::time::Instant;
 use crate::client::PipelineEvent;
 use crate::message::PipelineState;
 
-pub(super) struct Slot {
-    /// Events that wait to be taken, and what they count.
+pub(super) struct PipelineSlot {
+    /// Unread events and their sizes.
     pub(super) events: VecDeque<(PipelineEvent, usize)>,
-    /// Events that came, those that were taken, and how many were when the reader last asked for more.
-    pub(super) pushed: u64,
-    pub(super) taken: u64,
-    pub(super) settled: u64,
-    /// Who waits for an event.
+    /// Number of events received, read, and read when the reader last polled for another one.
+    pub(super) received: u64,
+    pub(super) read: u64,
+    pub(super) processed: u64,
+    /// Waker of the reader.
     pub(super) waker: Option<Waker>,
-    /// The state that the last event was about.
+    /// State reported by the last delivered event.
     pub(super) state: PipelineState,
-    pub(super) signal: Signal,
-    /// When its creation was acknowledged.
+    pub(super) stop_state: StopState,
+    /// Time of the acknowledged creation.
     pub(super) created: Option<Instant>,
-    /// The last event, while the host is still busy with calls that came before.
-    pub(super) last: Option<(PipelineEvent, usize)>,
-    /// Whether the last event was handed out.
+    /// Last event, withheld until the preceding host calls have completed.
+    pub(super) last_event: Option<(PipelineEvent, usize)>,
+    /// The last event was delivered.
     pub(super) is_over: bool,
-    /// Whether there is no handle any more.
+    /// The [`Pipeline`](super::Pipeline) was dropped.
     pub(super) is_dropped: bool,
-    /// Whether the server was asked to close it.
+    /// The server was asked to close the pipeline.
     pub(super) is_closing: bool,
-    /// Whether the server has closed it.
-    pub(super) is_gone: bool,
+    /// The server has closed the pipeline.
+    pub(super) is_closed: bool,
 }
 
-/// How far the stop of a pipeline is.
+/// Progress of stopping a pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(super) enum StopState {
     #[default]
-    None,
-    /// To be sent when the creation is acknowledged.
-    Wanted,
-    /// To be sent then.
-    Delayed(Instant),
-    /// It is to be acknowledged until then.
+    NotRequested,
+    /// Requested; the signal is sent after the acknowledged creation.
+    AwaitingCreation,
+    /// The signal is sent at this time.
+    Scheduled(Instant),
+    /// The signal was sent; deadline of the acknowledgement.
     Sent(Instant),
-    /// Acknowledged; without a state until then the pipeline is stopped.
+    /// Acknowledged. If no state arrives by this time, the pipeline counts as stopped.
     Acknowledged(Instant),
-    /// Nothing is expected any more.
+    /// Stopped or timed out; nothing more is expected.
     Done,
 }
 
-impl Signal {
-    /// Whether the next step is up to the server.
+impl StopState {
+    /// Returns whether the next step is up to the server.
     pub(super) fn awaits_server(self) -> bool {
-        matches!(self, Self::Wanted | Self::Sent(_) | Self::Acknowledged(_))
+        matches!(self, Self::AwaitingCreation | Self::Sent(_) | Self::Acknowledged(_))
     }
 }
 
-impl Slot {
+impl PipelineSlot {
     pub(super) fn new(state: PipelineState) -> Self {
         Self {
             events: VecDeque::new(),
-            pushed: 0,
-            taken: 0,
-            settled: 0,
+            received: 0,
+            read: 0,
+            processed: 0,
             waker: None,
             state,
-            signal: Signal::None,
+            stop_state: StopState::NotRequested,
             created: None,
-            last: None,
+            last_event: None,
             is_over: false,
             is_dropped: false,
             is_closing: false,
-            is_gone: false,
+            is_closed: false,
         }
     }
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
-        self.pushed += 1;
+        self.received += 1;
         self.events.push_back((event, size));
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -86,7 +86,7 @@ impl Slot {
     }
 }
 
-/// Whether nothing comes after this state.
+/// Returns whether a state is final.
 pub(super) fn is_terminal(state: PipelineState) -> bool {
     matches!(state, PipelineState::Completed | PipelineState::Failed | PipelineState::Stopped)
 }

@@ -1,4 +1,4 @@
-//! Servers that are child processes.
+//! Connector for servers that are child processes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -14,18 +14,18 @@ use tokio::io::AsyncWrite;
 use tokio::process::{self, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
 
-use super::stderr::{Listener, Stderr};
+use super::stderr::{StderrListener, StderrReader};
 use crate::error::{Error, Kind};
 use crate::io::{Connect, Lines, Transport};
 use crate::outofproc::{Packet, ReaderOptions, Role};
 
-/// How long a process that has closed its output may take to end and tell why.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// After the process has closed its output, how long to wait for its exit status and standard error.
+const EXIT_REPORT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Starts a server as a child process and talks to it by its standard input and output, as `pwsh -s` does it.
+/// Starts a server as a child process and exchanges packets over its standard input and output, like `pwsh -s`.
 ///
-/// The process ends with the connection: it is given some time to do so by itself, then it is killed. Its error output
-/// is read; the end of it is part of the error if the process ends early.
+/// The process ends with the connection. On close it has [`exit_timeout`](Self::exit_timeout) to exit, then it is
+/// killed. If it exits early, the error contains the end of its standard error.
 ///
 /// ```
 /// use psrp::io::Child;
@@ -38,30 +38,30 @@ pub struct Child {
     program: OsString,
     args: Vec<OsString>,
     env: Vec<(OsString, Option<OsString>)>,
-    keeps_env: bool,
+    inherits_env: bool,
     directory: Option<PathBuf>,
-    own_group: bool,
-    listener: Option<Listener>,
+    new_group: bool,
+    listener: Option<StderrListener>,
     exit_timeout: Duration,
-    reading: ReaderOptions,
+    reader_options: ReaderOptions,
 }
 
 impl Child {
     /// Default of [`exit_timeout`](Self::exit_timeout): 5 seconds.
     pub const DEFAULT_EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// A program without arguments.
+    /// Creates a connector for a program without arguments.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
             env: Vec::new(),
-            keeps_env: true,
+            inherits_env: true,
             directory: None,
-            own_group: false,
+            new_group: false,
             listener: None,
             exit_timeout: Self::DEFAULT_EXIT_TIMEOUT,
-            reading: ReaderOptions::new(),
+            reader_options: ReaderOptions::new(),
         }
     }
 
@@ -78,53 +78,53 @@ impl Child {
         args.into_iter().fold(self, Self::arg)
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    /// Removes a variable of the environment.
+    /// Removes an environment variable.
     #[must_use]
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), None));
         self
     }
 
-    /// Starts with an empty environment instead of the one of this process.
+    /// Starts the process with an empty environment instead of inheriting this one.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.env.clear();
-        self.keeps_env = false;
+        self.inherits_env = false;
         self
     }
 
-    /// Sets the directory that the program starts in.
+    /// Sets the working directory of the process.
     #[must_use]
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Puts the process into a group of its own: Ctrl+C at the terminal reaches this program alone, which can stop a
-    /// pipeline then. A process that asks at the terminal by itself, such as `ssh` for a password, can't do so any more.
+    /// Starts the process in a new process group. Ctrl+C at the terminal then reaches only this program, which can stop
+    /// a pipeline. Processes that prompt at the terminal themselves, such as `ssh` for a password, can no longer do so.
     #[must_use]
     pub fn own_process_group(mut self) -> Self {
-        self.own_group = true;
+        self.new_group = true;
         self
     }
 
-    /// Hands the error output of the process to a function as it comes. It must not block; bytes that are no UTF-8 are
-    /// replaced. Show the text by [`terminal_safe`](crate::terminal_safe). Default: only the end of it is kept, for the
-    /// error.
+    /// Passes the standard error of the process to a function as it arrives. Invalid UTF-8 is replaced. The function
+    /// must not block; use [`terminal_safe`](crate::terminal_safe) to display the text. Default: only the end is
+    /// stored, for error messages.
     #[must_use]
     pub fn on_stderr(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
         self
     }
 
-    /// How long the process may take to end by itself when its input is closed. Default:
+    /// Sets how long the process may take to exit after its input was closed. Default:
     /// [`DEFAULT_EXIT_TIMEOUT`](Self::DEFAULT_EXIT_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn exit_timeout(mut self, time: Duration) -> Self {
@@ -132,17 +132,17 @@ impl Child {
         self
     }
 
-    /// Limits of what is read.
+    /// Sets the limits for reading packets.
     #[must_use]
     pub fn reader_options(mut self, options: ReaderOptions) -> Self {
-        self.reading = options;
+        self.reader_options = options;
         self
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
-        if !self.keeps_env {
+        if !self.inherits_env {
             command.env_clear();
         }
         for (name, value) in &self.env {
@@ -154,7 +154,7 @@ impl Child {
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        if self.own_group {
+        if self.new_group {
             #[cfg(unix)]
             command.process_group(0);
             // CREATE_NEW_PROCESS_GROUP
@@ -175,17 +175,17 @@ impl Child {
         let stdout = process.stdout.take().ok_or_else(missing)?;
         let stderr = process.stderr.take().ok_or_else(missing)?;
         Ok(ChildTransport {
-            lines: Lines::with_options(Role::Client, stdout, stdin, self.reading),
+            lines: Lines::with_options(Role::Client, stdout, stdin, self.reader_options),
             process,
-            stderr: Stderr::read(stderr, self.listener.clone()),
+            stderr: StderrReader::read(stderr, self.listener.clone()),
             exit_timeout: self.exit_timeout,
-            ending: Ending::None,
+            close_state: CloseState::Open,
             timer: None,
         })
     }
 }
 
-/// `pwsh -s -NoLogo -NoProfile`: PowerShell as the search path has it, without the profile of the user.
+/// `pwsh -s -NoLogo -NoProfile`: PowerShell from the search path, without the user's profile.
 impl Default for Child {
     fn default() -> Self {
         Self::new("pwsh").args(["-s", "-NoLogo", "-NoProfile"])
@@ -200,36 +200,36 @@ impl Connect for Child {
     }
 }
 
-/// Shows neither arguments nor environment, which may be secret.
+/// Hides arguments and environment, which can contain secrets.
 impl fmt::Debug for Child {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Child").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-/// The connection to a child process.
+/// Connection to a child process, created by [`Child`].
 pub struct ChildTransport {
     lines: Lines<ChildStdout, Stdin>,
     process: process::Child,
-    stderr: Stderr,
+    stderr: StderrReader,
     exit_timeout: Duration,
-    ending: Ending,
+    close_state: CloseState,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// How far the end of a connection is.
+/// Progress of closing the connection.
 #[derive(Debug)]
-enum Ending {
-    None,
-    /// The process has closed its output, for this reason.
-    Output(Option<Error>),
-    /// The input of the process is closed.
-    Input,
+enum CloseState {
+    Open,
+    /// The process has closed its output; the read error, if there was one.
+    OutputClosed(Option<Error>),
+    /// We have closed the input of the process.
+    InputClosed,
     Killed,
 }
 
 impl ChildTransport {
-    /// The identifier of the process, until it has ended.
+    /// Returns the process identifier, or `None` after the process has ended.
     pub fn id(&self) -> Option<u32> {
         self.process.id()
     }
@@ -242,11 +242,13 @@ impl ChildTransport {
         self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(time))).as_mut().poll(cx)
     }
 
-    /// Waits for the reason of an early end.
-    fn poll_reason(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+    /// Waits for exit status and standard error, and returns the error that describes the early end.
+    fn poll_exit_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let exit = self.poll_exit(cx);
-        let has_told = self.stderr.poll_end(cx);
-        if (exit.is_pending() || has_told.is_pending()) && self.poll_timer(cx, LAST_WORDS).is_pending() {
+        let stderr_end = self.stderr.poll_end(cx);
+        if (exit.is_pending() || stderr_end.is_pending())
+            && self.poll_timer(cx, EXIT_REPORT_TIMEOUT).is_pending()
+        {
             return Poll::Pending;
         }
         let mut reason = match exit {
@@ -258,8 +260,8 @@ impl ChildTransport {
             reason.push_str(&text);
         }
         let error = Error::with(Kind::Closed, reason);
-        Poll::Ready(match std::mem::replace(&mut self.ending, Ending::Output(None)) {
-            Ending::Output(Some(cause)) => error.caused_by(cause),
+        Poll::Ready(match std::mem::replace(&mut self.close_state, CloseState::OutputClosed(None)) {
+            CloseState::OutputClosed(Some(cause)) => error.caused_by(cause),
             _ => error,
         })
     }
@@ -271,15 +273,15 @@ impl Transport for ChildTransport {
         cx: &mut Context<'_>,
         take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
     ) -> Poll<Option<Result<(), Error>>> {
-        if let Ending::None = self.ending {
+        if let CloseState::Open = self.close_state {
             let cause = match ready!(self.lines.poll_receive(cx, take)) {
                 None => None,
                 Some(Err(error)) if error.is_io() || error.is_unexpected_end() => Some(error),
                 received => return Poll::Ready(received),
             };
-            self.ending = Ending::Output(cause);
+            self.close_state = CloseState::OutputClosed(cause);
         }
-        Poll::Ready(Some(Err(ready!(self.poll_reason(cx)))))
+        Poll::Ready(Some(Err(ready!(self.poll_exit_error(cx)))))
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -295,24 +297,24 @@ impl Transport for ChildTransport {
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if let Ending::None | Ending::Output(_) = self.ending {
-            // What can't be written any more does not matter: the process ends in any case.
+        if let CloseState::Open | CloseState::OutputClosed(_) = self.close_state {
+            // Write errors do not matter here: the process ends anyway.
             let closed = self.lines.poll_close(cx);
             if closed.is_pending() && self.poll_timer(cx, self.exit_timeout).is_pending() {
                 return Poll::Pending;
             }
-            self.ending = Ending::Input;
+            self.close_state = CloseState::InputClosed;
             self.timer = None;
         }
-        if let Ending::Input = self.ending {
-            // A process whose output nobody reads might never end.
+        if let CloseState::InputClosed = self.close_state {
+            // A process blocked on writing its output might never exit.
             while let Poll::Ready(Some(Ok(()))) = self.lines.poll_receive(cx, &mut |_| Ok(())) {}
             if let Poll::Ready(status) = self.poll_exit(cx) {
                 return Poll::Ready(status.map(drop).map_err(Error::from));
             }
             ready!(self.poll_timer(cx, self.exit_timeout));
             self.process.start_kill()?;
-            self.ending = Ending::Killed;
+            self.close_state = CloseState::Killed;
         }
         self.poll_exit(cx).map(|status| status.map(drop).map_err(Error::from))
     }
@@ -327,7 +329,7 @@ impl fmt::Debug for ChildTransport {
     }
 }
 
-/// The input of a process, which is closed when it is shut down.
+/// Standard input of the process. Shutting it down closes the pipe.
 struct Stdin(Option<ChildStdin>);
 
 impl AsyncWrite for Stdin {

@@ -1,4 +1,4 @@
-//! Servers that listen on a local socket.
+//! Connector for servers that listen on a local socket or named pipe.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,21 +15,21 @@ use crate::error::{Error, Kind};
 use crate::io::{Connect, Lines};
 use crate::outofproc::{ReaderOptions, Role};
 
-/// Where .NET has the sockets that stand for named pipes, and how their names begin.
+/// Prefix of the Unix domain sockets that .NET creates for named pipes.
 #[cfg(unix)]
 const PREFIX: &str = "CoreFxPipe_";
 #[cfg(windows)]
 const PREFIX: &str = "";
 
-/// What the names of sockets begin with that running PowerShell processes listen on.
-const OF_PROCESS: &str = "PSHost.";
+/// Prefix of the names of sockets that PowerShell processes listen on.
+const PROCESS_PREFIX: &str = "PSHost.";
 
-/// Connects to a PowerShell that runs, by the Unix domain socket or, on Windows, the named pipe that it listens on. There
-/// is one client at a time.
+/// Connects to a running PowerShell process over its Unix domain socket or, on Windows, its named pipe. The process
+/// serves one client at a time.
 ///
-/// The sockets are in the directory of temporary files, which is open to all users. Sockets found by
-/// [process](Self::of_process) or [name](Self::named) are trusted only if the current user owns them and the process that
-/// listens. A socket given by its [path](Self::new) is not checked, and neither is a named pipe of Windows.
+/// The sockets are in the directory of temporary files, which all users can write to. Sockets found by
+/// [process](Self::of_process) or [name](Self::named) are trusted only if the current user owns the socket and runs the
+/// listening process. A socket given by [path](Self::new) is not checked, and neither is a named pipe on Windows.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
@@ -42,46 +42,46 @@ const OF_PROCESS: &str = "PSHost.";
 #[derive(Clone, Debug)]
 pub struct Socket {
     path: PathBuf,
-    reading: ReaderOptions,
-    /// The user that the server has to run as, if that is checked.
+    reader_options: ReaderOptions,
+    /// Required user of the server, if checked.
     #[cfg(unix)]
     user: Option<u32>,
 }
 
 impl Socket {
-    /// The socket or pipe with this path, whoever owns it.
+    /// Connects to this path without checking the owner.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            reading: ReaderOptions::new(),
+            reader_options: ReaderOptions::new(),
             #[cfg(unix)]
             user: None,
         }
     }
 
-    /// The socket of a PowerShell that was started with `-CustomPipeName`.
+    /// Connects to a PowerShell process started with `-CustomPipeName`.
     ///
-    /// Connecting fails if another user listens on it ([`Error::is_untrusted`]).
+    /// Connecting fails with [`Error::is_untrusted`] if another user listens on the socket.
     pub fn named(name: &str) -> Self {
-        Self::new(directory().join(format!("{PREFIX}{name}"))).own()
+        Self::new(directory().join(format!("{PREFIX}{name}"))).for_current_user()
     }
 
-    /// The socket of the PowerShell with this process identifier, the latest if there are several.
+    /// Finds the socket of the PowerShell process with this identifier, the newest if there are several.
     ///
     /// # Errors
     ///
-    /// Fails if there is none ([`Error::is_closed`]), if another user owns the socket or the process
-    /// ([`Error::is_untrusted`]), and if the directory of the sockets can't be read ([`Error::is_io`]). Connecting fails if
-    /// another user listens on the socket ([`Error::is_untrusted`]).
+    /// Fails with [`Error::is_closed`] if there is none, with [`Error::is_untrusted`] if another user owns the socket
+    /// or the process, and with [`Error::is_io`] if the socket directory cannot be read. Connecting fails with
+    /// [`Error::is_untrusted`] if another user listens on the socket.
     pub fn of_process(id: u32) -> Result<Self, Error> {
-        let found = find(&directory(), id, current_user())?;
-        found.map(|path| Self::new(path).own()).ok_or_else(|| {
-            Error::with(Kind::Closed, format!("no PowerShell with the process identifier {id} listens"))
-        })
+        let found = find_socket(&directory(), id, current_user())?;
+        found
+            .map(|path| Self::new(path).for_current_user())
+            .ok_or_else(|| Error::with(Kind::Closed, format!("no PowerShell process {id} is listening")))
     }
 
-    /// The same socket, trusted only if the current user listens on it.
-    fn own(self) -> Self {
+    /// Requires the server to run as the current user.
+    fn for_current_user(self) -> Self {
         Self {
             #[cfg(unix)]
             user: Some(current_user()),
@@ -89,15 +89,15 @@ impl Socket {
         }
     }
 
-    /// The path of the socket or pipe.
+    /// Returns the path of the socket or pipe.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Limits of what is read.
+    /// Sets the limits for reading packets.
     #[must_use]
     pub fn reader_options(mut self, options: ReaderOptions) -> Self {
-        self.reading = options;
+        self.reader_options = options;
         self
     }
 
@@ -117,20 +117,20 @@ impl Connect for Socket {
 
     async fn connect(&self) -> Result<Self::Transport, Error> {
         let failed = |error| {
-            let path = shown(&self.path);
+            let path = display_path(&self.path);
             Error::with(Kind::Io, format!("can't connect to {path}")).caused_by(error)
         };
         let stream = self.stream().await.map_err(failed)?;
         #[cfg(unix)]
         if let Some(user) = self.user {
-            // The socket may have been replaced since it was found.
+            // The socket may have been replaced after it was found.
             let owner = stream.peer_cred().map_err(failed)?.uid();
             if owner != user {
-                return Err(foreign(&self.path, "is served by", owner, user));
+                return Err(wrong_owner(&self.path, "is served by", owner, user));
             }
         }
         let (read, write) = tokio::io::split(stream);
-        Ok(Lines::with_options(Role::Client, read, write, self.reading))
+        Ok(Lines::with_options(Role::Client, read, write, self.reader_options))
     }
 }
 
@@ -149,47 +149,47 @@ fn current_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Pipes are not checked.
+/// Unused: pipes are not checked.
 #[cfg(windows)]
 fn current_user() -> u32 {
     0
 }
 
-/// A path as it may be shown: any user can choose names in the directory of temporary files.
-fn shown(path: &Path) -> String {
+/// Escapes a path for messages. Any user can choose names in the directory of temporary files.
+fn display_path(path: &Path) -> String {
     crate::terminal_safe(&path.to_string_lossy()).to_string()
 }
 
 #[cfg(unix)]
 #[cold]
-fn foreign(path: &Path, relation: &str, owner: u32, user: u32) -> Error {
-    let path = shown(path);
+fn wrong_owner(path: &Path, relation: &str, owner: u32, user: u32) -> Error {
+    let path = display_path(path);
     let what =
         format!("socket {path} {relation} user {owner}, not user {user} (use its path to connect anyway)");
     Error::with(Kind::Untrusted, what)
 }
 
-/// The latest socket of a user in a directory that a process listens on.
+/// Returns the user's newest socket of a process in a directory.
 ///
 /// # Errors
 ///
-/// Fails if the only sockets of that process belong to other users.
-fn find(directory: &Path, id: u32, user: u32) -> Result<Option<PathBuf>, Error> {
+/// Fails if all sockets of the process belong to other users.
+fn find_socket(directory: &Path, id: u32, user: u32) -> Result<Option<PathBuf>, Error> {
     let mut latest: Option<(SystemTime, PathBuf)> = None;
-    let mut refused = None;
+    let mut rejected = None;
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        if !is_of_process(&entry.file_name(), id) {
+        if !names_process(&entry.file_name(), id) {
             continue;
         }
         let path = entry.path();
-        // It may be gone since the directory was read. Pipes of Windows tell nothing about themselves.
+        // The entry may have been removed since. Named pipes on Windows have no metadata.
         let time = match fs::symlink_metadata(&path) {
-            Ok(metadata) => match check(&path, &metadata, id, user) {
+            Ok(metadata) => match is_socket_of(&path, &metadata, id, user) {
                 Ok(true) => metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
                 Ok(false) => continue,
                 Err(error) => {
-                    refused = Some(error);
+                    rejected = Some(error);
                     continue;
                 }
             },
@@ -200,49 +200,49 @@ fn find(directory: &Path, id: u32, user: u32) -> Result<Option<PathBuf>, Error> 
             latest = Some((time, path));
         }
     }
-    match (latest, refused) {
+    match (latest, rejected) {
         (Some((_, path)), _) => Ok(Some(path)),
         (None, Some(error)) => Err(error),
         (None, None) => Ok(None),
     }
 }
 
-/// Whether a name is `PSHost.<start>.<process>.<domain>.<name>` with what .NET puts before it.
-fn is_of_process(name: &OsStr, id: u32) -> bool {
+/// Returns whether a name is `PSHost.<start>.<process>.<domain>.<name>`, with the .NET prefix.
+fn names_process(name: &OsStr, id: u32) -> bool {
     let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { return false };
-    let Some(rest) = rest.strip_prefix(OF_PROCESS) else { return false };
+    let Some(rest) = rest.strip_prefix(PROCESS_PREFIX) else { return false };
     let mut parts = rest.split('.');
     parts.next().is_some_and(|start| !start.is_empty())
-        && parts.next().is_some_and(|own| own.parse() == Ok(id))
+        && parts.next().is_some_and(|field| field.parse() == Ok(id))
         && parts.next().is_some()
 }
 
-/// Whether a file is a socket of this process.
+/// Returns whether a file is a socket of a running process.
 ///
 /// # Errors
 ///
-/// Fails if another user owns the socket or, where `/proc` tells that, the process.
+/// Fails if another user owns the socket or, on Linux according to `/proc`, the process.
 #[cfg(unix)]
-fn check(path: &Path, metadata: &fs::Metadata, id: u32, user: u32) -> Result<bool, Error> {
+fn is_socket_of(path: &Path, metadata: &fs::Metadata, id: u32, user: u32) -> Result<bool, Error> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
     if !metadata.file_type().is_socket() {
         return Ok(false);
     }
     if metadata.uid() != user {
-        return Err(foreign(path, "belongs to", metadata.uid(), user));
+        return Err(wrong_owner(path, "belongs to", metadata.uid(), user));
     }
     if cfg!(target_os = "linux") {
         let Ok(process) = fs::metadata(format!("/proc/{id}")) else { return Ok(false) };
         if process.uid() != user {
-            return Err(foreign(path, "names a process of", process.uid(), user));
+            return Err(wrong_owner(path, "names a process of", process.uid(), user));
         }
     }
     Ok(true)
 }
 
 #[cfg(windows)]
-fn check(_: &Path, _: &fs::Metadata, _: u32, _: u32) -> Result<bool, Error> {
+fn is_socket_of(_: &Path, _: &fs::Metadata, _: u32, _: u32) -> Result<bool, Error> {
     Ok(true)
 }
 
@@ -251,8 +251,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_process() {
-        let name = |rest: &str| is_of_process(OsStr::new(&format!("{PREFIX}{rest}")), 42);
+    fn process_id_is_parsed_from_the_socket_name() {
+        let name = |rest: &str| names_process(OsStr::new(&format!("{PREFIX}{rest}")), 42);
         assert!(name("PSHost.1D8A3F00.42.None.pwsh"));
         assert!(name("PSHost.133370000000000000.42.DefaultAppDomain.pwsh"));
         for other in
@@ -262,9 +262,9 @@ mod tests {
         }
     }
 
-    /// An empty directory for sockets, and the path of a socket of this process in it.
+    /// Creates an empty directory, and returns it and a path for a socket of this process in it.
     #[cfg(unix)]
-    fn place(name: &str) -> (PathBuf, PathBuf) {
+    fn test_socket(name: &str) -> (PathBuf, PathBuf) {
         let id = std::process::id();
         let directory = std::env::temp_dir().join(format!("psrp-{name}-{id}"));
         fs::create_dir_all(&directory).unwrap();
@@ -274,54 +274,54 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn the_socket_of_a_process_is_found() {
+    async fn socket_of_a_process_is_found() {
         let (id, user) = (std::process::id(), current_user());
-        let (directory, path) = place("socket");
-        assert_eq!(find(&directory, id, user).unwrap(), None);
-        // A file is no socket.
+        let (directory, path) = test_socket("socket");
+        assert_eq!(find_socket(&directory, id, user).unwrap(), None);
+        // Regular files are ignored.
         fs::write(&path, "").unwrap();
-        assert_eq!(find(&directory, id, user).unwrap(), None);
+        assert_eq!(find_socket(&directory, id, user).unwrap(), None);
         fs::remove_file(&path).unwrap();
         let listener = tokio::net::UnixListener::bind(&path).unwrap();
-        assert_eq!(find(&directory, id, user).unwrap(), Some(path.clone()));
-        let socket = Socket::new(&path).own();
+        assert_eq!(find_socket(&directory, id, user).unwrap(), Some(path.clone()));
+        let socket = Socket::new(&path).for_current_user();
         let (accepted, connected) = tokio::join!(listener.accept(), socket.connect());
         accepted.unwrap();
         connected.unwrap();
         drop(listener);
         fs::remove_dir_all(&directory).unwrap();
-        assert!(find(&directory, id, user).unwrap_err().is_io());
+        assert!(find_socket(&directory, id, user).unwrap_err().is_io());
         assert!(socket.connect().await.unwrap_err().is_io());
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_socket_of_another_user_is_refused() {
+    fn socket_of_another_user_is_rejected() {
         let (id, user) = (std::process::id(), current_user());
-        let (directory, path) = place("foreign");
+        let (directory, path) = test_socket("wrong_owner");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        // Seen by another user.
-        let error = find(&directory, id, user + 1).unwrap_err();
+        // From the point of view of another user.
+        let error = find_socket(&directory, id, user + 1).unwrap_err();
         assert!(error.is_untrusted(), "{error}");
         let text = format!("belongs to user {user}, not user {} (use its path", user + 1);
         assert!(error.to_string().contains(&text), "{error}");
-        // A socket of the current user counts, whatever others have put beside it.
+        // A socket of the current user is accepted even if other users have created some for the same process.
         if user == 0 {
             let other = directory.join(format!("{PREFIX}PSHost.2D8A3F00.{id}.None.pwsh"));
             let _other = std::os::unix::net::UnixListener::bind(&other).unwrap();
             std::os::unix::fs::chown(&other, Some(12_345), None).unwrap();
-            assert_eq!(find(&directory, id, user).unwrap(), Some(path.clone()));
+            assert_eq!(find_socket(&directory, id, user).unwrap(), Some(path.clone()));
             fs::remove_file(&path).unwrap();
-            assert!(find(&directory, id, user).unwrap_err().is_untrusted());
+            assert!(find_socket(&directory, id, user).unwrap_err().is_untrusted());
         }
         fs::remove_dir_all(&directory).unwrap();
     }
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_server_of_another_user_is_refused() {
+    async fn server_of_another_user_is_rejected() {
         let user = current_user();
-        let (directory, path) = place("server");
+        let (directory, path) = test_socket("server");
         let listener = tokio::net::UnixListener::bind(&path).unwrap();
         let socket = Socket { user: Some(user + 1), ..Socket::new(&path) };
         let (_, connected) = tokio::join!(listener.accept(), socket.connect());

@@ -1,4 +1,4 @@
-//! The error output of a process.
+//! Standard error of a child process.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,25 +7,28 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
-use crate::io::remote::Tail;
+use crate::io::remote::StderrTail;
 
-/// Who hears what a process writes.
-pub(super) type Listener = Arc<dyn Fn(&str) + Send + Sync>;
+/// Function that receives the standard error of a process.
+pub(super) type StderrListener = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Reads the error output of a process and keeps the end of it.
-pub(super) struct Stderr {
-    tail: Arc<Mutex<Tail>>,
+/// Reads the standard error of a process in a task and stores its end.
+pub(super) struct StderrReader {
+    tail: Arc<Mutex<StderrTail>>,
     task: JoinHandle<()>,
 }
 
-impl Stderr {
-    pub(super) fn read<R: AsyncRead + Send + Unpin + 'static>(from: R, listener: Option<Listener>) -> Self {
-        let tail = Arc::<Mutex<Tail>>::default();
-        let task = tokio::spawn(pump(from, listener, Arc::clone(&tail)));
+impl StderrReader {
+    pub(super) fn read<R: AsyncRead + Send + Unpin + 'static>(
+        from: R,
+        listener: Option<StderrListener>,
+    ) -> Self {
+        let tail = Arc::<Mutex<StderrTail>>::default();
+        let task = tokio::spawn(read_stderr(from, listener, Arc::clone(&tail)));
         Self { tail, task }
     }
 
-    /// Waits until all was read.
+    /// Waits until the pipe is closed.
     pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.task.is_finished() {
             return Poll::Ready(());
@@ -33,24 +36,28 @@ impl Stderr {
         Pin::new(&mut self.task).poll(cx).map(drop)
     }
 
-    /// The end of what was written, safe for a terminal; `None` if that is nothing.
+    /// Returns the last part of the text, escaped for terminals, or `None` if there is none.
     pub(super) fn tail(&self) -> Option<Box<str>> {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 }
 
-/// A process that is gone may have given its pipe to another one.
-impl Drop for Stderr {
+/// Stops reading: the pipe stays open if the process has passed it to another process that is still running.
+impl Drop for StderrReader {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-async fn pump<R: AsyncRead + Unpin>(mut from: R, listener: Option<Listener>, tail: Arc<Mutex<Tail>>) {
+async fn read_stderr<R: AsyncRead + Unpin>(
+    mut from: R,
+    listener: Option<StderrListener>,
+    tail: Arc<Mutex<StderrTail>>,
+) {
     let mut buffer = [0; 4096];
-    // Bytes that may be the start of a character.
+    // Incomplete UTF-8 sequence at the end of the input.
     let mut rest = Vec::new();
-    // Nothing more can be learned from a pipe that fails.
+    // A read error ends the output.
     while let Ok(count) = from.read(&mut buffer).await {
         if count == 0 {
             break;
@@ -69,11 +76,11 @@ async fn pump<R: AsyncRead + Unpin>(mut from: R, listener: Option<Listener>, tai
     }
 }
 
-/// Takes the text that is complete; what may be the start of a character stays.
+/// Takes the complete text and leaves an incomplete UTF-8 sequence at the end.
 fn take_text(bytes: &mut Vec<u8>) -> String {
     let end = match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        // Invalid bytes in the middle are replaced; the few at the end may be replaced too early.
+        // Replaces invalid bytes. If there are any, an incomplete sequence at the end is replaced too.
         _ => bytes.len(),
     };
     let rest = bytes.split_off(end);

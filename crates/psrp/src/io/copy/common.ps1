@@ -3,14 +3,14 @@ $resolve = {
     param($Path)
     $provider = $null
     $drive = $null
-    # Wildcards stay what they are.
+    # The path is literal: wildcards are not expanded.
     $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Path, [ref]$provider, [ref]$drive)
     if ($provider.Name -ne 'FileSystem') { throw "'$Path' is not a path of the file system." }
     $full
 }
 $hash = {
     param($Stream)
-    # Block by block, so that the script can be stopped.
+    # In blocks, so that the script can be stopped.
     $algorithm = [Security.Cryptography.SHA256]::Create()
     $block = [byte[]]::new(1048576)
     $Stream.Position = 0
@@ -22,7 +22,7 @@ $hash = {
 }
 $cause = {
     param($Record)
-    # The error of a method is wrapped in one that tells the name of the method.
+    # PowerShell wraps the exception of a .NET method in one that names the method.
     $exception = $Record.Exception
     if ($exception -is [Management.Automation.MethodInvocationException] -and $exception.InnerException) {
         $exception = $exception.InnerException

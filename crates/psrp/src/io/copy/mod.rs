@@ -1,4 +1,4 @@
-//! Files to and from the machine of a session.
+//! Copies files between this machine and the machine of a session.
 
 mod local;
 
@@ -9,7 +9,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use self::local::{Destination, can_not};
+use self::local::{LocalDestination, file_error};
 use super::client::not_completed;
 use super::{Pipeline, RunspacePool};
 use crate::client::PipelineEvent;
@@ -28,12 +28,12 @@ const DOWNLOAD: &str = concat!(
     include_str!("download.ps1")
 );
 
-/// Chunks that are sent before the server has written the first of them.
+/// Maximum number of unacknowledged chunks before the next one is read.
 const WINDOW: u64 = 16;
 
 type OnProgress<'a> = Box<dyn FnMut(u64, Option<u64>) + Send + 'a>;
 
-/// How [`copy_to`] and [`copy_from`] copy a file.
+/// Options of [`copy_to`] and [`copy_from`].
 pub struct CopyOptions<'a> {
     chunk_size: usize,
     overwrite: bool,
@@ -46,13 +46,13 @@ impl<'a> CopyOptions<'a> {
     /// Maximum of [`chunk_size`](Self::chunk_size): 16 MiB.
     pub const MAX_CHUNK_SIZE: usize = 16 << 20;
 
-    /// The default chunk size; existing files are not overwritten.
+    /// Creates options with the default chunk size; existing files are not overwritten.
     pub fn new() -> Self {
         Self { chunk_size: Self::DEFAULT_CHUNK_SIZE, overwrite: false, on_progress: None }
     }
 
-    /// Maximum bytes of a chunk, which is one object of the pipeline. An upload has at most 17 chunks in memory, on both
-    /// sides together. Sizes outside of 1 to [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE) become the closest of these.
+    /// Sets the maximum bytes per chunk, which is one object of the pipeline. At most 17 chunks of an upload are in
+    /// memory, client and server together. The value is clamped to 1 to [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE).
     /// Default: [`DEFAULT_CHUNK_SIZE`](Self::DEFAULT_CHUNK_SIZE), 256 KiB.
     #[must_use]
     pub fn chunk_size(mut self, bytes: usize) -> Self {
@@ -60,16 +60,16 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Whether an existing file is replaced. The new one gets its permissions; a symbolic link is replaced, not followed.
-    /// Default: no, the copy fails.
+    /// Sets whether to replace an existing file. The new file gets its permissions; a symbolic link is replaced, not
+    /// followed. Default: false, the copy fails.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Calls a function with the bytes that the destination has written so far, and the size of the file at the beginning,
-    /// `None` for a local pipe: once at the beginning, and after each chunk.
+    /// Calls a function once at the start and after every chunk, with the bytes written to the destination and the
+    /// initial size of the source (`None` for a local pipe).
     #[must_use]
     pub fn on_progress(mut self, call: impl FnMut(u64, Option<u64>) + Send + 'a) -> Self {
         self.on_progress = Some(Box::new(call));
@@ -98,32 +98,32 @@ impl fmt::Debug for CopyOptions<'_> {
     }
 }
 
-/// A file that [`copy_to`] or [`copy_from`] has copied.
+/// Result of [`copy_to`] or [`copy_from`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Copied {
-    /// Size of the file in bytes.
+pub struct CopiedFile {
+    /// Size of the file, in bytes.
     pub bytes: u64,
-    /// SHA-256 of its contents, as both sides have computed it.
+    /// SHA-256 of the contents, computed and compared on both machines.
     pub sha256: [u8; 32],
 }
 
-/// Copies a local file to the machine of a session. With the features `tokio` and `crypto`.
+/// Copies a local file to the machine of a session. Requires the features `tokio` and `crypto`.
 ///
-/// The remote path is taken literally, without wildcards; a relative one begins at the location of the session. If it is a
-/// directory, the file keeps its name. Directories are not created.
+/// The remote path is literal, without wildcards, and relative to the session's current location. If it is a directory,
+/// the file name is retained. Directories are not created.
 ///
-/// A script of the session writes the chunks to a file `.psrp-*` in the same directory, computes the SHA-256 of that file,
-/// and renames it if it is that of the bytes that were read here. Otherwise, and when the copy is stopped, it removes the
-/// file. It remains only if the server ends at once, and then under that name. Dropping the future stops the copy.
+/// A remote script writes the chunks to a file named `.psrp-*` in the same directory, computes its SHA-256, and renames
+/// it if the hash matches. If the hashes differ or the copy is stopped, it removes the file. The file remains only if
+/// the server is terminated. Dropping the future stops the copy.
 ///
-/// The script needs the full language of PowerShell 5 or later. It counts as one pipeline, so that limits of a WSMan session
-/// configuration for the data that one command receives apply to the whole file.
+/// The script requires PowerShell 5 or later in full language mode. It is a single pipeline: a limit of a WSMan session
+/// configuration on the data per command applies to the whole file.
 ///
 /// # Errors
 ///
-/// Fails if the local file can't be read ([`Error::is_io`]); if the server can't write the remote one, with its reason, or
-/// the remote one exists ([`Error::is_pipeline`]); if the hashes differ ([`Error::is_corrupt`]); and as
+/// Fails with [`Error::is_io`] if the local file cannot be read; with [`Error::is_pipeline`] and the server's reason if
+/// the remote file cannot be written or already exists; with [`Error::is_corrupt`] if the hashes differ; and like
 /// [`RunspacePool::start`].
 ///
 /// # Examples
@@ -147,7 +147,7 @@ pub async fn copy_to(
     local: impl AsRef<Path>,
     remote: impl Into<PsString>,
     mut options: CopyOptions<'_>,
-) -> Result<Copied, Error> {
+) -> Result<CopiedFile, Error> {
     let local = local.as_ref();
     let (mut file, total) = local::open(local).await?;
     file.set_max_buf_size(options.chunk_size);
@@ -165,7 +165,7 @@ pub async fn copy_to(
     let window = WINDOW * options.chunk_size as u64;
     let (mut sent, mut written) = (0, 0);
     loop {
-        let count = file.read(&mut buffer).await.map_err(|error| can_not("read", local, error))?;
+        let count = file.read(&mut buffer).await.map_err(|error| file_error("read", local, error))?;
         if count == 0 {
             break;
         }
@@ -196,22 +196,22 @@ pub async fn copy_to(
             value => options.progress(written_bytes(&value, sent)?, total),
         }
     }
-    check(&expected, actual)?;
-    Ok(Copied { bytes: sent, sha256: expected })
+    check_hash(&expected, actual)?;
+    Ok(CopiedFile { bytes: sent, sha256: expected })
 }
 
-/// Copies a file of the machine of a session to a local one. With the features `tokio` and `crypto`.
+/// Copies a file from the machine of a session to a local file. Requires the features `tokio` and `crypto`.
 ///
-/// The paths are taken as by [`copy_to`]: if the local path is a directory, the file keeps its name. The bytes are written to
-/// a file `.psrp-*` in the same directory, which is renamed if their SHA-256 is that of the remote file, computed by the
-/// session after it was read. Otherwise it is removed. Dropping the future stops the copy.
+/// Paths are treated as in [`copy_to`]: if the local path is a directory, the file name is retained. The bytes are
+/// written to a file named `.psrp-*` in the same directory. It is renamed if its SHA-256 matches the one that the
+/// remote script computes after reading the file; otherwise it is removed. Dropping the future stops the copy.
 ///
 /// # Errors
 ///
-/// Fails if the local file can't be written or exists ([`Error::is_io`]); if the server can't read the remote one, with its
-/// reason ([`Error::is_pipeline`]); if the hashes differ, also because the remote file has changed meanwhile
-/// ([`Error::is_corrupt`]); if the server sends what the script does not ([`Error::is_protocol`]); and as
-/// [`RunspacePool::start`].
+/// Fails with [`Error::is_io`] if the local file cannot be written or already exists; with [`Error::is_pipeline`] and
+/// the server's reason if the remote file cannot be read; with [`Error::is_corrupt`] if the hashes differ, which
+/// includes changes of the remote file during the copy; with [`Error::is_protocol`] if the script's output is not as
+/// expected; and like [`RunspacePool::start`].
 ///
 /// # Examples
 ///
@@ -232,9 +232,9 @@ pub async fn copy_from(
     remote: impl Into<PsString>,
     local: impl AsRef<Path>,
     mut options: CopyOptions<'_>,
-) -> Result<Copied, Error> {
+) -> Result<CopiedFile, Error> {
     let remote = remote.into();
-    let destination = Destination::new(local.as_ref(), &remote.to_str_lossy(), options.overwrite)?;
+    let destination = LocalDestination::new(local.as_ref(), &remote.to_str_lossy(), options.overwrite)?;
     let script = Command::script(DOWNLOAD)
         .local_scope(true)
         .parameter("Path", remote)
@@ -251,7 +251,7 @@ pub async fn copy_from(
         match value {
             Value::Bytes(chunk) => {
                 digest.update(&chunk);
-                file.write_all(&chunk).await.map_err(|error| destination.can_not_write(error))?;
+                file.write_all(&chunk).await.map_err(|error| destination.write_error(error))?;
                 copied += chunk.len() as u64;
                 options.progress(copied, Some(total));
             }
@@ -259,20 +259,20 @@ pub async fn copy_from(
             _ => return Err(unexpected()),
         }
     }
-    file.flush().await.map_err(|error| destination.can_not_write(error))?;
+    file.flush().await.map_err(|error| destination.write_error(error))?;
     close(file).await;
     let actual = finish(digest);
-    check(&actual, expected)?;
+    check_hash(&actual, expected)?;
     destination.rename()?;
-    Ok(Copied { bytes: copied, sha256: actual })
+    Ok(CopiedFile { bytes: copied, sha256: actual })
 }
 
-/// Closes the file before it is renamed.
+/// Closes the file, because Windows cannot rename open files.
 async fn close(file: File) {
     drop(file.into_std().await);
 }
 
-/// Sends input. Returns false if the script has ended, whose state tells the reason.
+/// Sends input. Returns false if the script has ended; its final state then contains the reason.
 async fn send(pipeline: &Pipeline, value: impl Into<Value>) -> Result<bool, Error> {
     match pipeline.send(value).await {
         Ok(()) => Ok(true),
@@ -281,7 +281,7 @@ async fn send(pipeline: &Pipeline, value: impl Into<Value>) -> Result<bool, Erro
     }
 }
 
-/// The next object of the output, `None` when the script has completed.
+/// Returns the next object of the output, or `None` when the script has completed.
 async fn next_output(pipeline: &mut Pipeline) -> Result<Option<Value>, Error> {
     while let Some(event) = pipeline.next().await {
         match event? {
@@ -300,10 +300,10 @@ async fn next_output(pipeline: &mut Pipeline) -> Result<Option<Value>, Error> {
 }
 
 fn unexpected() -> Error {
-    Error::with(Kind::Protocol, "the script that copies a file has other output than it should")
+    Error::with(Kind::Protocol, "unexpected output of the copy script")
 }
 
-/// The number of bytes that the server has written.
+/// Returns the number of bytes written by the server.
 fn written_bytes(value: &Value, sent: u64) -> Result<u64, Error> {
     let Value::Int64(written) = value else { return Err(unexpected()) };
     u64::try_from(*written).ok().filter(|written| *written <= sent).ok_or_else(unexpected)
@@ -319,11 +319,11 @@ fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Fails if the server has another hash.
-fn check(own: &[u8; 32], remote: Option<PsString>) -> Result<(), Error> {
+/// Fails if the server's hash differs.
+fn check_hash(local: &[u8; 32], remote: Option<PsString>) -> Result<(), Error> {
     match remote {
         None => Err(unexpected()),
-        Some(remote) if remote == *hex(own) => Ok(()),
+        Some(remote) if remote == *hex(local) => Ok(()),
         Some(_) => {
             Err(Error::with(Kind::Corrupt, "the SHA-256 of the two files differ; the copy was removed"))
         }

@@ -6,7 +6,7 @@ try {
         $target = [IO.Path]::Combine($target, $Name)
         if ([IO.Directory]::Exists($target)) { throw "'$target' is a directory." }
     }
-    if (-not $Overwrite -and [IO.File]::Exists($target)) { throw "'$target' exists already and is not to be overwritten." }
+    if (-not $Overwrite -and [IO.File]::Exists($target)) { throw "'$target' already exists and overwriting is not enabled." }
     $directory = [IO.Path]::GetDirectoryName($target)
     if (-not [IO.Directory]::Exists($directory)) { throw "The directory '$directory' does not exist." }
     $temporary = [IO.Path]::Combine($directory, '.psrp-' + [Guid]::NewGuid().ToString('N'))
@@ -37,7 +37,7 @@ try {
             [IO.File]::Replace($temporary, $target, [NullString]::Value)
         }
         else {
-            throw "'$target' exists already and is not to be overwritten."
+            throw "'$target' already exists and overwriting is not enabled."
         }
         $temporary = $null
     }

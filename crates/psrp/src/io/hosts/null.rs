@@ -1,4 +1,4 @@
-//! A host without a user.
+//! Host of unattended programs.
 
 use uuid::Uuid;
 
@@ -8,8 +8,8 @@ use crate::io::{Host, HostFuture};
 use crate::message::HostInfo;
 use crate::value::{PsString, Version};
 
-/// A host that has a name and nothing else, for programs without a user: what is written to it is dropped, and what asks
-/// it for something fails in the script as not implemented.
+/// Host for unattended programs. Output written to it is discarded. Methods that ask for input fail in the script as
+/// not implemented.
 ///
 /// ```
 /// use psrp::host::{HostRequest, HostResult};
@@ -28,21 +28,21 @@ use crate::value::{PsString, Version};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct NullHost {
-    pub(super) identity: Identity,
+    pub(super) identity: HostIdentity,
 }
 
-/// What every host can tell about itself.
+/// Properties that every host reports.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
+pub(super) struct HostIdentity {
     name: PsString,
     version: Version,
     id: Uuid,
     culture: PsString,
 }
 
-impl Identity {
-    /// The answer, where this is what is asked for.
-    pub(super) fn answer(&self, request: &HostRequest) -> Option<HostResult> {
+impl HostIdentity {
+    /// Answers the requests for these properties.
+    pub(super) fn result(&self, request: &HostRequest) -> Option<HostResult> {
         Some(match request {
             HostRequest::GetName => HostResult::Text(self.name.clone()),
             HostRequest::GetVersion => HostResult::Version(self.version),
@@ -55,8 +55,8 @@ impl Identity {
     }
 }
 
-/// Named after this crate, with its version, a random identifier, and the culture `en-US`.
-impl Default for Identity {
+/// Name `psrp`, the version of this crate, a random identifier, and the culture `en-US`.
+impl Default for HostIdentity {
     fn default() -> Self {
         let part = |text: &str| text.parse().unwrap_or(0);
         Self {
@@ -72,9 +72,9 @@ impl Default for Identity {
 }
 
 impl NullHost {
-    /// A host named `psrp` with the version of this crate, a random identifier, and the culture `en-US`.
+    /// Creates a host named `psrp` with the version of this crate, a random identifier and the culture `en-US`.
     pub fn new() -> Self {
-        Self { identity: Identity::default() }
+        Self { identity: HostIdentity::default() }
     }
 
     /// Sets the name.
@@ -95,7 +95,7 @@ impl NullHost {
         self
     }
 
-    /// Sets the name of the culture, and of that of the user interface.
+    /// Sets the name of both cultures: the session's and the user interface's.
     pub fn culture(mut self, culture: impl Into<PsString>) -> Self {
         self.identity.culture = culture.into();
         self
@@ -110,15 +110,15 @@ impl Default for NullHost {
 
 impl Host for NullHost {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        let answer = match self.identity.answer(&request) {
+        let result = match self.identity.result(&request) {
             Some(result) => Ok(result),
             None if request.method().is_void() => Ok(HostResult::Nothing),
             None => Err(not_implemented(request.method())),
         };
-        Box::pin(std::future::ready(answer))
+        Box::pin(std::future::ready(result))
     }
 
-    /// A host without user interface.
+    /// Describes a host without a user interface.
     fn info(&self) -> HostInfo {
         HostInfo { is_host_null: false, use_runspace_host: false, ..HostInfo::none() }
     }

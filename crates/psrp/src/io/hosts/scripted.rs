@@ -1,4 +1,4 @@
-//! A host for tests.
+//! Host for tests.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::null::Identity;
+use super::null::HostIdentity;
 use super::{failed, not_implemented};
 use crate::Error;
 use crate::error::Kind;
@@ -15,12 +15,12 @@ use crate::io::{Host, HostFuture};
 use crate::message::HostInfo;
 use crate::record::{ErrorCategory, ErrorRecord};
 
-/// A host that answers what it was told to and remembers every call, for tests of programs that run scripts.
+/// Host for tests: returns scripted results and records every call.
 ///
-/// A call that returns something takes the first answer that is left, which has to be for its method; without one that
-/// fits it fails in the script, and [`verify`](Self::verify) complains. Methods with an answer of their own
-/// ([`always`](Self::always)) and those about the host itself, such as `GetName`, take none from the list. Calls that return nothing are only
-/// remembered.
+/// A call that returns a value takes the first remaining result, which must be for the called method. Otherwise the
+/// call fails in the script and [`verify`](Self::verify) reports it. Methods with a handler set by
+/// [`always`](Self::always) and requests for the host's properties, such as `GetName`, do not use the list. Calls that
+/// return nothing are only recorded.
 ///
 /// ```
 /// use psrp::host::{HostMethod, HostRequest, HostResult};
@@ -46,72 +46,72 @@ use crate::record::{ErrorCategory, ErrorRecord};
 #[derive(Default)]
 #[must_use]
 pub struct ScriptedHost {
-    identity: Identity,
+    identity: HostIdentity,
     info: Option<HostInfo>,
-    always: HashMap<HostMethod, Answerer>,
-    state: Mutex<State>,
+    always: HashMap<HostMethod, CallHandler>,
+    state: Mutex<ScriptState>,
 }
 
-type Answer = Result<HostResult, Box<ErrorRecord>>;
-type Answerer = Box<dyn Fn(&HostRequest) -> Answer + Send + Sync>;
+type CallResult = Result<HostResult, Box<ErrorRecord>>;
+type CallHandler = Box<dyn Fn(&HostRequest) -> CallResult + Send + Sync>;
 
 #[derive(Default)]
-struct State {
-    answers: VecDeque<(HostMethod, Answer)>,
+struct ScriptState {
+    results: VecDeque<(HostMethod, CallResult)>,
     calls: Vec<ScriptedCall>,
     unexpected: Vec<HostMethod>,
 }
 
-/// A call that a [`ScriptedHost`] was given.
+/// Call recorded by a [`ScriptedHost`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScriptedCall {
-    /// The pipeline that called, `None` for the pool itself.
+    /// Calling pipeline, or `None` for the pool itself.
     pub pipeline: Option<Uuid>,
-    /// What it asked for.
+    /// Called method and its arguments.
     pub request: HostRequest,
 }
 
 impl ScriptedHost {
-    /// A host without answers.
+    /// Creates a host without scripted results.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an answer to the list.
+    /// Appends a result to the list.
     pub fn answer(self, method: HostMethod, result: HostResult) -> Self {
-        self.state().answers.push_back((method, Ok(result)));
+        self.state().results.push_back((method, Ok(result)));
         self
     }
 
-    /// Adds an error to the list, which is thrown in the script.
+    /// Appends an error to the list. It is thrown in the script.
     pub fn fail(self, method: HostMethod, error: ErrorRecord) -> Self {
-        self.state().answers.push_back((method, Err(Box::new(error))));
+        self.state().results.push_back((method, Err(Box::new(error))));
         self
     }
 
-    /// Answers all calls of a method in this way.
+    /// Handles all calls of a method with a function.
     pub fn always(
         mut self,
         method: HostMethod,
-        answer: impl Fn(&HostRequest) -> Answer + Send + Sync + 'static,
+        answer: impl Fn(&HostRequest) -> CallResult + Send + Sync + 'static,
     ) -> Self {
         self.always.insert(method, Box::new(answer));
         self
     }
 
-    /// Sets what the server is told about the host. Default: one that reads and writes lines.
+    /// Sets the host description sent to the server. Default: a line-based console.
     pub fn with_info(mut self, info: HostInfo) -> Self {
         self.info = Some(info);
         self
     }
 
-    /// All calls up to now, in their order.
+    /// Returns all calls in order.
     pub fn calls(&self) -> Vec<ScriptedCall> {
         self.state().calls.clone()
     }
 
-    /// All text that was written, in the order of the calls, whatever its colour. It is not made safe for a terminal.
+    /// Returns all written text in call order, without colours. The text is not escaped for terminals.
     pub fn written(&self) -> String {
         use HostRequest::{
             Write1, Write2, WriteDebugLine, WriteErrorLine, WriteLine1, WriteLine2, WriteLine3,
@@ -138,12 +138,11 @@ impl ScriptedHost {
         written
     }
 
-    /// Looks whether everything went as it was scripted.
+    /// Checks that all results were used and no call was unexpected.
     ///
     /// # Errors
     ///
-    /// Fails if there were calls without an answer, or if answers are left ([`Error::is_mismatch`]); the text names the
-    /// methods.
+    /// Fails with [`Error::is_mismatch`] if there were unexpected calls or unused results. The error names the methods.
     pub fn verify(&self) -> Result<(), Error> {
         let state = self.state();
         let names = |methods: &mut dyn Iterator<Item = HostMethod>| {
@@ -151,12 +150,11 @@ impl ScriptedHost {
         };
         let mut problems = Vec::new();
         if !state.unexpected.is_empty() {
-            problems
-                .push(format!("calls without an answer: {}", names(&mut state.unexpected.iter().copied())));
+            problems.push(format!("unexpected calls: {}", names(&mut state.unexpected.iter().copied())));
         }
-        if !state.answers.is_empty() {
-            let left = &mut state.answers.iter().map(|(method, _)| *method);
-            problems.push(format!("answers without a call: {}", names(left)));
+        if !state.results.is_empty() {
+            let unused = &mut state.results.iter().map(|(method, _)| *method);
+            problems.push(format!("unused results: {}", names(unused)));
         }
         match problems.is_empty() {
             true => Ok(()),
@@ -164,12 +162,12 @@ impl ScriptedHost {
         }
     }
 
-    /// What is changed under the lock is whole after each step.
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Every step leaves the state consistent, so a poisoned lock is no problem.
+    fn state(&self) -> MutexGuard<'_, ScriptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn decide(&self, request: &HostRequest) -> Answer {
+    fn handle(&self, request: &HostRequest) -> CallResult {
         let method = request.method();
         if let Some(answer) = self.always.get(&method) {
             return answer(request);
@@ -178,18 +176,20 @@ impl ScriptedHost {
             return Ok(HostResult::Nothing);
         }
         let mut state = self.state();
-        match state.answers.front() {
+        match state.results.front() {
             Some((expected, _)) if *expected == method => {
-                // There is one: it was just looked at.
-                state.answers.pop_front().map_or_else(|| Err(not_implemented(method)), |(_, answer)| answer)
+                // Not empty: `front` has just returned it.
+                state.results.pop_front().map_or_else(|| Err(not_implemented(method)), |(_, answer)| answer)
             }
             front => {
-                if let Some(result) = self.identity.answer(request) {
+                if let Some(result) = self.identity.result(request) {
                     return Ok(result);
                 }
                 let message = match front {
-                    Some((expected, _)) => format!("{method} was called where {expected} is scripted."),
-                    None => format!("{method} was called, and no answer is left."),
+                    Some((expected, _)) => {
+                        format!("{method} was called, but {expected} is the next scripted call.")
+                    }
+                    None => format!("{method} was called, but no scripted result is left."),
                 };
                 state.unexpected.push(method);
                 Err(failed(message, ErrorCategory::InvalidOperation))
@@ -201,7 +201,7 @@ impl ScriptedHost {
 impl Host for ScriptedHost {
     fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         Box::pin(async move {
-            let answer = self.decide(&request);
+            let answer = self.handle(&request);
             self.state().calls.push(ScriptedCall { pipeline, request });
             answer
         })
@@ -212,13 +212,13 @@ impl Host for ScriptedHost {
     }
 }
 
-/// Shows how many calls and answers there are, not what they say.
+/// Shows numbers of calls and results, not their contents.
 impl fmt::Debug for ScriptedHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state();
         f.debug_struct("ScriptedHost")
             .field("calls", &state.calls.len())
-            .field("answers", &state.answers.len())
+            .field("results", &state.results.len())
             .field("unexpected", &state.unexpected)
             .finish_non_exhaustive()
     }

@@ -1,28 +1,22 @@
-//! What a server does.
+//! Trait for servers: what pipelines do.
 
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use super::{Ended, Input, Pipeline, Session};
+use super::{Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::message::{CommandMetadata, CreatePipeline, GetCommandMetadata};
-use crate::record::{ErrorCategory, ErrorRecord};
 
-/// What comes of something that a client asked for; the record tells it why it failed.
+/// Executes the requests of a session's client.
 ///
-/// An [`Error`] and an [`ErrorRecord`] become the record by `?` and `into`.
-pub type Outcome<T = ()> = Result<T, Box<ErrorRecord>>;
-
-/// Does what the client of a session asks for.
-///
-/// All methods but [`run`](Self::run) have a default.
-#[allow(unused_variables, reason = "their names are for those who write the methods")]
+/// All methods except [`run`](Self::run) have a default.
+#[allow(unused_variables, reason = "parameter names are part of the documentation")]
 pub trait Handler: Send + Sync + 'static {
-    /// Runs a pipeline. The client hears that it is completed when this returns.
+    /// Runs a pipeline. The pipeline is completed when this returns.
     ///
     /// # Errors
     ///
-    /// The client hears that it has failed, and why, if this fails.
+    /// An error fails the pipeline; the client receives the record.
     fn run(
         &self,
         create: CreatePipeline,
@@ -30,11 +24,11 @@ pub trait Handler: Send + Sync + 'static {
         input: Input,
     ) -> impl Future<Output = Outcome> + Send;
 
-    /// Lists commands. Default: there are none.
+    /// Lists the available commands. Default: none.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Same as [`run`](Self::run).
     fn commands(
         &self,
         get: GetCommandMetadata,
@@ -43,49 +37,50 @@ pub trait Handler: Send + Sync + 'static {
         ready(Ok(Vec::new()))
     }
 
-    /// The pool is open. No pipeline runs before this has returned.
+    /// Called when the pool is open. Pipelines start after it has returned.
     ///
     /// # Errors
     ///
-    /// The pool is broken, with this reason, if it fails.
+    /// An error breaks the pool; the client receives the record.
     fn opened(&self, session: &Session) -> impl Future<Output = Outcome> + Send {
         ready(Ok(()))
     }
 
-    /// A client has connected to the pool.
+    /// Called when a client has connected to the existing pool.
     fn connected(&self, session: &Session) -> impl Future<Output = ()> + Send {
         ready(())
     }
 
-    /// The session has ended; no pipeline runs any more. Called once for each session, unless the future of
-    /// [`serve`](super::serve) is dropped before.
-    fn closed(&self, ended: &Result<Ended, Error>) -> impl Future<Output = ()> + Send {
+    /// Called once at the end of a session, after all pipelines have ended, unless the future of
+    /// [`serve`](super::serve) is dropped.
+    fn closed(&self, ended: &Result<SessionEnd, Error>) -> impl Future<Output = ()> + Send {
         ready(())
     }
 
-    /// Whether the largest number of runspaces becomes this, which is at least 1 and the least number. Default: yes.
+    /// Called when the client sets the maximum number of runspaces, which is at least 1 and at least the minimum.
+    /// Returns whether to accept it. Default: true.
     fn set_max_runspaces(&self, count: i32) -> bool {
         true
     }
 
-    /// Whether the least number of runspaces becomes this, which is at least 1 and at most the largest number. Default:
-    /// yes.
+    /// Called when the client sets the minimum number of runspaces, which is at least 1 and at most the maximum.
+    /// Returns whether to accept it. Default: true.
     fn set_min_runspaces(&self, count: i32) -> bool {
         true
     }
 
-    /// How many runspaces are free, given the number of those in which nothing runs. Default: that number.
+    /// Returns the number of available runspaces, given the number of idle ones. Default: `idle`.
     fn available_runspaces(&self, idle: i64) -> i64 {
         idle
     }
 
-    /// Resets the state of the runspace, and tells whether it has. Default: no.
+    /// Resets the state of the runspace. Returns whether it was reset. Default: false.
     fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {
         ready(false)
     }
 }
 
-/// One handler for several sessions.
+/// Allows several sessions to share a handler.
 impl<H: Handler> Handler for Arc<H> {
     fn run(
         &self,
@@ -112,7 +107,7 @@ impl<H: Handler> Handler for Arc<H> {
         H::connected(self, session)
     }
 
-    fn closed(&self, ended: &Result<Ended, Error>) -> impl Future<Output = ()> + Send {
+    fn closed(&self, ended: &Result<SessionEnd, Error>) -> impl Future<Output = ()> + Send {
         H::closed(self, ended)
     }
 
@@ -130,27 +125,5 @@ impl<H: Handler> Handler for Arc<H> {
 
     fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {
         H::reset_runspace(self, session)
-    }
-}
-
-/// What a client is told of an error, whose text has nothing of the input.
-impl From<Error> for Box<ErrorRecord> {
-    fn from(error: Error) -> Self {
-        let category = if error.is_closed() || error.is_io() {
-            ErrorCategory::ConnectionError
-        } else if error.is_limit() {
-            ErrorCategory::LimitsExceeded
-        } else if error.is_timeout() {
-            ErrorCategory::OperationTimeout
-        } else if error.is_protocol()
-            || error.is_syntax()
-            || error.is_structure()
-            || error.is_invalid_header()
-        {
-            ErrorCategory::ProtocolError
-        } else {
-            ErrorCategory::InvalidOperation
-        };
-        Self::new(ErrorRecord::new(error.to_string(), category).with_id("PsrpError"))
     }
 }

@@ -1,11 +1,11 @@
-//! Servers: a [`Handler`] does what pipelines ask for, and [`serve`] is all the rest.
+//! Servers: implement [`Handler`] to run pipelines, and call [`serve`] or [`serve_stdio`].
 //!
 //! ```
 //! use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve_stdio};
 //! use psrp::message::CreatePipeline;
 //! use psrp::record::{ErrorCategory, ErrorRecord};
 //!
-//! /// Gives its input back in capitals.
+//! /// Outputs its input in upper case.
 //! struct Capitals;
 //!
 //! impl Handler for Capitals {
@@ -19,7 +19,7 @@
 //!     }
 //! }
 //!
-//! /// A program that a client starts as it does `pwsh -s`, or that is a subsystem of an SSH server.
+//! /// A program that clients start like `pwsh -s`, or that is a subsystem of an SSH server.
 //! async fn run() -> Result<(), psrp::Error> {
 //!     serve_stdio(Capitals, Options::new()).await?;
 //!     Ok(())
@@ -28,47 +28,39 @@
 //!
 //! # Pipelines
 //!
-//! Each pipeline is a task of tokio. No more run at a time than the pool has runspaces; the others wait, as in PowerShell.
-//! Nested ones do not wait, for the pipeline that they belong to waits for them. A handler that panics fails its pipeline
-//! and no other.
+//! Each pipeline is a tokio task. At most as many run at a time as the pool has runspaces; the others wait, as in
+//! PowerShell. Nested pipelines do not wait, because their parent pipeline waits for them. A handler that panics fails
+//! only its own pipeline.
 //!
-//! When a client stops a pipeline, the handler's future is dropped, unless the handler has asked to end by itself
-//! ([`Pipeline::stopping`]). When the client closes the pipeline or is gone, the future is dropped.
+//! When a client stops a pipeline, the handler's future is dropped, unless the handler has called
+//! [`Pipeline::stopping`] to end by itself. When the client closes the pipeline or disconnects, the future is dropped.
 //!
-//! # What a client can take up
+//! # Memory limits
 //!
-//! Writing waits while more than [`Options::max_unsent_bytes`] are unsent, and so does reading what calls for answers.
-//! Data of pipelines are acknowledged only while no more than [`Options::max_input_bytes`] wait for the handler; a client
-//! that goes on regardless is not read from, in the end. [`server::Config`](crate::server::Config) has further limits. A
-//! client that is silent is let be.
+//! Writers wait while more than [`Options::max_unsent_bytes`] are unsent; reading of packets that cause responses waits
+//! as well. Input is acknowledged only while at most [`Options::max_input_bytes`] of a pipeline are unread. If a client
+//! sends without waiting for acknowledgements, reading stops at four times that limit.
+//! [`server::Config`](crate::server::Config) has further limits. There is no idle timeout.
 //!
-//! As with PowerShell, acknowledgements from the client and everything that is no packet break the pool: the client is
-//! told the reason, and the session ends. An empty line ends it too.
+//! As with PowerShell, an acknowledgement from the client or an invalid packet breaks the pool: the client receives the
+//! reason, and the session ends. An empty line ends the session as well.
 
-mod driver;
+mod connection;
+mod dispatcher;
 mod handler;
-mod input;
 mod options;
 mod pipeline;
 mod session;
 mod shared;
 mod stdio;
-mod stop;
 #[cfg(unix)]
 mod unix;
-mod work;
 
-pub use driver::{Ended, serve};
-pub use handler::{Handler, Outcome};
-pub use input::Input;
+pub use connection::serve;
+pub use handler::Handler;
 pub use options::Options;
-pub use pipeline::Pipeline;
-pub use session::Session;
+pub use pipeline::{Input, Pipeline};
+pub use session::{Outcome, Session, SessionEnd};
 pub use stdio::serve_stdio;
 #[cfg(unix)]
 pub use unix::UnixServer;
-
-/// The present, which the state machine does not know.
-fn now() -> Option<crate::value::DateTime> {
-    std::time::SystemTime::now().try_into().ok()
-}

@@ -1,10 +1,10 @@
-//! How a session is served.
+//! Options for serving a session.
 
 use std::time::Duration;
 
 use crate::server::Config;
 
-/// How a session is served, and its limits beside those of the [`Config`].
+/// Options for serving a session, with limits in addition to those of the [`Config`].
 #[derive(Debug)]
 pub struct Options {
     pub(super) config: Config,
@@ -24,7 +24,7 @@ impl Options {
     /// Default of [`close_timeout`](Self::close_timeout): 5 seconds.
     pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// The defaults.
+    /// Creates options with the defaults.
     pub fn new() -> Self {
         Self {
             config: Config::new(),
@@ -35,15 +35,15 @@ impl Options {
         }
     }
 
-    /// What the pool is like. Default: [`Config::new`].
+    /// Sets the pool's settings and protocol limits. Default: [`Config::new`].
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Lets pipelines write while no more than so many bytes of messages of all of them are unsent. Each may add one
-    /// message to that, however large. While nothing can be sent, no more than as much is read. Default:
+    /// Sets the maximum bytes of unsent messages of all pipelines, above which writers wait. Each pipeline can exceed
+    /// it by one message of any size. While sending is blocked, at most the same amount is read. Default:
     /// [`DEFAULT_MAX_UNSENT_BYTES`](Self::DEFAULT_MAX_UNSENT_BYTES), 1 MiB.
     #[must_use]
     pub fn max_unsent_bytes(mut self, bytes: usize) -> Self {
@@ -51,28 +51,28 @@ impl Options {
         self
     }
 
-    /// Acknowledges the input of a pipeline while no more than so many bytes of it, by its decoded size, wait for the
-    /// handler, which is what clients wait for before they send more. When four times as much waits for the handlers of all pipelines, nothing
-    /// is read any more until they have taken some; then a client that waits for no acknowledgement can't stop a
-    /// pipeline either. Default: [`DEFAULT_MAX_INPUT_BYTES`](Self::DEFAULT_MAX_INPUT_BYTES), 1 MiB.
+    /// Sets the maximum decoded bytes of a pipeline's unread input. Above it, the server withholds acknowledgements,
+    /// for which clients wait before they send more. At four times the limit, over all pipelines, the server stops
+    /// reading until handlers have read some input; until then it does not receive stop requests either. Default:
+    /// [`DEFAULT_MAX_INPUT_BYTES`](Self::DEFAULT_MAX_INPUT_BYTES), 1 MiB.
     #[must_use]
     pub fn max_input_bytes(mut self, bytes: usize) -> Self {
         self.max_input_bytes = bytes;
         self
     }
 
-    /// How long a handler that ends by itself ([`Pipeline::stopping`](super::Pipeline::stopping)) may take. Its future
-    /// is dropped then. Default: [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 30 seconds, half of what PowerShell
-    /// waits for.
+    /// Sets how long a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) may take to end before its
+    /// future is dropped. Default: [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 30 seconds, which is half of
+    /// PowerShell's timeout.
     #[must_use]
     pub fn stop_timeout(mut self, time: Duration) -> Self {
         self.stop_timeout = time;
         self
     }
 
-    /// A limit of three times at the end of a session: to send the remaining packets, to wait for handlers that block, and to
-    /// wait until a client that has closed the pool ends the connection.
-    /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
+    /// Sets the timeout of each of three steps at the end of a session: sending the remaining packets, waiting for
+    /// handlers that block, and waiting for the client to close the connection after it has closed the pool. Default:
+    /// [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn close_timeout(mut self, time: Duration) -> Self {
         self.close_timeout = time;

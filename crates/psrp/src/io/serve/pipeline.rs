@@ -1,43 +1,47 @@
-//! A pipeline as its handler sees it.
+//! Pipeline of a server: its output streams, input and stop request.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use futures_core::Stream;
 use uuid::Uuid;
 
-use super::shared::{Run, Shared};
-use super::stop::Stop;
-use super::{Outcome, Session, now};
+use super::session::now;
+use super::shared::{PipelineRun, SharedServerState, StopRequest};
+use super::{Outcome, Session};
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value};
 
-/// The streams of a pipeline, and the client's host.
+/// Output streams of a pipeline on the server, and access to the client's host. The client's pipeline is
+/// [`io::Pipeline`](crate::io::Pipeline).
 ///
-/// Everything that writes waits while much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes)),
-/// or while a secure string that was written before waits for the session key, and fails if the pipeline has ended or the
-/// client is gone ([`Error::is_closed`]), or if the value can't be written.
+/// Methods that write wait while too much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes))
+/// or while an earlier secure string waits for the session key. They fail with [`Error::is_closed`] if the pipeline has
+/// ended or the client has disconnected, and if the value cannot be encoded.
 #[derive(Clone)]
 pub struct Pipeline {
-    pub(super) run: Run,
-    pub(super) stop: Arc<Stop>,
+    pub(super) run: PipelineRun,
+    pub(super) stop: Arc<StopRequest>,
     pub(super) session: Session,
 }
 
 impl Pipeline {
-    /// The identifier of the pipeline.
+    /// Returns the identifier of the pipeline.
     pub fn id(&self) -> Uuid {
         self.run.id
     }
 
-    /// The session that the pipeline belongs to.
+    /// Returns the session of the pipeline.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &SharedServerState {
         &self.session.shared
     }
 
@@ -45,89 +49,91 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn output(&self, value: impl Into<Value>) -> Result<(), Error> {
         let value = value.into();
-        self.shared().write_of(self.run, |pipeline| pipeline.write_output(value)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_output(value)).await
     }
 
-    /// Writes an error record. The pipeline goes on; what a handler fails with ends it.
+    /// Writes a non-terminating error. The pipeline continues; an error returned by the handler ends it.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn error(&self, record: ErrorRecord) -> Result<(), Error> {
         let record = Box::new(record);
-        self.shared().write_of(self.run, |pipeline| pipeline.write_error(*record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_error(*record)).await
     }
 
     /// Writes a warning.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn warning(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_of(self.run, |pipeline| pipeline.write_warning(record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_warning(record)).await
     }
 
     /// Writes a verbose message.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn verbose(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_of(self.run, |pipeline| pipeline.write_verbose(record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_verbose(record)).await
     }
 
     /// Writes a debug message.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn debug(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_of(self.run, |pipeline| pipeline.write_debug(record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_debug(record)).await
     }
 
-    /// Writes an information record. One without a time gets the present.
+    /// Writes an information record. If it has no time, the current time is set.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self), and if the client's protocol is older than 2.3 ([`Error::is_state`]).
+    /// See the [type](Self). Also fails with [`Error::is_state`] if the client's protocol is older than 2.3.
     pub async fn information(&self, mut record: InformationRecord) -> Result<(), Error> {
         record.time_generated = record.time_generated.or_else(now);
-        self.shared().write_of(self.run, |pipeline| pipeline.write_information(record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_information(record)).await
     }
 
-    /// Writes progress.
+    /// Writes a progress record.
     ///
     /// # Errors
     ///
-    /// As described for the [type](Self).
+    /// See the [type](Self).
     pub async fn progress(&self, record: Progress) -> Result<(), Error> {
-        self.shared().write_of(self.run, |pipeline| pipeline.write_progress(record)).await
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_progress(record)).await
     }
 
-    /// Calls a method of the client's host and waits for the answer. For a method without a result it is
-    /// [`HostResult::Nothing`], at once.
+    /// Calls a method of the client's host and waits for the result. A method without a result returns
+    /// [`HostResult::Nothing`] immediately.
     ///
-    /// An answer that is not waited for any more is dropped; its call counts for
-    /// [`Config::max_host_calls`](crate::server::Config::max_host_calls) until it comes or the pipeline ends.
+    /// If this future is dropped, the response is discarded. The call counts towards
+    /// [`Config::max_host_calls`](crate::server::Config::max_host_calls) until the response arrives or the pipeline
+    /// ends.
     ///
     /// # Errors
     ///
-    /// Fails with the record of the client if the method failed there, and with one of its own if nothing can be written,
-    /// as described for the [type](Self), if too many calls wait, and if the answer is of another type.
+    /// Returns the client's record if the method failed there. Also fails if nothing can be written (see the
+    /// [type](Self)), if there are too many pending calls, and if the result has the wrong type.
     pub async fn host(&self, request: HostRequest) -> Outcome<HostResult> {
         self.shared().call(Some(self.run), request).await
     }
 
-    /// Waits until the client wants the pipeline to stop.
+    /// Waits until the client requests to stop the pipeline.
     ///
-    /// From the call on, even before it is awaited, a stop does not drop the handler's future any more: the handler is
-    /// expected to end by itself, within [`Options::stop_timeout`](super::Options::stop_timeout). Whatever it returns, the
-    /// client hears that the pipeline was stopped.
+    /// Calling this method (even without awaiting the future) disables the default behaviour that a stop drops the
+    /// handler's future. The handler must then end by itself within
+    /// [`Options::stop_timeout`](super::Options::stop_timeout). The client sees the pipeline as stopped, whatever the
+    /// handler returns.
     pub fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.stop.handle();
+        self.stop.set_handled();
         let stop = self.stop.clone();
         async move { stop.requested().await }
     }
@@ -139,5 +145,34 @@ impl fmt::Debug for Pipeline {
             .field("id", &self.run.id)
             .field("is_stopping", &self.stop.is_requested())
             .finish_non_exhaustive()
+    }
+}
+
+/// Stream of the input objects that a client sends to a pipeline.
+///
+/// Ends when the client ends the input or the pipeline ends. The stream of a pipeline without input is empty.
+pub struct Input {
+    pub(super) run: PipelineRun,
+    pub(super) shared: Arc<SharedServerState>,
+}
+
+impl Input {
+    /// Waits for the next object. Returns `None` at the end.
+    pub async fn next(&mut self) -> Option<Value> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
+impl Stream for Input {
+    type Item = Value;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Value>> {
+        self.shared.next_input(self.run, cx.waker()).map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("pipeline", &self.run.id).finish_non_exhaustive()
     }
 }

@@ -1,68 +1,85 @@
-//! A session as its handler sees it.
+//! Session of a server, and the results of sessions and requests.
 
 use std::fmt;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::shared::Shared;
-use super::{Outcome, now};
+use super::shared::SharedServerState;
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::message::{InitRunspacePool, SessionCapability, UserEvent};
-use crate::record::ErrorRecord;
+use crate::record::{ErrorCategory, ErrorRecord};
+use crate::value::DateTime;
 
-/// The pool of a session, for as long as it lasts.
+/// How a session ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionEnd {
+    /// The client has closed the pool.
+    Closed,
+    /// The connection ended, or the client sent an empty line.
+    Disconnected,
+    /// The handler broke the pool.
+    Broken,
+}
+
+/// Result of a client's request. The error record is sent to the client.
+///
+/// The operator `?` and `into` convert an [`Error`] or [`ErrorRecord`] to the boxed record.
+pub type Outcome<T = ()> = Result<T, Box<ErrorRecord>>;
+
+/// Pool of a session on the server, valid until the session ends.
 #[derive(Clone)]
 pub struct Session {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedServerState>,
     pub(super) id: Uuid,
     pub(super) init: Arc<InitRunspacePool>,
     pub(super) peer: Arc<SessionCapability>,
 }
 
 impl Session {
-    /// The identifier of the pool, which the client gave it.
+    /// Returns the identifier of the pool, chosen by the client.
     pub fn id(&self) -> Uuid {
         self.id
     }
 
-    /// What the client opened the pool with: its host, the arguments of the application. Numbers of runspaces may have
-    /// changed since.
+    /// Returns the client's request to open the pool, with its host and application arguments. The numbers of runspaces
+    /// can have changed since.
     pub fn init(&self) -> &InitRunspacePool {
         &self.init
     }
 
-    /// What the client told about itself.
+    /// Returns the client's protocol versions.
     pub fn peer(&self) -> &SessionCapability {
         &self.peer
     }
 
-    /// Calls a method of the client's host for the pool, otherwise as [`Pipeline::host`](super::Pipeline::host).
+    /// Calls a method of the client's host on behalf of the pool. See [`Pipeline::host`](super::Pipeline::host).
     ///
     /// # Errors
     ///
-    /// As [`Pipeline::host`](super::Pipeline::host).
+    /// Same as [`Pipeline::host`](super::Pipeline::host).
     pub async fn host(&self, request: HostRequest) -> Outcome<HostResult> {
         self.shared.call(None, request).await
     }
 
-    /// Forwards an event. One without a time gets the present.
+    /// Sends an event to the client. If it has no time, the current time is set.
     ///
     /// # Errors
     ///
-    /// Fails if the session has ended ([`Error::is_closed`]) and if the event can't be written.
+    /// Fails with [`Error::is_closed`] if the session has ended, and if the event cannot be encoded.
     pub async fn send_event(&self, mut event: UserEvent) -> Result<(), Error> {
         event.time_generated = event.time_generated.or_else(now);
         let event = Box::new(event);
         self.shared.write(None, |state| state.pool.send_event(*event)).await
     }
 
-    /// Breaks the pool, tells the client why, and ends the session.
+    /// Breaks the pool: sends the client the reason and ends the session.
     ///
     /// # Errors
     ///
-    /// Fails if the session has ended ([`Error::is_state`]) and if the record can't be written.
+    /// Fails with [`Error::is_state`] if the session has ended, and if the record cannot be encoded.
     pub fn break_pool(&self, reason: ErrorRecord) -> Result<(), Error> {
         self.shared.with(|state| state.pool.set_broken(reason))
     }
@@ -72,4 +89,31 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// Converts an error to a record for the client. Error texts never contain input.
+impl From<Error> for Box<ErrorRecord> {
+    fn from(error: Error) -> Self {
+        let category = if error.is_closed() || error.is_io() {
+            ErrorCategory::ConnectionError
+        } else if error.is_limit() {
+            ErrorCategory::LimitsExceeded
+        } else if error.is_timeout() {
+            ErrorCategory::OperationTimeout
+        } else if error.is_protocol()
+            || error.is_syntax()
+            || error.is_structure()
+            || error.is_invalid_header()
+        {
+            ErrorCategory::ProtocolError
+        } else {
+            ErrorCategory::InvalidOperation
+        };
+        Self::new(ErrorRecord::new(error.to_string(), category).with_id("PsrpError"))
+    }
+}
+
+/// Returns the current time; the state machine has no clock.
+pub(super) fn now() -> Option<DateTime> {
+    std::time::SystemTime::now().try_into().ok()
 }

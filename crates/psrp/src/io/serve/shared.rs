@@ -1,44 +1,46 @@
-//! What the driver of a session, its pipelines and their inputs have in common.
+//! State shared by a server connection, its pipelines and their input streams.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::stop::Stop;
 use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
 use crate::record::ErrorRecord;
 use crate::server::{self, RunspacePool};
 use crate::value::Value;
 
-/// A run of a pipeline. A client may use an identifier again, for another run.
+/// One run of a pipeline. A client can reuse the identifier of a pipeline for another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct PipelineRun {
     pub(super) id: Uuid,
     pub(super) number: u64,
 }
 
-/// What there is of a run.
-pub(super) struct Slot {
+/// State of a run.
+pub(super) struct RunState {
     pub(super) number: u64,
-    pub(super) stop: Arc<Stop>,
-    /// The task, once it runs.
+    pub(super) stop: Arc<StopRequest>,
+    /// Task of the handler, once started.
     pub(super) task: Option<AbortHandle>,
     input: VecDeque<(Value, usize)>,
     input_bytes: usize,
     input_ended: bool,
     reader: Option<Waker>,
-    /// Whether the client waits for an acknowledgement until the handler has read.
-    is_withheld: bool,
-    /// Whether something waits for the key.
-    is_parked: bool,
+    /// The acknowledgement of input is withheld until the handler has read some.
+    is_ack_withheld: bool,
+    /// Output with a secure string waits for the session key.
+    awaits_key: bool,
 }
 
-impl Slot {
+impl RunState {
     pub(super) fn new(number: u64, has_input: bool) -> Self {
         Self {
             number,
@@ -48,84 +50,84 @@ impl Slot {
             input_bytes: 0,
             input_ended: !has_input,
             reader: None,
-            is_withheld: false,
-            is_parked: false,
+            is_ack_withheld: false,
+            awaits_key: false,
         }
     }
 }
 
-pub(super) struct State {
+pub(super) struct ServerState {
     pub(super) pool: RunspacePool,
-    slots: HashMap<Uuid, Slot>,
-    /// Who waits for answers of the host, by the number of the call, which no two calls of a pool have.
-    calls: HashMap<i64, (Option<Run>, oneshot::Sender<HostResponse>)>,
-    /// Data that are to be acknowledged.
+    runs: HashMap<Uuid, RunState>,
+    /// Pending host calls by call identifier, which is unique in a pool.
+    calls: HashMap<i64, (Option<PipelineRun>, oneshot::Sender<HostResponse>)>,
+    /// Pending acknowledgements of data.
     pub(super) acknowledgements: VecDeque<Option<Uuid>>,
     input_bytes: usize,
-    driver: Option<Waker>,
-    is_over: bool,
+    connection_waker: Option<Waker>,
+    has_ended: bool,
 }
 
-pub(super) struct Shared {
-    state: Mutex<State>,
-    /// Tells those who wait with writing that they may look again.
-    room: Notify,
+pub(super) struct SharedServerState {
+    state: Mutex<ServerState>,
+    /// Notifies writers that there may be room.
+    send_room: Notify,
     max_unsent: usize,
     max_input: usize,
 }
 
-impl Shared {
+impl SharedServerState {
     pub(super) fn new(pool: RunspacePool, max_unsent: usize, max_input: usize) -> Self {
-        let state = State {
+        let state = ServerState {
             pool,
-            slots: HashMap::new(),
+            runs: HashMap::new(),
             calls: HashMap::new(),
             acknowledgements: VecDeque::new(),
             input_bytes: 0,
-            driver: None,
-            is_over: false,
+            connection_waker: None,
+            has_ended: false,
         };
-        Self { state: Mutex::new(state), room: Notify::new(), max_unsent, max_input }
+        Self { state: Mutex::new(state), send_room: Notify::new(), max_unsent, max_input }
     }
 
-    /// For the driver, which needs not be woken.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // What a panic has left is a state between two calls of the machine, for it has no other.
+    /// Locks the state without waking the connection.
+    pub(super) fn lock(&self) -> MutexGuard<'_, ServerState> {
+        // The state is consistent between calls of the state machine, so a poisoned lock is no problem.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes something and wakes the driver.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    /// Changes the state and wakes the connection.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.lock();
         let result = work(&mut state);
-        let driver = state.driver.take();
+        let waker = state.connection_waker.take();
         drop(state);
-        if let Some(driver) = driver {
-            driver.wake();
+        if let Some(waker) = waker {
+            waker.wake();
         }
         result
     }
 
-    /// Writes something when there is room for it.
+    /// Waits for room, then writes.
     pub(super) async fn write<T>(
         &self,
-        run: Option<Run>,
-        write: impl FnOnce(&mut State) -> Result<T, Error>,
+        run: Option<PipelineRun>,
+        write: impl FnOnce(&mut ServerState) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut write = Some(write);
         let mut attempt = || {
             let mut state = self.lock();
-            if let Err(gone) = state.require(run) {
-                return Some(Err(gone));
+            if let Err(error) = state.check_open(run) {
+                return Some(Err(error));
             }
-            if !state.has_room(run, self.max_unsent) {
+            if !state.has_send_room(run, self.max_unsent) {
                 return None;
             }
-            let result = write.take().map(|write| state.parking(run, write));
-            let driver = state.driver.take();
+            let result = write.take().map(|write| state.track_key_wait(run, write));
+            let waker = state.connection_waker.take();
             drop(state);
-            if let Some(driver) = driver {
-                driver.wake();
+            if let Some(waker) = waker {
+                waker.wake();
             }
             result
         };
@@ -133,8 +135,8 @@ impl Shared {
             if let Some(result) = attempt() {
                 return result;
             }
-            // It hears of everything that happens from now on, so that is looked at once more.
-            let notified = self.room.notified();
+            // Check again: a notification between the first attempt and this line is lost.
+            let notified = self.send_room.notified();
             if let Some(result) = attempt() {
                 return result;
             }
@@ -142,22 +144,22 @@ impl Shared {
         }
     }
 
-    /// Writes something of a pipeline when there is room for it.
-    pub(super) async fn write_of(
+    /// Waits for room, then writes to a pipeline.
+    pub(super) async fn write_to_pipeline(
         &self,
-        run: Run,
+        run: PipelineRun,
         write: impl FnOnce(&mut server::Pipeline<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.write(Some(run), |state| write(&mut state.pool.pipeline(run.id)?)).await
     }
 
-    /// Calls a method of the host, and waits for the answer if there is one.
+    /// Calls a method of the host and waits for the result, if the method has one.
     pub(super) async fn call(
         &self,
-        run: Option<Run>,
+        run: Option<PipelineRun>,
         request: HostRequest,
     ) -> Result<HostResult, Box<ErrorRecord>> {
-        let answer = self
+        let response = self
             .write(run, |state| {
                 let number = match run {
                     Some(run) => state.pool.pipeline(run.id)?.host_call(&request)?,
@@ -171,68 +173,69 @@ impl Shared {
                 }))
             })
             .await?;
-        let Some(answer) = answer else { return Ok(HostResult::Nothing) };
-        let response = answer.await.map_err(|_| gone())?;
+        let Some(response) = response else { return Ok(HostResult::Nothing) };
+        let response = response.await.map_err(|_| closed_error())?;
         match response.outcome {
             HostOutcome::Error(record) => Err(record),
             _ => Ok(response.result()?),
         }
     }
 
-    /// Tells those who wait that there may be room: much of it, so that they write much at once.
-    pub(super) fn tell_room(&self) {
-        self.room.notify_waiters();
+    /// Wakes the waiting writers.
+    pub(super) fn notify_writers(&self) {
+        self.send_room.notify_waiters();
     }
 
-    /// Whether so little is unsent that those who wait should hear of it.
-    pub(super) fn has_much_room(&self, state: &State) -> bool {
+    /// Returns whether the send queue is at most half full. Waking writers only then lets them write larger batches.
+    pub(super) fn has_ample_room(&self, state: &ServerState) -> bool {
         state.pool.pending_bytes() <= self.max_unsent / 2
     }
 
-    /// The next value of the input; the driver is woken if the client or the driver waits for that.
-    pub(super) fn next_input(&self, run: Run, waker: &Waker) -> Option<Option<Value>> {
+    /// Returns the next input value, or `None` if there is none yet. Wakes the connection if it has to send the
+    /// withheld acknowledgement or to resume reading.
+    pub(super) fn next_input(&self, run: PipelineRun, waker: &Waker) -> Option<Option<Value>> {
         let (max_input, mut state) = (self.max_input, self.lock());
         let total = state.input_bytes;
-        let slot = state.slots.get_mut(&run.id).filter(|slot| slot.number == run.number);
-        let Some(slot) = slot else { return Some(None) };
-        let Some((value, bytes)) = slot.input.pop_front() else {
-            if slot.input_ended {
+        let run_state = state.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number);
+        let Some(run_state) = run_state else { return Some(None) };
+        let Some((value, bytes)) = run_state.input.pop_front() else {
+            if run_state.input_ended {
                 return Some(None);
             }
-            slot.reader = Some(waker.clone());
+            run_state.reader = Some(waker.clone());
             return None;
         };
-        slot.input_bytes -= bytes;
-        let acknowledge = slot.is_withheld && slot.input_bytes <= max_input / 2;
+        run_state.input_bytes -= bytes;
+        let acknowledge = run_state.is_ack_withheld && run_state.input_bytes <= max_input / 2;
         if acknowledge {
-            slot.is_withheld = false;
+            run_state.is_ack_withheld = false;
             state.acknowledgements.push_back(Some(run.id));
         }
         state.input_bytes = total - bytes;
         let resume = total >= max_input.saturating_mul(4) && state.may_read(max_input);
-        let driver = if acknowledge || resume { state.driver.take() } else { None };
+        let waker = if acknowledge || resume { state.connection_waker.take() } else { None };
         drop(state);
-        if let Some(driver) = driver {
-            driver.wake();
+        if let Some(waker) = waker {
+            waker.wake();
         }
         Some(Some(value))
     }
 
-    /// Ends everything that waits.
+    /// Ends all waiting operations and aborts the handlers.
     pub(super) fn end(&self) {
         let mut state = self.lock();
-        state.is_over = true;
+        state.has_ended = true;
         state.calls.clear();
-        let slots = std::mem::take(&mut state.slots);
+        let runs = std::mem::take(&mut state.runs);
         state.input_bytes = 0;
         drop(state);
-        slots.into_values().for_each(Slot::end);
-        self.tell_room();
+        runs.into_values().for_each(RunState::end);
+        self.notify_writers();
     }
 }
 
-impl Slot {
-    /// Wakes whoever reads from it, and gives up its task.
+impl RunState {
+    /// Aborts the task and wakes the reader.
     fn end(self) {
         if let Some(task) = self.task {
             task.abort();
@@ -244,45 +247,46 @@ impl Slot {
 }
 
 #[cold]
-fn gone() -> Error {
+fn closed_error() -> Error {
     Error::with(Kind::Closed, "the client has closed the pipeline or the session")
 }
 
-impl State {
-    fn require(&self, run: Option<Run>) -> Result<(), Error> {
+impl ServerState {
+    fn check_open(&self, run: Option<PipelineRun>) -> Result<(), Error> {
         let is_gone = match run {
-            _ if self.is_over => true,
-            Some(run) => self.slots.get(&run.id).is_none_or(|slot| slot.number != run.number),
+            _ if self.has_ended => true,
+            Some(run) => self.runs.get(&run.id).is_none_or(|run_state| run_state.number != run.number),
             None => false,
         };
-        if is_gone { Err(gone()) } else { Ok(()) }
+        if is_gone { Err(closed_error()) } else { Ok(()) }
     }
 
-    fn has_room(&self, run: Option<Run>, max_unsent: usize) -> bool {
-        let is_parked = |run: Run| self.slots.get(&run.id).is_some_and(|slot| slot.is_parked);
-        self.pool.pending_bytes() <= max_unsent && (self.pool.has_key() || !run.is_some_and(is_parked))
+    fn has_send_room(&self, run: Option<PipelineRun>, max_unsent: usize) -> bool {
+        let awaits_key =
+            |run: PipelineRun| self.runs.get(&run.id).is_some_and(|run_state| run_state.awaits_key);
+        self.pool.pending_bytes() <= max_unsent && (self.pool.has_key() || !run.is_some_and(awaits_key))
     }
 
-    /// Writes, and notes if what was written waits for the key: nothing limits how much of that there is.
-    fn parking<T>(
+    /// Writes, and records whether the output waits for the session key: `pending_bytes` does not count such output.
+    fn track_key_wait<T>(
         &mut self,
-        run: Option<Run>,
+        run: Option<PipelineRun>,
         write: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let before = self.pool.pending_bytes();
         let result = write(self)?;
         if self.pool.pending_bytes() == before
-            && let Some(slot) = run.and_then(|run| self.slots.get_mut(&run.id))
+            && let Some(run_state) = run.and_then(|run| self.runs.get_mut(&run.id))
         {
-            slot.is_parked = true;
+            run_state.awaits_key = true;
         }
         Ok(result)
     }
 
-    /// Registers the waker of the driver.
+    /// Registers the waker of the connection.
     pub(super) fn register(&mut self, waker: &Waker) {
-        if !self.driver.as_ref().is_some_and(|driver| driver.will_wake(waker)) {
-            self.driver = Some(waker.clone());
+        if !self.connection_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
+            self.connection_waker = Some(waker.clone());
         }
     }
 
@@ -290,62 +294,98 @@ impl State {
         self.input_bytes < max_input.saturating_mul(4)
     }
 
-    pub(super) fn insert(&mut self, id: Uuid, slot: Slot) {
-        self.slots.insert(id, slot);
+    pub(super) fn insert(&mut self, id: Uuid, run_state: RunState) {
+        self.runs.insert(id, run_state);
     }
 
-    pub(super) fn slot(&mut self, run: Run) -> Option<&mut Slot> {
-        self.slots.get_mut(&run.id).filter(|slot| slot.number == run.number)
+    pub(super) fn run_state(&mut self, run: PipelineRun) -> Option<&mut RunState> {
+        self.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number)
     }
 
-    /// The run that a pipeline has now.
-    pub(super) fn run(&self, id: Uuid) -> Option<Run> {
-        self.slots.get(&id).map(|slot| Run { id, number: slot.number })
+    /// Returns the current run of a pipeline.
+    pub(super) fn current_run(&self, id: Uuid) -> Option<PipelineRun> {
+        self.runs.get(&id).map(|run_state| PipelineRun { id, number: run_state.number })
     }
 
-    /// Forgets a run, and acknowledges what its handler has not read.
-    pub(super) fn remove(&mut self, run: Run) {
-        if self.slot(run).is_none() {
+    /// Removes a run. Sends the acknowledgement that was withheld for unread input.
+    pub(super) fn remove(&mut self, run: PipelineRun) {
+        if self.run_state(run).is_none() {
             return;
         }
-        let Some(slot) = self.slots.remove(&run.id) else { return };
-        self.input_bytes -= slot.input_bytes;
+        let Some(run_state) = self.runs.remove(&run.id) else { return };
+        self.input_bytes -= run_state.input_bytes;
         self.calls.retain(|_, (caller, _)| *caller != Some(run));
-        if slot.is_withheld {
+        if run_state.is_ack_withheld {
             self.acknowledgements.push_back(Some(run.id));
         }
-        slot.end();
+        run_state.end();
     }
 
-    /// Acknowledges data, unless much input waits.
+    /// Acknowledges data, or withholds the acknowledgement while too much input is unread.
     pub(super) fn acknowledge(&mut self, target: Option<Uuid>, max_input: usize) {
-        match target.and_then(|id| self.slots.get_mut(&id)) {
-            Some(slot) if slot.input_bytes > max_input && !slot.is_withheld => slot.is_withheld = true,
+        match target.and_then(|id| self.runs.get_mut(&id)) {
+            Some(run_state) if run_state.input_bytes > max_input && !run_state.is_ack_withheld => {
+                run_state.is_ack_withheld = true
+            }
             _ => self.acknowledgements.push_back(target),
         }
     }
 
-    /// Hands a value of the input and its decoded size to the handler; `None` is the end.
-    pub(super) fn put_input(&mut self, id: Uuid, value: Option<(Value, usize)>) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
+    /// Queues an input value and its decoded size for the handler. `None` ends the input.
+    pub(super) fn push_input(&mut self, id: Uuid, value: Option<(Value, usize)>) {
+        let Some(run_state) = self.runs.get_mut(&id) else { return };
         match value {
             Some((value, bytes)) => {
-                slot.input.push_back((value, bytes));
-                slot.input_bytes += bytes;
+                run_state.input.push_back((value, bytes));
+                run_state.input_bytes += bytes;
                 self.input_bytes += bytes;
             }
-            None => slot.input_ended = true,
+            None => run_state.input_ended = true,
         }
-        if let Some(reader) = slot.reader.take() {
+        if let Some(reader) = run_state.reader.take() {
             reader.wake();
         }
     }
 
-    /// Hands an answer of the host to who waits for it.
-    pub(super) fn answer(&mut self, response: HostResponse) {
+    /// Passes a response of the host to its caller.
+    pub(super) fn complete_host_call(&mut self, response: HostResponse) {
         if let Some((_, sender)) = self.calls.remove(&response.call_id) {
-            // Who does not wait any more has no use for it.
+            // The caller may have dropped its future.
             let _ = sender.send(response);
+        }
+    }
+}
+
+/// Request of the client to stop a pipeline.
+#[derive(Debug, Default)]
+pub(super) struct StopRequest {
+    token: CancellationToken,
+    /// The handler ends by itself.
+    is_handled: AtomicBool,
+}
+
+impl StopRequest {
+    pub(super) fn request(&self) {
+        self.token.cancel();
+    }
+
+    pub(super) fn is_requested(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub(super) fn set_handled(&self) {
+        self.is_handled.store(true, Ordering::Release);
+    }
+
+    pub(super) async fn requested(&self) {
+        self.token.cancelled().await;
+    }
+
+    /// Waits until the handler has to be dropped: on request, or after `timeout` if it ends by itself.
+    pub(super) async fn wait_for_deadline(&self, timeout: Duration) {
+        self.requested().await;
+        if self.is_handled.load(Ordering::Acquire) {
+            tokio::time::sleep(timeout).await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets of Unix.
+//! Server on a Unix domain socket.
 
 use std::convert::Infallible;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::Error;
 use crate::io::Lines;
 use crate::outofproc::Role;
 
-/// A socket at a path, for clients of the user that the process runs as. The file is removed when this is dropped.
+/// Unix domain socket that accepts clients of the current user. Dropping it removes the socket file.
 #[derive(Debug)]
 pub struct UnixServer {
     listener: UnixListener,
@@ -28,15 +28,15 @@ impl UnixServer {
     /// Default of [`max_sessions`](Self::max_sessions): 16.
     pub const DEFAULT_MAX_SESSIONS: usize = 16;
 
-    /// Makes the socket. Only its owner may use it; whoever else gets through is turned away.
+    /// Creates the socket with access for its owner only. Clients of other users are disconnected.
     ///
     /// # Errors
     ///
-    /// Fails if the socket can't be made ([`Error::is_io`]): there is a file of this name, for instance.
+    /// Fails with [`Error::is_io`] if the socket cannot be created, for example because the file exists.
     ///
     /// # Panics
     ///
-    /// Panics outside of a runtime of tokio.
+    /// Panics outside a tokio runtime.
     pub fn bind(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let listener = UnixListener::bind(path)?;
@@ -47,7 +47,7 @@ impl UnixServer {
         Ok(server)
     }
 
-    /// Limits how many sessions there may be at a time. Further clients wait. Default:
+    /// Sets the maximum number of concurrent sessions. Further clients wait. Default:
     /// [`DEFAULT_MAX_SESSIONS`](Self::DEFAULT_MAX_SESSIONS), 16.
     #[must_use]
     pub fn max_sessions(mut self, count: usize) -> Self {
@@ -55,12 +55,12 @@ impl UnixServer {
         self
     }
 
-    /// Serves clients, each with options of its own. The sessions are tasks, which are given up when the future is
-    /// dropped. What they end with goes to [`Handler::closed`].
+    /// Serves clients; `options` is called for each one. Dropping the future aborts the sessions. The result of each
+    /// session is passed to [`Handler::closed`].
     ///
     /// # Errors
     ///
-    /// Fails if no client can be accepted any more.
+    /// Fails if the listener fails.
     pub async fn serve<H: Handler>(
         self,
         handler: H,
@@ -74,7 +74,7 @@ impl UnixServer {
             let (handler, options) = (handler.clone(), options());
             sessions.spawn(async move {
                 let (read, write) = stream.into_split();
-                // The handler hears of it.
+                // The handler receives the result.
                 let _ = serve(Lines::new(Role::Server, read, write), handler, options).await;
                 drop(permit);
             });
@@ -82,16 +82,16 @@ impl UnixServer {
         }
     }
 
-    /// Waits for a client of the same user.
+    /// Waits for a client that runs as the same user.
     async fn accept(&self) -> Result<UnixStream, Error> {
         loop {
             let stream = match self.listener.accept().await {
                 Ok((stream, _)) => stream,
-                // It is gone again.
+                // The client has already disconnected.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => continue,
                 Err(error) => return Err(error.into()),
             };
-            // It may have connected before the permissions were set.
+            // The client may have connected before the permissions were set.
             if stream.peer_cred().is_ok_and(|peer| peer.uid() == self.owner) {
                 return Ok(stream);
             }
@@ -101,7 +101,7 @@ impl UnixServer {
 
 impl Drop for UnixServer {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The file may have been removed already.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -2,42 +2,42 @@
 
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{Budget, Mismatch, Reader, Writer, bag, open_enum};
+use crate::shape::{CopyBudget, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
 open_enum! {
-    /// Streams of a command, and where they go (`System.Management.Automation.Runspaces.PipelineResultTypes`, MS-PSRP
-    /// 2.2.3.31).
+    /// A stream of a command, or the target of its redirection
+    /// (`System.Management.Automation.Runspaces.PipelineResultTypes`, MS-PSRP 2.2.3.31).
     #[derive(Default)]
     pub enum PipelineResultTypes as "System.Management.Automation.Runspaces.PipelineResultTypes" {
-        /// None: a stream stays what it is.
+        /// Not redirected.
         #[default]
         None = 0,
-        /// The output.
+        /// Output.
         Output = 1,
-        /// The errors.
+        /// Errors.
         Error = 2,
-        /// The warnings; also output and errors of the commands before, which has the same number.
+        /// Warnings. The same number also means output and errors of previous commands.
         Warning = 3,
-        /// The verbose messages.
+        /// Verbose messages.
         Verbose = 4,
-        /// The debug messages.
+        /// Debug messages.
         Debug = 5,
-        /// The information records.
+        /// Information records.
         Information = 6,
         /// All streams.
         All = 7,
-        /// Nowhere.
+        /// Discarded.
         Null = 8,
     }
 }
 
-/// Where a stream is redirected to.
+/// Target of the redirection of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MergeTarget {
-    /// Into the output, as `2>&1`.
+    /// The output, like `2>&1`.
     Output,
-    /// Nowhere, as `2>$null`.
+    /// Discarded, like `2>$null`.
     Null,
 }
 
@@ -50,13 +50,13 @@ impl From<MergeTarget> for PipelineResultTypes {
     }
 }
 
-bag! {
+object_struct! {
     /// A parameter or an argument of a command (MS-PSRP 2.2.3.13).
     #[derive(Clone, Debug, PartialEq)]
     pub struct CommandParameter {
-        /// Name of the parameter without the hyphen, `None` for an argument by position.
+        /// Name of the parameter without the hyphen; `None` for a positional argument.
         pub name: Option<PsString> => "N" [nil],
-        /// Its value; `true` for a switch.
+        /// The value; `true` for a switch.
         pub value: Value => "V" [or Value::Nil],
     }
 }
@@ -78,43 +78,44 @@ bag! {
 pub struct Command {
     /// Name of the command, or text of the script.
     pub text: PsString,
-    /// Parameters and arguments in their order.
+    /// Parameters and arguments in order.
     pub parameters: Vec<CommandParameter>,
-    /// Whether the text is a script.
+    /// True if `text` is a script.
     pub is_script: bool,
-    /// Whether it has variables of its own; `None` leaves that to the server.
+    /// True for a variable scope of its own; `None` is the server's default.
     pub use_local_scope: Option<bool>,
-    /// The stream that goes to `merge_to_result`: errors or none. Peers before protocol 2.2 know of no other way.
+    /// The stream redirected to `merge_to_result`: errors or none. Peers before protocol 2.2 support no other
+    /// redirection.
     pub merge_my_result: PipelineResultTypes,
-    /// Where that stream goes.
+    /// Target of `merge_my_result`.
     pub merge_to_result: PipelineResultTypes,
-    /// Streams of the commands before that this one takes as input.
+    /// Streams of previous commands that become the input of this command.
     pub merge_previous_results: PipelineResultTypes,
-    /// Where errors go.
+    /// Target of errors.
     pub merge_error: PipelineResultTypes,
-    /// Where warnings go.
+    /// Target of warnings.
     pub merge_warning: PipelineResultTypes,
-    /// Where verbose messages go.
+    /// Target of verbose messages.
     pub merge_verbose: PipelineResultTypes,
-    /// Where debug messages go.
+    /// Target of debug messages.
     pub merge_debug: PipelineResultTypes,
-    /// Where information records go, since protocol 2.3.
+    /// Target of information records, since protocol 2.3.
     pub merge_information: PipelineResultTypes,
 }
 
-/// The first protocol with a target for each stream.
-const EACH_STREAM: Version = Version::new(2, 2);
+/// First protocol version with a target for each stream.
+const PER_STREAM_TARGETS: Version = Version::new(2, 2);
 
-/// The first protocol with information records.
-const INFORMATION: Version = Version::new(2, 3);
+/// First protocol version with information records.
+const INFORMATION_STREAM: Version = Version::new(2, 3);
 
 impl Command {
-    /// A command by its name.
+    /// Creates a command from its name.
     pub fn new(name: impl Into<PsString>) -> Self {
         Self { text: name.into(), ..Self::default() }
     }
 
-    /// A script.
+    /// Creates a script.
     pub fn script(text: impl Into<PsString>) -> Self {
         Self { is_script: true, ..Self::new(text) }
     }
@@ -126,20 +127,20 @@ impl Command {
         self
     }
 
-    /// Adds a switch that is on.
+    /// Adds a switch parameter that is set.
     #[must_use]
     pub fn switch(self, name: impl Into<PsString>) -> Self {
         self.parameter(name, true)
     }
 
-    /// Adds an argument by position.
+    /// Adds a positional argument.
     #[must_use]
     pub fn argument(mut self, value: impl Into<Value>) -> Self {
         self.parameters.push(CommandParameter { name: None, value: value.into() });
         self
     }
 
-    /// Whether the command has variables of its own, as with `&`, or those of its surroundings, as with `.`.
+    /// Selects whether the command has a variable scope of its own, like `&`, or uses the enclosing one, like `.`.
     #[must_use]
     pub fn local_scope(mut self, local: bool) -> Self {
         self.use_local_scope = Some(local);
@@ -157,35 +158,35 @@ impl Command {
         self
     }
 
-    /// Redirects warnings, with a peer of protocol 2.2 or later.
+    /// Redirects warnings. Requires protocol 2.2.
     #[must_use]
     pub fn redirect_warnings(mut self, target: MergeTarget) -> Self {
         self.merge_warning = target.into();
         self
     }
 
-    /// Redirects verbose messages, with a peer of protocol 2.2 or later.
+    /// Redirects verbose messages. Requires protocol 2.2.
     #[must_use]
     pub fn redirect_verbose(mut self, target: MergeTarget) -> Self {
         self.merge_verbose = target.into();
         self
     }
 
-    /// Redirects debug messages, with a peer of protocol 2.2 or later.
+    /// Redirects debug messages. Requires protocol 2.2.
     #[must_use]
     pub fn redirect_debug(mut self, target: MergeTarget) -> Self {
         self.merge_debug = target.into();
         self
     }
 
-    /// Redirects information records, with a peer of protocol 2.3 or later.
+    /// Redirects information records. Requires protocol 2.3.
     #[must_use]
     pub fn redirect_information(mut self, target: MergeTarget) -> Self {
         self.merge_information = target.into();
         self
     }
 
-    /// Takes output and errors of the commands before as input.
+    /// Takes output and errors of previous commands as input.
     #[must_use]
     pub fn merge_unclaimed(mut self) -> Self {
         self.merge_previous_results = PipelineResultTypes::from_number(
@@ -194,26 +195,24 @@ impl Command {
         self
     }
 
-    /// Fails if a stream is redirected that a peer of this protocol can't redirect.
+    /// Fails if a stream is redirected in a way that this protocol version does not support.
     pub(super) fn check(&self, peer: Version) -> Result<(), Error> {
         let is_set = |merge: &PipelineResultTypes| *merge != PipelineResultTypes::None;
         let others = [self.merge_warning, self.merge_verbose, self.merge_debug];
-        // Before, errors can only go to the output, by the two members that all versions have.
+        // Before 2.2, only errors can be redirected, and only to the output, with the two members that all versions
+        // have.
         let error = is_set(&self.merge_error) && self.merge_my_result != PipelineResultTypes::Error;
-        if peer < EACH_STREAM && (error || others.iter().any(is_set)) {
-            return Err(Error::with(
-                Kind::Unwritable,
-                "streams of commands are redirected since protocol 2.2",
-            ));
+        if peer < PER_STREAM_TARGETS && (error || others.iter().any(is_set)) {
+            return Err(Error::with(Kind::Unwritable, "redirection of this stream requires protocol 2.2"));
         }
-        if peer < INFORMATION && is_set(&self.merge_information) {
-            return Err(Error::with(Kind::Unwritable, "information records exist since protocol 2.3"));
+        if peer < INFORMATION_STREAM && is_set(&self.merge_information) {
+            return Err(Error::with(Kind::Unwritable, "information records require protocol 2.3"));
         }
         Ok(())
     }
 
     pub(super) fn write(&self, peer: Version) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Cmd", &self.text);
         out.put("Args", &self.parameters);
         out.put("IsScript", &self.is_script);
@@ -221,20 +220,20 @@ impl Command {
         out.put("MergeMyResult", &self.merge_my_result);
         out.put("MergeToResult", &self.merge_to_result);
         out.put("MergePreviousResults", &self.merge_previous_results);
-        if peer >= EACH_STREAM {
+        if peer >= PER_STREAM_TARGETS {
             out.put("MergeError", &self.merge_error);
             out.put("MergeWarning", &self.merge_warning);
             out.put("MergeVerbose", &self.merge_verbose);
             out.put("MergeDebug", &self.merge_debug);
         }
-        if peer >= INFORMATION {
+        if peer >= INFORMATION_STREAM {
             out.put("MergeInformation", &self.merge_information);
         }
         out.finish()
     }
 
-    pub(super) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    pub(super) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             text: from.required("Cmd")?,
             parameters: from.optional("Args")?.unwrap_or_default(),

@@ -1,14 +1,14 @@
-//! Dictionaries of the application.
+//! Dictionaries of application data.
 
 use super::SessionCapability;
-use crate::shape::{Budget, Field, Mismatch, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
 use crate::value::{Base, Object, PsString, Value};
 
-/// A dictionary of primitives that applications exchange when a pool is opened
-/// (`System.Management.Automation.PSPrimitiveDictionary`, MS-PSRP 2.2.3.18).
+/// A dictionary of primitives (`System.Management.Automation.PSPrimitiveDictionary`, MS-PSRP 2.2.3.18), used by
+/// applications to exchange data when a pool is opened.
 ///
-/// Keys are strings and match without regard to the case of ASCII letters. Values are primitives, lists of them, and
-/// further such dictionaries.
+/// Keys are strings and are compared ignoring the case of ASCII letters. Values are primitives, lists of primitives,
+/// and nested dictionaries of this type.
 ///
 /// ```
 /// use psrp::message::PrimitiveDictionary;
@@ -20,7 +20,7 @@ use crate::value::{Base, Object, PsString, Value};
 pub struct PrimitiveDictionary(Object);
 
 impl PrimitiveDictionary {
-    /// A dictionary with these entries.
+    /// Creates a dictionary from its entries.
     pub fn new<K: Into<PsString>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         let names = [
             "System.Management.Automation.PSPrimitiveDictionary",
@@ -31,12 +31,12 @@ impl PrimitiveDictionary {
         Self(Object::builder().type_names(names).dictionary(entries).build())
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// Keys and values in their order.
+    /// Iterates over the entries in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&PsString, &Value)> {
         let entries = match self.0.base() {
             Base::Dictionary(entries) => entries.as_slice(),
@@ -52,24 +52,26 @@ impl From<PrimitiveDictionary> for Value {
     }
 }
 
-/// The object is kept as it is, whatever its type names.
+/// The object is preserved unchanged, including its type names.
 impl Field for PrimitiveDictionary {
     fn write(&self) -> Value {
         Value::Object(self.0.clone())
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
-        let Value::Object(object) = value else { return Err(Mismatch::new("is no dictionary")) };
-        let Base::Dictionary(entries) = object.base() else { return Err(Mismatch::new("is no dictionary")) };
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let Value::Object(object) = value else { return Err(Mismatch::new("is not a dictionary")) };
+        let Base::Dictionary(entries) = object.base() else {
+            return Err(Mismatch::new("is not a dictionary"));
+        };
         if entries.iter().any(|(key, _)| key.as_ps_string().is_none()) {
-            return Err(Mismatch::new("has a key that is no string"));
+            return Err(Mismatch::new("has a key that is not a string"));
         }
         Ok(Self(object.clone()))
     }
 }
 
-bag! {
-    /// What the application on the server tells the client (MS-PSRP 2.2.2.13).
+object_struct! {
+    /// Application data that the server sends to the client (MS-PSRP 2.2.2.13).
     #[derive(Clone, Debug, PartialEq)]
     pub struct ApplicationPrivateData {
         /// The data, `None` for `$null`.
@@ -78,7 +80,7 @@ bag! {
 }
 
 impl ApplicationPrivateData {
-    /// Data with the versions that a server has to tell, `PSVersionTable`, and further entries.
+    /// Creates data from entries, preceded by `PSVersionTable` with the versions that a server must send.
     pub fn new<K: Into<PsString>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         let versions = PrimitiveDictionary::new([
             ("PSRemotingProtocolVersion", SessionCapability::PROTOCOL),

@@ -1,28 +1,28 @@
-//! What a server is told about the client's host.
+//! Description of the client's host.
 
 use crate::host::{ConsoleColor, Coordinates, Size};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Object, PsString, Value};
 
-bag! {
-    /// Which parts of a host the client has (MS-PSRP 2.2.3.14).
+object_struct! {
+    /// The parts of a host that the client implements (MS-PSRP 2.2.3.14).
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostInfo {
-        /// Whether there is no host.
+        /// True if there is no host.
         pub is_host_null: bool => "_isHostNull" [or true],
-        /// Whether there is no user interface.
+        /// True if there is no user interface.
         pub is_host_ui_null: bool => "_isHostUINull" [or true],
-        /// Whether there is no console.
+        /// True if there is no console.
         pub is_host_raw_ui_null: bool => "_isHostRawUINull" [or true],
-        /// Whether a pipeline has the host of its runspace.
+        /// True if a pipeline uses the host of its runspace.
         pub use_runspace_host: bool => "_useRunspaceHost" [or true],
-        /// What the server may answer by itself about the console.
+        /// Console properties that the server can use without calling the host.
         pub default_data: Option<HostDefaultData> => "_hostDefaultData" [optional],
     }
 }
 
 impl HostInfo {
-    /// No host. A pipeline then has that of its pool.
+    /// Creates the description of no host. A pipeline then uses the host of its pool.
     pub fn none() -> Self {
         Self {
             is_host_null: true,
@@ -33,12 +33,12 @@ impl HostInfo {
         }
     }
 
-    /// A host that reads and writes lines, without a console.
+    /// Creates the description of a host that reads and writes lines, without a console.
     pub fn lines() -> Self {
         Self { is_host_null: false, is_host_ui_null: false, use_runspace_host: false, ..Self::none() }
     }
 
-    /// A host with a console.
+    /// Creates the description of a host with a console.
     pub fn console(default_data: HostDefaultData) -> Self {
         Self { is_host_raw_ui_null: false, default_data: Some(default_data), ..Self::lines() }
     }
@@ -50,27 +50,27 @@ impl Default for HostInfo {
     }
 }
 
-/// The console of a client as it is when the pool is opened (a part of MS-PSRP 2.2.3.14). The default is a window of
+/// Properties of the client's console when the pool is opened (part of MS-PSRP 2.2.3.14). The default is a window of
 /// 120 by 50 characters, gray on black.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostDefaultData {
-    /// Colour of text.
+    /// Text colour.
     pub foreground_color: ConsoleColor,
-    /// Colour behind text.
+    /// Background colour.
     pub background_color: ConsoleColor,
-    /// Where the cursor is.
+    /// Cursor position in the buffer.
     pub cursor_position: Coordinates,
-    /// Which part of the buffer the window shows.
+    /// Position of the window in the buffer.
     pub window_position: Coordinates,
-    /// Size of the cursor in percent of a cell.
+    /// Cursor size in percent of a cell.
     pub cursor_size: i32,
     /// Size of the buffer.
     pub buffer_size: Size,
     /// Size of the window.
     pub window_size: Size,
-    /// Largest size of the window with this buffer.
+    /// Maximum size of the window with this buffer.
     pub max_window_size: Size,
-    /// Largest size of the window on this screen.
+    /// Maximum size of the window on this screen.
     pub max_physical_window_size: Size,
     /// Title of the window.
     pub window_title: PsString,
@@ -94,65 +94,72 @@ impl Default for HostDefaultData {
     }
 }
 
-/// Calls a macro with the fields: the number that each has as a key, and the name of its type.
-macro_rules! fields {
-    ($then:ident!($($context:tt)*)) => {
-        $then! { ($($context)*)
-            0 foreground_color "System.ConsoleColor";
-            1 background_color "System.ConsoleColor";
-            2 cursor_position "System.Management.Automation.Host.Coordinates";
-            3 window_position "System.Management.Automation.Host.Coordinates";
-            4 cursor_size "System.Int32";
-            5 buffer_size "System.Management.Automation.Host.Size";
-            6 window_size "System.Management.Automation.Host.Size";
-            7 max_window_size "System.Management.Automation.Host.Size";
-            8 max_physical_window_size "System.Management.Automation.Host.Size";
-            9 window_title "System.String";
-        }
-    };
-}
-
-/// A dictionary of numbers and pairs of type name and value. A key that is missing has its default.
+/// A dictionary from numbers to objects with a type name and a value. Missing keys keep their defaults.
 impl Field for HostDefaultData {
     fn write(&self) -> Value {
-        macro_rules! entries {
-            (($self:ident) $($key:literal $field:ident $type:literal;)*) => {
-                [$(($key, typed($type, &$self.$field))),*]
-            };
-        }
-        let mut out = Writer::default();
-        out.put("data", &Value::from(Object::dictionary(fields!(entries!(self)))));
+        const COLOR: &str = "System.ConsoleColor";
+        const COORDINATES: &str = "System.Management.Automation.Host.Coordinates";
+        const SIZE: &str = "System.Management.Automation.Host.Size";
+        let entries = [
+            (0, typed(COLOR, &self.foreground_color)),
+            (1, typed(COLOR, &self.background_color)),
+            (2, typed(COORDINATES, &self.cursor_position)),
+            (3, typed(COORDINATES, &self.window_position)),
+            (4, typed("System.Int32", &self.cursor_size)),
+            (5, typed(SIZE, &self.buffer_size)),
+            (6, typed(SIZE, &self.window_size)),
+            (7, typed(SIZE, &self.max_window_size)),
+            (8, typed(SIZE, &self.max_physical_window_size)),
+            (9, typed("System.String", &self.window_title)),
+        ];
+        let mut out = MemberWriter::default();
+        out.put("data", &Value::from(Object::dictionary(entries)));
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let data: Value = from.required("data")?;
-        let entries = data.entries().ok_or_else(|| Mismatch::new("is no dictionary").in_member("data"))?;
+        let entries = data.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("data"))?;
         let mut read = Self::default();
-        macro_rules! assign {
-            (($key:ident, $from:ident, $read:ident) $($number:literal $field:ident $type:literal;)*) => {
-                match $key {
-                    $($number => if let Some(value) = $from.optional("V")? { $read.$field = value },)*
-                    _ => {}
-                }
-            };
-        }
         for (index, (key, value)) in entries.iter().enumerate() {
-            let mut entry = || -> Result<(), Mismatch> {
-                let number = i32::read(key, budget)?;
-                let mut from = Reader::new(value, budget)?;
-                fields!(assign!(number, from, read));
-                Ok(())
-            };
-            entry().map_err(|mismatch| mismatch.in_item(index).in_member("data"))?;
+            read.set(key, value, budget).map_err(|mismatch| mismatch.in_item(index).in_member("data"))?;
         }
         Ok(read)
     }
 }
 
+impl HostDefaultData {
+    /// Sets the property with this number; unknown numbers are ignored.
+    fn set(&mut self, key: &Value, value: &Value, budget: &mut CopyBudget) -> Result<(), Mismatch> {
+        fn assign<T: Field>(field: &mut T, mut from: MemberReader<'_, '_>) -> Result<(), Mismatch> {
+            if let Some(value) = from.optional("V")? {
+                *field = value;
+            }
+            Ok(())
+        }
+
+        let number = i32::read(key, budget)?;
+        let from = MemberReader::new(value, budget)?;
+        match number {
+            0 => assign(&mut self.foreground_color, from),
+            1 => assign(&mut self.background_color, from),
+            2 => assign(&mut self.cursor_position, from),
+            3 => assign(&mut self.window_position, from),
+            4 => assign(&mut self.cursor_size, from),
+            5 => assign(&mut self.buffer_size, from),
+            6 => assign(&mut self.window_size, from),
+            7 => assign(&mut self.max_window_size, from),
+            8 => assign(&mut self.max_physical_window_size, from),
+            9 => assign(&mut self.window_title, from),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Creates an object with a type name and a value.
 fn typed(type_name: &'static str, value: &impl Field) -> Value {
-    let mut out = Writer::default();
+    let mut out = MemberWriter::default();
     out.put("T", &PsString::from_static(type_name));
     out.put("V", value);
     out.finish()

@@ -1,28 +1,28 @@
-//! Lists of commands.
+//! Listing of commands.
 
 use crate::record::CommandTypes;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Object, PsString, Value};
 
-bag! {
+object_struct! {
     /// Starts a pipeline that lists commands (MS-PSRP 2.2.2.14), since protocol 2.1.
     ///
     /// Its output is an object with the member `Count`, then that many [`CommandMetadata`].
     #[derive(Clone, Debug, PartialEq)]
     pub struct GetCommandMetadata {
-        /// Names with wildcards.
+        /// Names, possibly with wildcards.
         pub names: Vec<PsString> => "Name" [or Vec::new()],
         /// Kinds of commands.
         pub command_type: CommandTypes => "CommandType",
         /// Modules, `None` for all.
         pub namespaces: Option<Vec<PsString>> => "Namespace" [nil],
-        /// Arguments, on which parameters of some commands depend.
+        /// Arguments; the parameters of some commands depend on them.
         pub argument_list: Option<Vec<Value>> => "ArgumentList" [nil],
     }
 }
 
 impl GetCommandMetadata {
-    /// Asks for commands of all kinds with these names.
+    /// Requests commands of all kinds with these names.
     pub fn new<N: Into<PsString>>(names: impl IntoIterator<Item = N>) -> Self {
         Self {
             names: names.into_iter().map(Into::into).collect(),
@@ -32,17 +32,17 @@ impl GetCommandMetadata {
         }
     }
 
-    /// How many commands follow, from the first output of the pipeline (MS-PSRP 2.2.3.21).
+    /// Reads the number of commands that follow, from the first output of the pipeline (MS-PSRP 2.2.3.21).
     ///
     /// # Errors
     ///
-    /// Fails if there is no number `Count` ([`Error::is_mismatch`](crate::Error::is_mismatch)).
+    /// Fails with [`Error::is_mismatch`](crate::Error::is_mismatch) if there is no number `Count`.
     pub fn count(first_output: &Value) -> Result<i64, crate::Error> {
-        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
-        Ok(Reader::new(first_output, &mut budget)?.required("Count")?)
+        let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
+        Ok(MemberReader::new(first_output, &mut budget)?.required("Count")?)
     }
 
-    /// What the pipeline writes first when so many commands follow (MS-PSRP 2.2.3.21).
+    /// Creates the first output of the pipeline for this number of commands (MS-PSRP 2.2.3.21).
     pub fn count_to_value(count: usize) -> Value {
         let names = ["Selected.Microsoft.PowerShell.Commands.GenericMeasureInfo", CUSTOM, "System.Object"];
         let count = i32::try_from(count).unwrap_or(i32::MAX);
@@ -52,44 +52,44 @@ impl GetCommandMetadata {
 
 const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
-/// A command as [`GetCommandMetadata`] lists it (MS-PSRP 2.2.3.22).
+/// A command listed by [`GetCommandMetadata`] (MS-PSRP 2.2.3.22).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CommandMetadata {
     /// Name of the command.
     pub name: PsString,
-    /// Its module.
+    /// Module of the command.
     pub namespace: Option<PsString>,
-    /// Where its help is.
+    /// URI of its help.
     pub help_uri: Option<PsString>,
-    /// Its kind.
+    /// Kind of the command.
     pub command_type: CommandTypes,
-    /// The command that an alias stands for.
+    /// The command that an alias resolves to.
     pub resolved_command_name: Option<PsString>,
-    /// Types of its output.
+    /// Types of the output.
     pub output_type: Vec<PsString>,
-    /// Its parameters.
+    /// Parameters of the command.
     pub parameters: Vec<ParameterMetadata>,
 }
 
-/// A parameter of a command as [`GetCommandMetadata`] lists it (MS-PSRP 2.2.3.23).
+/// A parameter of a listed command (MS-PSRP 2.2.3.23).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParameterMetadata {
     /// Name of the parameter.
     pub name: PsString,
-    /// Its type. A name is data: nothing is made by it.
+    /// Name of the type. It is data: no type is instantiated by name.
     pub parameter_type: Option<PsString>,
-    /// Other names.
+    /// Alternative names.
     pub aliases: Vec<PsString>,
-    /// Whether it is a switch.
+    /// True if it is a switch.
     pub is_switch: bool,
-    /// Whether it depends on the arguments.
+    /// True if it depends on the arguments.
     pub is_dynamic: bool,
 }
 
 impl CommandMetadata {
-    /// A command without parameters.
+    /// Creates a command without parameters.
     pub fn new(name: impl Into<PsString>, command_type: CommandTypes) -> Self {
         Self {
             name: name.into(),
@@ -102,11 +102,11 @@ impl CommandMetadata {
         }
     }
 
-    /// The object that the pipeline writes for it.
+    /// Converts it to an output object of the pipeline.
     pub fn to_value(&self) -> Value {
         let parameters =
             self.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.to_value()));
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Name", &self.name);
         out.put("Namespace", &self.namespace);
         out.put("HelpUri", &self.help_uri);
@@ -118,26 +118,26 @@ impl CommandMetadata {
         out.finish_as(Object::builder().type_names(names))
     }
 
-    /// Reads it from the output of the pipeline.
+    /// Reads it from an output object of the pipeline.
     ///
     /// # Errors
     ///
-    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
-    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
+    /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
     ///
     /// [`Error::is_mismatch`]: crate::Error::is_mismatch
     /// [`Error::is_limit`]: crate::Error::is_limit
     pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
+        let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
         Ok(Self::read(value, &mut budget)?)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let parameters: Option<Value> = from.optional("Parameters")?;
         let entries = match &parameters {
             Some(value) => {
-                value.entries().ok_or_else(|| Mismatch::new("is no dictionary").in_member("Parameters"))?
+                value.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("Parameters"))?
             }
             None => &[],
         };
@@ -158,7 +158,7 @@ impl CommandMetadata {
 }
 
 impl ParameterMetadata {
-    /// A parameter with a value of any type.
+    /// Creates a parameter with a value of any type.
     pub fn new(name: impl Into<PsString>) -> Self {
         Self {
             name: name.into(),
@@ -170,7 +170,7 @@ impl ParameterMetadata {
     }
 
     fn to_value(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Name", &self.name);
         out.put("ParameterType", &self.parameter_type);
         out.put("Aliases", &self.aliases);
@@ -180,8 +180,8 @@ impl ParameterMetadata {
         out.finish_as(Object::builder().type_names(names))
     }
 
-    fn read(name: &Value, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(name: &Value, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             name: match from.optional("Name")? {
                 Some(name) => name,

@@ -1,4 +1,4 @@
-//! What the messages of the protocol carry, one type each (MS-PSRP 2.2.2).
+//! Decoded data of all message types (MS-PSRP 2.2.2).
 
 mod command;
 mod dictionary;

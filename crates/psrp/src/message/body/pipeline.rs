@@ -1,12 +1,12 @@
-//! What starts a pipeline.
+//! Creation of pipelines.
 
 use super::{ApartmentState, Command, HostInfo, SessionCapability};
 use crate::Error;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch, Reader, Writer, flags};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, flags, object_struct};
 use crate::value::{PsString, Value, Version};
 
 flags! {
-    /// Records of which streams tell the call that they come from
+    /// The streams whose records include the invocation that they come from
     /// (`System.Management.Automation.RemoteStreamOptions`, MS-PSRP 2.2.3.8).
     #[derive(Default)]
     pub struct RemoteStreamOptions as "System.Management.Automation.RemoteStreamOptions" {
@@ -25,7 +25,7 @@ flags! {
     }
 }
 
-/// What a pipeline runs: statements, each of them commands that feed one another (MS-PSRP 2.2.3.11).
+/// The code of a pipeline: statements, each a sequence of commands connected by a pipe (MS-PSRP 2.2.3.11).
 ///
 /// ```
 /// use psrp::message::{Command, PowerShell};
@@ -40,18 +40,18 @@ flags! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PowerShell {
-    /// At least one, which may be empty.
+    /// At least one, possibly empty.
     statements: Vec<Vec<Command>>,
-    /// Whether it runs inside of another pipeline, such as at a nested prompt.
+    /// True if it runs inside another pipeline, for example at a nested prompt.
     pub is_nested: bool,
-    /// The text that stands in the history of the session.
+    /// The text in the session's history.
     pub history: Option<PsString>,
-    /// Whether errors of the last command go to the error stream of the session.
+    /// True if errors of the last command go to the error stream of the session.
     pub redirect_shell_error_output_pipe: bool,
 }
 
 impl PowerShell {
-    /// Nothing yet.
+    /// Creates an empty pipeline.
     pub fn new() -> Self {
         Self {
             statements: vec![Vec::new()],
@@ -61,12 +61,12 @@ impl PowerShell {
         }
     }
 
-    /// One script.
+    /// Creates a pipeline with one script.
     pub fn script(text: impl Into<PsString>) -> Self {
         Self::new().command(Command::script(text))
     }
 
-    /// Adds a command to the last statement. It takes the output of the one before as input.
+    /// Adds a command to the last statement. Its input is the output of the previous command.
     #[must_use]
     pub fn command(mut self, command: Command) -> Self {
         if let Some(statement) = self.statements.last_mut() {
@@ -75,7 +75,7 @@ impl PowerShell {
         self
     }
 
-    /// Begins another statement, with a peer of protocol 2.2 or later. Nothing happens while the last one is empty.
+    /// Begins a new statement, unless the last one is empty. Several statements require protocol 2.2.
     #[must_use]
     pub fn statement(mut self) -> Self {
         if self.statements.last().is_some_and(|statement| !statement.is_empty()) {
@@ -84,7 +84,7 @@ impl PowerShell {
         self
     }
 
-    /// The commands of each statement.
+    /// Iterates over the statements.
     pub fn statements(&self) -> impl ExactSizeIterator<Item = &[Command]> {
         self.statements.iter().map(Vec::as_slice)
     }
@@ -93,15 +93,15 @@ impl PowerShell {
         let commands = |statement: &Vec<Command>| -> Vec<Value> {
             statement.iter().map(|command| command.write(peer)).collect()
         };
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Cmds", &self.statements.first().map(commands).unwrap_or_default());
         out.put("IsNested", &self.is_nested);
         out.put("History", &self.history);
         out.put("RedirectShellErrorOutputPipe", &self.redirect_shell_error_output_pipe);
         if self.statements.len() > 1 {
-            // All of them, the first one again.
+            // All statements, including the first one.
             let statement = |statement| {
-                let mut out = Writer::default();
+                let mut out = MemberWriter::default();
                 out.put("Cmds", &commands(statement));
                 out.finish()
             };
@@ -117,14 +117,14 @@ impl Default for PowerShell {
     }
 }
 
-/// For a peer of the protocol that is implemented here.
+/// Writes it for a peer with our own protocol version.
 impl Field for PowerShell {
     fn write(&self) -> Value {
         self.write(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
         let statements = if extra.is_empty() {
             vec![from.required::<Vec<ReadCommand>>("Cmds")?.into_iter().map(|command| command.0).collect()]
@@ -142,7 +142,7 @@ impl Field for PowerShell {
     }
 }
 
-/// A command to be read as an item of a list; it is written for a peer instead.
+/// Reads a command in a list. Commands are written for a specific peer instead.
 struct ReadCommand(Command);
 
 impl Field for ReadCommand {
@@ -150,7 +150,7 @@ impl Field for ReadCommand {
         self.0.write(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         Command::read(value, budget).map(Self)
     }
 }
@@ -162,13 +162,13 @@ impl Field for Statement {
         Value::Nil
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let commands: Vec<ReadCommand> = Reader::new(value, budget)?.required("Cmds")?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let commands: Vec<ReadCommand> = MemberReader::new(value, budget)?.required("Cmds")?;
         Ok(Self(commands.into_iter().map(|command| command.0).collect()))
     }
 }
 
-/// Starts a pipeline (MS-PSRP 2.2.2.10).
+/// Creates a pipeline (MS-PSRP 2.2.2.10).
 ///
 /// ```
 /// use psrp::message::{CreatePipeline, PowerShell};
@@ -180,24 +180,24 @@ impl Field for Statement {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreatePipeline {
-    /// Whether there is no input. If there is, it has to be ended.
+    /// True if the pipeline has no input. Otherwise the input must be ended.
     pub no_input: bool,
-    /// The apartment of the thread that runs it.
+    /// Apartment of the thread that runs it.
     pub apartment_state: ApartmentState,
-    /// Which records tell the call that they come from.
+    /// The streams whose records include the invocation.
     pub remote_stream_options: RemoteStreamOptions,
-    /// Whether it is added to the history of the session.
+    /// True to add it to the session's history.
     pub add_to_history: bool,
     /// The client's host.
     pub host_info: HostInfo,
-    /// What it runs.
+    /// The code to run.
     pub power_shell: PowerShell,
-    /// Whether it runs inside of another pipeline.
+    /// True if it runs inside another pipeline.
     pub is_nested: bool,
 }
 
 impl CreatePipeline {
-    /// A pipeline without input that has the host of its pool.
+    /// Creates a pipeline without input that uses the host of its pool.
     pub fn new(power_shell: PowerShell) -> Self {
         Self {
             no_input: true,
@@ -210,47 +210,32 @@ impl CreatePipeline {
         }
     }
 
-    /// The object that stands for it in messages to a peer of [`SessionCapability::PROTOCOL`].
-    pub fn to_value(&self) -> Value {
-        self.write()
-    }
-
-    /// The object that stands for it in messages to a peer of this protocol. Older ones refuse members that they do not
+    /// Converts it to the object for a peer with this protocol version. Older peers reject members that they do not
     /// know.
     ///
     /// # Errors
     ///
-    /// Fails if the peer can't do what is asked for, such as to redirect warnings before 2.2
-    /// ([`Error::is_unwritable`]).
+    /// Fails with [`Error::is_unwritable`] if the peer does not support the pipeline, for example a redirection of
+    /// warnings before 2.2.
     pub fn to_value_for(&self, peer: Version) -> Result<Value, Error> {
         self.check_for(peer)?;
         Ok(self.write_for(peer))
     }
 
-    /// Fails where [`to_value_for`](Self::to_value_for) does.
+    /// Fails like [`to_value_for`](Self::to_value_for).
     pub(crate) fn check_for(&self, peer: Version) -> Result<(), Error> {
         for command in self.power_shell.statements.iter().flatten() {
             command.check(peer)?;
         }
         if peer < Version::new(2, 2) && self.power_shell.statements.len() > 1 {
-            let detail = "pipelines have several statements since protocol 2.2";
+            let detail = "several statements require protocol 2.2";
             return Err(Error::with(crate::error::Kind::Unwritable, detail));
         }
         Ok(())
     }
 
-    /// Reads it from an object. The order of the members does not matter, names match without regard to case.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
-    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
-    pub fn from_value(value: &Value) -> Result<Self, Error> {
-        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
-    }
-
     fn write_for(&self, peer: Version) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("NoInput", &self.no_input);
         out.put("ApartmentState", &self.apartment_state);
         out.put("RemoteStreamOptions", &self.remote_stream_options);
@@ -267,8 +252,8 @@ impl Field for CreatePipeline {
         self.write_for(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             no_input: from.optional("NoInput")?.unwrap_or_default(),
             apartment_state: from.optional("ApartmentState")?.unwrap_or_default(),
@@ -280,3 +265,5 @@ impl Field for CreatePipeline {
         })
     }
 }
+
+object_struct!(@values CreatePipeline);

@@ -1,65 +1,65 @@
-//! Requests of a pool, and the answer to all of them.
+//! Requests of a pool and their response.
 
-use crate::shape::{Budget, Field, Mismatch, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
 use crate::value::Value;
 
-bag! {
-    /// Changes the largest number of runspaces (MS-PSRP 2.2.2.6).
+object_struct! {
+    /// Sets the maximum number of runspaces (MS-PSRP 2.2.2.6).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMaxRunspaces {
-        /// The new number.
+        /// The new maximum.
         pub max_runspaces: i32 => "MaxRunspaces",
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
-bag! {
-    /// Changes the least number of runspaces (MS-PSRP 2.2.2.7).
+object_struct! {
+    /// Sets the minimum number of runspaces (MS-PSRP 2.2.2.7).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMinRunspaces {
-        /// The new number.
+        /// The new minimum.
         pub min_runspaces: i32 => "MinRunspaces",
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
-bag! {
-    /// Asks how many runspaces are free (MS-PSRP 2.2.2.11).
+object_struct! {
+    /// Requests the number of available runspaces (MS-PSRP 2.2.2.11).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GetAvailableRunspaces {
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
-bag! {
+object_struct! {
     /// Resets the variables of the runspace (MS-PSRP 2.2.2.31), since protocol 2.3.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ResetRunspaceState {
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
-bag! {
-    /// The answer to the four requests of a pool (MS-PSRP 2.2.2.8).
+object_struct! {
+    /// The response to the four requests of a pool (MS-PSRP 2.2.2.8).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceAvailability {
-        /// The answer.
+        /// The result.
         pub availability: Availability => "SetMinMaxRunspacesResponse",
-        /// Number of the call that is answered.
+        /// Number of the request.
         pub call_id: i64 => "ci",
     }
 }
 
-/// What a pool answers.
+/// Result of a request of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// Whether the change was made.
+    /// True if the change was made.
     Accepted(bool),
-    /// How many runspaces are free.
+    /// Number of available runspaces.
     Count(i64),
 }
 
@@ -67,14 +67,14 @@ impl Field for Availability {
     fn write(&self) -> Value {
         match *self {
             Self::Accepted(accepted) => accepted.into(),
-            // PowerShell expects the narrower type, against the specification.
+            // PowerShell expects `Int32`, contrary to the specification.
             Self::Count(count) => i32::try_from(count).map_or(count.into(), Value::from),
         }
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let accepted = value.as_bool().map(Self::Accepted);
         let answer = accepted.or_else(|| value.as_i64().map(Self::Count));
-        answer.ok_or_else(|| Mismatch::new("is neither boolean nor number"))
+        answer.ok_or_else(|| Mismatch::new("is neither a boolean nor a number"))
     }
 }

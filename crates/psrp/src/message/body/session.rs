@@ -1,32 +1,32 @@
-//! The first messages of a session.
+//! First messages of a session.
 
 use super::{HostInfo, PrimitiveDictionary};
-use crate::shape::{Budget, Field, Mismatch, bag, open_enum};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
-bag! {
-    /// Versions of one side, its first message (MS-PSRP 2.2.2.1).
+object_struct! {
+    /// Versions of client or server, the first message of each (MS-PSRP 2.2.2.1).
     ///
-    /// Client and server use the lower one of their versions. Since protocol 2.4, that of PowerShell 7.6, secure strings rely
-    /// on the encryption of the connection; before, they are encrypted with a key that client and server exchange.
+    /// Both use the lower of their protocol versions. Since protocol 2.4 (PowerShell 7.6) secure strings rely on the
+    /// encryption of the connection; before, they are encrypted with an exchanged key.
     #[derive(Clone, Debug, PartialEq)]
     pub struct SessionCapability {
-        /// Version of PowerShell; 2.0 whatever the real one is.
+        /// Version of PowerShell; always 2.0 regardless of the actual version.
         pub ps_version: Version => "PSVersion" [or Version::new(2, 0)],
         /// Version of the protocol.
         pub protocol_version: Version => "protocolversion",
         /// Version of CLIXML.
         pub serialization_version: Version => "SerializationVersion" [or Self::SERIALIZATION],
-        /// Time zone in the binary format of .NET, which is not interpreted.
+        /// Time zone in .NET's binary serialization format, not interpreted.
         pub time_zone: Option<Box<[u8]>> => "TimeZone" [optional],
     }
 }
 
 impl SessionCapability {
-    /// The latest version of the protocol that is implemented here.
+    /// The latest protocol version that this crate implements.
     pub const PROTOCOL: Version = Version::new(2, 4);
 
-    /// The version of CLIXML.
+    /// The implemented version of CLIXML.
     pub const SERIALIZATION: Version = Version::new(1, 1).with_revision(0, 1);
 }
 
@@ -42,18 +42,18 @@ impl Default for SessionCapability {
 }
 
 open_enum! {
-    /// On which threads a pool runs its pipelines
-    /// (`System.Management.Automation.Runspaces.PSThreadOptions`, MS-PSRP 2.2.3.6).
+    /// The threads that a pool runs its pipelines on (`System.Management.Automation.Runspaces.PSThreadOptions`, MS-PSRP
+    /// 2.2.3.6).
     #[derive(Default)]
     pub enum ThreadOptions as "System.Management.Automation.Runspaces.PSThreadOptions" {
-        /// As the server likes.
+        /// The server's default.
         #[default]
         Default = 0,
-        /// A new thread for each.
+        /// A new thread for each pipeline.
         UseNewThread = 1,
-        /// One thread for all of a runspace.
+        /// One thread for all pipelines of a runspace.
         ReuseThread = 2,
-        /// The thread that calls.
+        /// The calling thread.
         UseCurrentThread = 3,
     }
 }
@@ -72,21 +72,21 @@ open_enum! {
     }
 }
 
-bag! {
+object_struct! {
     /// Opens a pool (MS-PSRP 2.2.2.2). The default is one runspace and no host.
     #[derive(Clone, Debug, PartialEq)]
     pub struct InitRunspacePool {
-        /// The least number of runspaces, at least 1.
+        /// Minimum number of runspaces, at least 1.
         pub min_runspaces: i32 => "MinRunspaces",
-        /// The largest number of runspaces, not less than `min_runspaces`.
+        /// Maximum number of runspaces, at least `min_runspaces`.
         pub max_runspaces: i32 => "MaxRunspaces",
-        /// On which threads pipelines run.
+        /// Threads that pipelines run on.
         pub thread_options: ThreadOptions => "PSThreadOptions" [or ThreadOptions::Default],
         /// The apartment of these threads.
         pub apartment_state: ApartmentState => "ApartmentState" [or ApartmentState::Unknown],
         /// The client's host.
         pub host_info: HostInfo => "HostInfo" [or HostInfo::none()],
-        /// What the application tells the other side, `$PSSenderInfo.ApplicationArguments` there.
+        /// Application data of the client, available to scripts as `$PSSenderInfo.ApplicationArguments`.
         pub application_arguments: Option<PrimitiveDictionary> => "ApplicationArguments" [nil],
     }
 }
@@ -104,14 +104,14 @@ impl Default for InitRunspacePool {
     }
 }
 
-bag! {
-    /// How many runspaces a pool has: the answer to connecting to one (MS-PSRP 2.2.2.30), or what the client that
-    /// connects asks for.
+object_struct! {
+    /// Limits on the number of runspaces of a pool: the response to connecting to a pool (MS-PSRP 2.2.2.30), or the
+    /// limits requested by the client that connects.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceLimits {
-        /// The least number.
+        /// Minimum number.
         pub min_runspaces: i32 => "MinRunspaces",
-        /// The largest number.
+        /// Maximum number.
         pub max_runspaces: i32 => "MaxRunspaces",
     }
 }
@@ -119,20 +119,20 @@ bag! {
 /// Connects to a disconnected pool (MS-PSRP 2.2.2.29), since protocol 2.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectRunspacePool {
-    /// How many runspaces the pool is to have, `None` to leave them as they are.
+    /// New limits of the pool; `None` to leave them unchanged.
     pub limits: Option<RunspaceLimits>,
 }
 
-/// An empty string stands for no limits.
+/// No limits are written as an empty string.
 impl Field for ConnectRunspacePool {
     fn write(&self) -> Value {
         self.limits.as_ref().map_or_else(|| Value::String(PsString::default()), Field::write)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         let none = value.is_nil() || value.as_ps_string().is_some();
         Ok(Self { limits: if none { None } else { Some(Field::read(value, budget)?) } })
     }
 }
 
-bag!(@values ConnectRunspacePool);
+object_struct!(@values ConnectRunspacePool);

@@ -1,7 +1,7 @@
 //! States of pools and pipelines.
 
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{bag, open_enum};
+use crate::shape::{object_struct, open_enum};
 
 open_enum! {
     /// The state of a runspace pool (`System.Management.Automation.Runspaces.RunspacePoolState`).
@@ -22,7 +22,7 @@ open_enum! {
         Broken = 5,
         /// Being disconnected.
         Disconnecting = 6,
-        /// Disconnected: it goes on without a client.
+        /// Disconnected: running without a client.
         Disconnected = 7,
         /// Being connected.
         Connecting = 8,
@@ -38,53 +38,53 @@ open_enum! {
         Running = 1,
         /// Being stopped.
         Stopping = 2,
-        /// Stopped before its end.
+        /// Stopped before completion.
         Stopped = 3,
-        /// Ended.
+        /// Completed.
         Completed = 4,
-        /// Ended by an error.
+        /// Failed with an error.
         Failed = 5,
         /// Running without a client.
         Disconnected = 6,
     }
 }
 
-bag! {
+object_struct! {
     /// The state of a pool (MS-PSRP 2.2.2.9).
     #[derive(Clone, Debug, PartialEq)]
     pub struct RunspacePoolStateInfo {
         /// The state.
         pub state: RunspacePoolState => "RunspaceState",
-        /// The reason, if there is one.
+        /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],
     }
 }
 
 impl RunspacePoolStateInfo {
-    /// A state without a reason.
+    /// Creates a state without a reason.
     pub fn new(state: RunspacePoolState) -> Self {
         Self { state, error: None }
     }
 }
 
-bag! {
+object_struct! {
     /// The state of a pipeline (MS-PSRP 2.2.2.21).
     #[derive(Clone, Debug, PartialEq)]
     pub struct PipelineStateInfo {
         /// The state.
         pub state: PipelineState => "PipelineState",
-        /// The reason, if there is one.
+        /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],
     }
 }
 
 impl PipelineStateInfo {
-    /// A state without a reason.
+    /// Creates a state without a reason.
     pub fn new(state: PipelineState) -> Self {
         Self { state, error: None }
     }
 
-    /// The state of a pipeline that was stopped, with the error record that PowerShell has for it.
+    /// Creates the state of a stopped pipeline with the same error record as PowerShell.
     pub fn stopped() -> Self {
         let names = [
             "System.Management.Automation.PipelineStoppedException",

@@ -1,4 +1,4 @@
-//! Items, members and pairs as serde asks for them.
+//! Access to items, members and entries for serde visitors.
 
 use std::slice;
 
@@ -6,50 +6,48 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ValueDeserializer;
-use super::view::{View, visible};
+use super::view::{ObjectView, visible};
 use crate::error::Kind;
-use crate::serde::budget::Meter;
-use crate::serde::fault::{Fault, Result, Step};
+use crate::serde::budget::RemainingBudget;
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::{PsString, Value};
 
-/// What [`Items`] walks: values, or pairs of a dictionary.
+/// An item of [`ItemAccess`]: a value, or a dictionary entry.
 pub(super) trait Item {
-    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value>;
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value>;
 }
 
 impl Item for Value {
-    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value> {
-        seed.deserialize(ValueDeserializer::new(self, meter)?)
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value> {
+        seed.deserialize(ValueDeserializer::new(self, budget)?)
     }
 }
 
 impl Item for &Value {
-    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value> {
-        (**self).read(seed, meter)
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value> {
+        (**self).read(seed, budget)
     }
 }
 
 impl Item for (Value, Value) {
-    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value> {
-        seed.deserialize(Pair { key: &self.0, value: &self.1, meter })
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value> {
+        seed.deserialize(EntryAsList { key: &self.0, value: &self.1, budget })
     }
 }
 
-/// Items in order.
-pub(super) struct Items<'v, I> {
+/// Accesses the items of a list.
+pub(super) struct ItemAccess<'v, I> {
     items: slice::Iter<'v, I>,
     index: usize,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-impl<'v, I> Items<'v, I> {
-    pub(super) fn new(items: &'v [I], meter: &'v Meter) -> Self {
-        Self { items: items.iter(), index: 0, meter }
+impl<'v, I> ItemAccess<'v, I> {
+    pub(super) fn new(items: &'v [I], budget: &'v RemainingBudget) -> Self {
+        Self { items: items.iter(), index: 0, budget }
     }
 
-    /// # Errors
-    ///
-    /// If the type has not taken all items.
+    /// Checks that the visitor has read all items.
     pub(super) fn finish(&self) -> Result<()> {
         finish(self.index, self.items.len())
     }
@@ -59,17 +57,17 @@ fn finish(taken: usize, left: usize) -> Result<()> {
     if left == 0 {
         return Ok(());
     }
-    Err(Fault::new(Kind::Mismatch, format!("expected {taken} items, found {}", taken + left)))
+    Err(PathError::new(Kind::Mismatch, format!("expected {taken} items, found {}", taken + left)))
 }
 
-impl<'de, I: Item> SeqAccess<'de> for Items<'_, I> {
-    type Error = Fault;
+impl<'de, I: Item> SeqAccess<'de> for ItemAccess<'_, I> {
+    type Error = PathError;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(item) = self.items.next() else { return Ok(None) };
         let index = self.index;
         self.index += 1;
-        item.read(seed, self.meter).map(Some).map_err(|fault| fault.below(Step::Item(index)))
+        item.read(seed, self.budget).map(Some).map_err(|error| error.at(PathSegment::Item(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -77,16 +75,16 @@ impl<'de, I: Item> SeqAccess<'de> for Items<'_, I> {
     }
 }
 
-/// Bytes as items.
-pub(super) struct ByteItems<'v> {
+/// Accesses bytes as items of a list.
+pub(super) struct ByteAccess<'v> {
     bytes: slice::Iter<'v, u8>,
     index: usize,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-impl<'v> ByteItems<'v> {
-    pub(super) fn new(bytes: &'v [u8], meter: &'v Meter) -> Self {
-        Self { bytes: bytes.iter(), index: 0, meter }
+impl<'v> ByteAccess<'v> {
+    pub(super) fn new(bytes: &'v [u8], budget: &'v RemainingBudget) -> Self {
+        Self { bytes: bytes.iter(), index: 0, budget }
     }
 
     pub(super) fn finish(&self) -> Result<()> {
@@ -94,15 +92,15 @@ impl<'v> ByteItems<'v> {
     }
 }
 
-impl<'de> SeqAccess<'de> for ByteItems<'_> {
-    type Error = Fault;
+impl<'de> SeqAccess<'de> for ByteAccess<'_> {
+    type Error = PathError;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(byte) = self.bytes.next() else { return Ok(None) };
         let value = Value::Byte(*byte);
-        let step = Step::Item(self.index);
+        let segment = PathSegment::Item(self.index);
         self.index += 1;
-        value.read(seed, self.meter).map(Some).map_err(|fault| fault.below(step))
+        value.read(seed, self.budget).map(Some).map_err(|error| error.at(segment))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -110,19 +108,19 @@ impl<'de> SeqAccess<'de> for ByteItems<'_> {
     }
 }
 
-/// A pair of a dictionary as a list of two.
-struct Pair<'v> {
+/// A dictionary entry as a list of two items.
+struct EntryAsList<'v> {
     key: &'v Value,
     value: &'v Value,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-impl<'de> Deserializer<'de> for Pair<'_> {
-    type Error = Fault;
+impl<'de> Deserializer<'de> for EntryAsList<'_> {
+    type Error = PathError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let items = [self.key, self.value];
-        let mut items = Items::new(&items, self.meter);
+        let mut items = ItemAccess::new(&items, self.budget);
         let value = visitor.visit_seq(&mut items)?;
         items.finish()?;
         Ok(value)
@@ -134,25 +132,25 @@ impl<'de> Deserializer<'de> for Pair<'_> {
     }
 }
 
-/// The key of a pair.
+/// The key of an entry or the name of a member.
 enum Key<'v> {
     Value(&'v Value),
     Name(&'v PsString),
 }
 
-/// Keys and values for a map: entries first, then extended members, then the adapted ones that none of these hides.
-pub(super) struct Pairs<'v> {
+/// Accesses map entries: dictionary entries, then extended members, then adapted members that are not hidden by these.
+pub(super) struct EntryAccess<'v> {
     pairs: std::vec::IntoIter<(Key<'v>, &'v Value)>,
     index: usize,
     value: Option<&'v Value>,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-impl<'v> Pairs<'v> {
-    pub(super) fn new(view: &View<'v>, meter: &'v Meter) -> Self {
+impl<'v> EntryAccess<'v> {
+    pub(super) fn new(view: &ObjectView<'v>, budget: &'v RemainingBudget) -> Self {
         let mut pairs = Vec::with_capacity(view.entries.len() + view.extended.len() + view.adapted.len());
         pairs.extend(view.entries.iter().map(|(key, value)| (Key::Value(key), value)));
-        // Members of a dictionary, such as those of a subclass of `Hashtable`, are none of its keys.
+        // Members of a dictionary, for example of a subclass of `Hashtable`, are not entries.
         if view.entries.is_empty() {
             pairs.extend(
                 visible(view.extended, view.adapted)
@@ -160,33 +158,33 @@ impl<'v> Pairs<'v> {
                     .map(|(name, value)| (Key::Name(name), value)),
             );
         }
-        Self { pairs: pairs.into_iter(), index: 0, value: None, meter }
+        Self { pairs: pairs.into_iter(), index: 0, value: None, budget }
     }
 }
 
-impl<'de> MapAccess<'de> for Pairs<'_> {
-    type Error = Fault;
+impl<'de> MapAccess<'de> for EntryAccess<'_> {
+    type Error = PathError;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((key, value)) = self.pairs.next() else { return Ok(None) };
         self.value = Some(value);
-        let step = Step::Key(self.index);
+        let segment = PathSegment::Key(self.index);
         match key {
-            Key::Value(key) => key.read(seed, self.meter),
+            Key::Value(key) => key.read(seed, self.budget),
             Key::Name(name) => seed.deserialize(name_of(&name.to_str_lossy())),
         }
         .map(Some)
-        .map_err(|fault| fault.below(step))
+        .map_err(|error| error.at(segment))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        let step = Step::Value(self.index);
+        let segment = PathSegment::Value(self.index);
         self.index += 1;
         match self.value.take() {
-            Some(value) => value.read(seed, self.meter),
-            None => Err(Fault::new(Kind::Mismatch, "a value was asked for before its key")),
+            Some(value) => value.read(seed, self.budget),
+            None => Err(PathError::new(Kind::Mismatch, "a value was requested before its key")),
         }
-        .map_err(|fault| fault.below(step))
+        .map_err(|error| error.at(segment))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -194,7 +192,7 @@ impl<'de> MapAccess<'de> for Pairs<'_> {
     }
 }
 
-/// A name as a key.
-pub(super) fn name_of(name: &str) -> StrDeserializer<'_, Fault> {
+/// Converts a name to a key.
+pub(super) fn name_of(name: &str) -> StrDeserializer<'_, PathError> {
     name.into_deserializer()
 }

@@ -1,31 +1,31 @@
-//! Enums: a name, or an object or dictionary with one member named after the variant.
+//! Enum variants: a name, or an object or dictionary with one member named after the variant.
 
 use serde::de::{self, DeserializeSeed, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
 
 use super::text::text;
-use super::view::View;
+use super::view::ObjectView;
 use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
-use crate::serde::budget::Meter;
-use crate::serde::fault::{Fault, Result, Step, mismatch};
+use crate::serde::budget::RemainingBudget;
+use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
 
 pub(super) fn visit<'de, V: Visitor<'de>>(
     deserializer: ValueDeserializer<'_>,
     variants: &'static [&'static str],
     visitor: V,
 ) -> Result<V::Value> {
-    let ValueDeserializer { value, meter } = deserializer;
-    let only = View::of(value).and_then(|view| view.only());
+    let ValueDeserializer { value, budget } = deserializer;
+    let only = ObjectView::of(value).and_then(|view| view.single_member());
     if let Some((name, inner)) = only
         && let Some(variant) = name.as_str().and_then(|name| find(name, variants))
     {
-        return meter
-            .nested(|| visitor.visit_enum(Variant { variant, inner: Some(inner), meter }))
-            .map_err(|fault| fault.below(Step::Member(variant)));
+        return budget
+            .nested(|| visitor.visit_enum(Variant { variant, inner: Some(inner), budget }))
+            .map_err(|error| error.at(PathSegment::Member(variant)));
     }
     match text(value) {
         Some(text) => match text.as_str().and_then(|name| find(name, variants)) {
-            Some(variant) => visitor.visit_enum(Variant { variant, inner: None, meter }),
+            Some(variant) => visitor.visit_enum(Variant { variant, inner: None, budget }),
             None => Err(de::Error::unknown_variant("", variants)),
         },
         None if only.is_some() => Err(de::Error::unknown_variant("", variants)),
@@ -33,7 +33,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     }
 }
 
-/// The variant of this name, exactly or but for the case of ASCII letters.
+/// Returns the variant with this name; an exact match has priority over one that ignores the case of ASCII letters.
 fn find(name: &str, variants: &'static [&'static str]) -> Option<&'static str> {
     let exact = variants.iter().find(|variant| **variant == name);
     exact.or_else(|| variants.iter().find(|variant| variant.eq_ignore_ascii_case(name))).copied()
@@ -42,37 +42,37 @@ fn find(name: &str, variants: &'static [&'static str]) -> Option<&'static str> {
 struct Variant<'v> {
     variant: &'static str,
     inner: Option<&'v Value>,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
 impl<'de, 'v> EnumAccess<'de> for Variant<'v> {
-    type Error = Fault;
-    type Variant = Content<'v>;
+    type Error = PathError;
+    type Variant = VariantContent<'v>;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Content<'v>)> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, VariantContent<'v>)> {
         let variant =
-            seed.deserialize(self.variant.into_deserializer() as de::value::StrDeserializer<'_, Fault>)?;
-        Ok((variant, Content { inner: self.inner, meter: self.meter }))
+            seed.deserialize(self.variant.into_deserializer() as de::value::StrDeserializer<'_, PathError>)?;
+        Ok((variant, VariantContent { inner: self.inner, budget: self.budget }))
     }
 }
 
-/// What a variant carries.
-struct Content<'v> {
+/// The content of a variant.
+struct VariantContent<'v> {
     inner: Option<&'v Value>,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-impl<'v> Content<'v> {
+impl<'v> VariantContent<'v> {
     fn inner(self, expected: &dyn de::Expected) -> Result<ValueDeserializer<'v>> {
         match self.inner {
-            Some(inner) => ValueDeserializer::new(inner, self.meter),
+            Some(inner) => ValueDeserializer::new(inner, self.budget),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, expected)),
         }
     }
 }
 
-impl<'de> VariantAccess<'de> for Content<'_> {
-    type Error = Fault;
+impl<'de> VariantAccess<'de> for VariantContent<'_> {
+    type Error = PathError;
 
     fn unit_variant(self) -> Result<()> {
         match self.inner {

@@ -1,53 +1,53 @@
-//! Members for the fields of a struct.
+//! Access to the members of an object for the fields of a struct.
 
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::access::{Item as _, name_of};
-use super::view::View;
+use super::view::ObjectView;
 use crate::error::Kind;
-use crate::serde::budget::Meter;
-use crate::serde::fault::{Fault, Result, Step};
+use crate::serde::budget::RemainingBudget;
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
 use crate::{Object, PsString, Value};
 
-/// Members for the fields of a struct: names without regard to case, extended before adapted ones, of several with the
-/// same name the last, each field once.
-pub(super) struct Fields<'v> {
+/// Accesses the members for the fields of a struct. Names are compared case-insensitively, extended members have
+/// priority over adapted ones, of several members with the same name the last is used, and each field is returned once.
+pub(super) struct FieldAccess<'v> {
     fields: &'static [&'static str],
     /// Parts of the object other than members.
-    parts: std::array::IntoIter<(&'static str, Option<Found<'v>>), 3>,
-    /// What is left of the members, to be walked from the end.
-    rest: View<'v>,
-    given: Given,
-    /// The field after the one that is tried first: members often have the order of the fields.
+    parts: std::array::IntoIter<(&'static str, Option<FieldValue<'v>>), 3>,
+    /// The remaining members, read from the end.
+    rest: ObjectView<'v>,
+    returned: FieldSet,
+    /// The field after the one to try first: members often are in the order of the fields.
     guess: usize,
-    found: Option<(Step, Found<'v>)>,
-    /// How many members were found, the unknown ones included.
+    found: Option<(PathSegment, FieldValue<'v>)>,
+    /// Number of members read so far, including unknown ones.
     index: usize,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
-/// What the value of a field is.
-enum Found<'v> {
+/// The value of a field.
+enum FieldValue<'v> {
     Value(&'v Value),
     Text(&'v PsString),
     Texts(&'v [PsString]),
 }
 
-/// Which fields were given.
-struct Given {
+/// The set of fields that were already returned.
+struct FieldSet {
     first: u64,
-    /// Those from the 65th on.
+    /// FieldAccess from the 65th on.
     more: Vec<bool>,
 }
 
-impl Given {
+impl FieldSet {
     fn new(count: usize) -> Self {
         Self { first: 0, more: vec![false; count.saturating_sub(64)] }
     }
 
-    /// Marks a field as given; false if it was already.
-    fn mark(&mut self, index: usize) -> bool {
+    /// Adds a field. Returns false if it was already in the set.
+    fn insert(&mut self, index: usize) -> bool {
         match index.checked_sub(64) {
             Some(index) => !std::mem::replace(&mut self.more[index], true),
             None => {
@@ -60,26 +60,30 @@ impl Given {
     }
 }
 
-impl<'v> Fields<'v> {
-    pub(super) fn new(view: &View<'v>, fields: &'static [&'static str], meter: &'v Meter) -> Self {
+impl<'v> FieldAccess<'v> {
+    pub(super) fn new(
+        view: &ObjectView<'v>,
+        fields: &'static [&'static str],
+        budget: &'v RemainingBudget,
+    ) -> Self {
         let parts = [
-            (special::TYPE_NAMES, view.type_names.map(|names| Found::Texts(names.as_slice()))),
-            (special::TO_STRING, view.to_string.map(Found::Text)),
-            (special::VALUE, view.base.map(Found::Value)),
+            (special::TYPE_NAMES, view.type_names.map(|names| FieldValue::Texts(names.as_slice()))),
+            (special::TO_STRING, view.to_string.map(FieldValue::Text)),
+            (special::VALUE, view.base.map(FieldValue::Value)),
         ];
         Self {
             fields,
             parts: parts.into_iter(),
             rest: *view,
-            given: Given::new(fields.len()),
+            returned: FieldSet::new(fields.len()),
             guess: fields.len(),
             found: None,
             index: 0,
-            meter,
+            budget,
         }
     }
 
-    /// The field of this name, exactly or but for the case of ASCII letters.
+    /// Returns the field with this name; an exact match has priority over one that ignores the case of ASCII letters.
     fn field(&mut self, name: &str) -> Option<usize> {
         let guess = self.guess.wrapping_sub(1);
         let index = if self.fields.get(guess).is_some_and(|field| *field == name) {
@@ -92,7 +96,7 @@ impl<'v> Fields<'v> {
         Some(index)
     }
 
-    /// The next member from the end: entries, then extended members, then adapted ones.
+    /// Returns the next member from the end: entries, then extended members, then adapted ones.
     fn next_member(&mut self) -> Option<(&'v PsString, &'v Value)> {
         while let Some(((key, value), rest)) = self.rest.entries.split_last() {
             self.rest.entries = rest;
@@ -109,12 +113,12 @@ impl<'v> Fields<'v> {
         None
     }
 
-    /// What comes next: the index of its field, or its name if the type has no such field.
-    fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, Found<'v>)> {
+    /// Returns the next value with the index of its field, or with its name if the struct has no such field.
+    fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, FieldValue<'v>)> {
         for (name, found) in self.parts.by_ref() {
             let index = self.fields.iter().position(|field| *field == name);
             if let (Some(index), Some(found)) = (index, found)
-                && self.given.mark(index)
+                && self.returned.insert(index)
             {
                 return Some((Ok(index), found));
             }
@@ -122,38 +126,44 @@ impl<'v> Fields<'v> {
         while let Some((name, value)) = self.next_member() {
             self.index += 1;
             match name.as_str().and_then(|text| self.field(text)) {
-                Some(index) if self.given.mark(index) => return Some((Ok(index), Found::Value(value))),
-                // Hidden by one that came first.
+                Some(index) if self.returned.insert(index) => {
+                    return Some((Ok(index), FieldValue::Value(value)));
+                }
+                // Hidden by a member with priority.
                 Some(_) => {}
-                None => return Some((Err(name), Found::Value(value))),
+                None => return Some((Err(name), FieldValue::Value(value))),
             }
         }
         None
     }
 }
 
-impl<'de> MapAccess<'de> for Fields<'_> {
-    type Error = Fault;
+impl<'de> MapAccess<'de> for FieldAccess<'_> {
+    type Error = PathError;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((name, found)) = self.advance() else { return Ok(None) };
-        let (step, key) = match name {
-            Ok(index) => (Step::Member(self.fields[index]), seed.deserialize(name_of(self.fields[index]))),
-            Err(name) => (Step::Value(self.index), seed.deserialize(name_of(&name.to_str_lossy()))),
+        let (segment, key) = match name {
+            Ok(index) => {
+                (PathSegment::Member(self.fields[index]), seed.deserialize(name_of(self.fields[index])))
+            }
+            Err(name) => (PathSegment::Value(self.index), seed.deserialize(name_of(&name.to_str_lossy()))),
         };
-        self.found = Some((step, found));
+        self.found = Some((segment, found));
         key.map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        let Some((step, found)) = self.found.take() else {
-            return Err(Fault::new(Kind::Mismatch, "a value was asked for before its key"));
+        let Some((segment, found)) = self.found.take() else {
+            return Err(PathError::new(Kind::Mismatch, "a value was requested before its key"));
         };
         match found {
-            Found::Value(value) => value.read(seed, self.meter),
-            Found::Text(text) => Value::String(text.clone()).read(seed, self.meter),
-            Found::Texts(texts) => Value::from(Object::list(texts.iter().cloned())).read(seed, self.meter),
+            FieldValue::Value(value) => value.read(seed, self.budget),
+            FieldValue::Text(text) => Value::String(text.clone()).read(seed, self.budget),
+            FieldValue::Texts(texts) => {
+                Value::from(Object::list(texts.iter().cloned())).read(seed, self.budget)
+            }
         }
-        .map_err(|fault| fault.below(step))
+        .map_err(|error| error.at(segment))
     }
 }

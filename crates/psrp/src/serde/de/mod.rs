@@ -1,4 +1,4 @@
-//! A [`Value`] as any type.
+//! Deserializer that reads from a [`Value`].
 
 mod access;
 mod enums;
@@ -9,69 +9,70 @@ mod view;
 
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 
-use self::access::{ByteItems, Items, Pairs};
+use self::access::{ByteAccess, EntryAccess, ItemAccess};
 pub(super) use self::text::text;
-use self::view::View;
+use self::view::ObjectView;
 pub(super) use self::view::visible;
-use super::budget::Meter;
-use super::fault::{Fault, Result, mismatch};
-use super::hand;
+use super::budget::RemainingBudget;
+use super::passthrough;
+use super::path_error::{PathError, Result, mismatch};
 use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
 
-/// Reads one value. Nothing is borrowed from it, so that a reference to an enclosing object can be followed too.
+/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are follow_reference through
+/// temporary handles.
 #[derive(Clone, Copy)]
 pub(super) struct ValueDeserializer<'v> {
     value: &'v Value,
-    meter: &'v Meter,
+    budget: &'v RemainingBudget,
 }
 
 impl<'v> ValueDeserializer<'v> {
-    pub(super) fn new(value: &'v Value, meter: &'v Meter) -> Result<Self> {
-        meter.charge(value)?;
-        Ok(Self { value, meter })
+    pub(super) fn new(value: &'v Value, budget: &'v RemainingBudget) -> Result<Self> {
+        budget.charge(value)?;
+        Ok(Self { value, budget })
     }
 
-    /// The same place with another value, whose cost is that of what it replaces.
+    /// Replaces the value without charging the new one.
     fn with<'w>(self, value: &'w Value) -> ValueDeserializer<'w>
     where
         'v: 'w,
     {
-        ValueDeserializer { value, meter: self.meter }
+        ValueDeserializer { value, budget: self.budget }
     }
 
-    /// Runs `read` with the object that this value refers to, if it is a reference.
-    fn followed<T>(self, read: impl FnOnce(ValueDeserializer<'_>) -> Result<T>) -> Result<T> {
+    /// Follows a reference to an enclosing object.
+    fn follow_reference<T>(self, read: impl FnOnce(ValueDeserializer<'_>) -> Result<T>) -> Result<T> {
         let object = match self.value {
             Value::Cycle(cycle) => cycle.upgrade(),
             _ => None,
         };
         let Some(object) = object else {
-            return Err(Fault::new(Kind::Mismatch, "a reference to an object that is gone"));
+            return Err(PathError::new(Kind::Mismatch, "a reference to a dropped object"));
         };
-        self.meter.nested(|| read(self.with(&Value::Object(object))))
+        self.budget.nested(|| read(self.with(&Value::Object(object))))
     }
 
     fn visit_items<'de, V: Visitor<'de>>(self, items: &[Value], visitor: V) -> Result<V::Value> {
-        self.meter.nested(|| {
-            let mut items = Items::new(items, self.meter);
+        self.budget.nested(|| {
+            let mut items = ItemAccess::new(items, self.budget);
             let value = visitor.visit_seq(&mut items)?;
             items.finish()?;
             Ok(value)
         })
     }
 
-    /// Visits the names and values of an object, or the pairs of a dictionary, as far as it has any.
-    fn visit_pairs<'de, V: Visitor<'de>>(self, view: View<'_>, visitor: V) -> Result<V::Value> {
-        self.meter.nested(|| visitor.visit_map(Pairs::new(&view, self.meter)))
+    /// Visits the members of an object, or the entries of a dictionary.
+    fn visit_entries<'de, V: Visitor<'de>>(self, view: ObjectView<'_>, visitor: V) -> Result<V::Value> {
+        self.budget.nested(|| visitor.visit_map(EntryAccess::new(&view, self.budget)))
     }
 
     fn visit_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match text(self.value) {
             Some(text) => match text.as_str() {
                 Some(text) => visitor.visit_str(text),
-                None => Err(Fault::new(
+                None => Err(PathError::new(
                     Kind::Mismatch,
                     format!("expected {}, found text with a lone surrogate", &visitor as &dyn de::Expected),
                 )),
@@ -80,28 +81,28 @@ impl<'v> ValueDeserializer<'v> {
         }
     }
 
-    /// What the value is by itself.
+    /// Visits an object as the type that its content suggests.
     fn visit_object<'de, V: Visitor<'de>>(self, object: &crate::Object, visitor: V) -> Result<V::Value> {
         match object.base() {
             Base::List(_, items) => self.visit_items(items, visitor),
             Base::Value(inner) => match object.to_string_text() {
                 Some(name) if object.is_a("System.Enum") => visitor.visit_str(&name.to_str_lossy()),
-                _ => self.meter.nested(|| self.with(inner).deserialize_any(visitor)),
+                _ => self.budget.nested(|| self.with(inner).deserialize_any(visitor)),
             },
-            Base::None | Base::Dictionary(_) => match (View::of(self.value), object.to_string_text()) {
+            Base::None | Base::Dictionary(_) => match (ObjectView::of(self.value), object.to_string_text()) {
                 (Some(view), Some(text)) if view.is_empty() => visitor.visit_str(&text.to_str_lossy()),
-                (Some(view), _) => self.visit_pairs(view, visitor),
+                (Some(view), _) => self.visit_entries(view, visitor),
                 (None, _) => Err(mismatch(self.value, &visitor)),
             },
         }
     }
 }
 
-/// Reads any value where a reference to an enclosing object was.
+/// Follows a reference to an enclosing object before it calls the method.
 macro_rules! follow {
     ($self:ident, $deserialize:ident($($argument:expr),*)) => {
         if let Value::Cycle(_) = $self.value {
-            return $self.followed(|object| object.$deserialize($($argument),*));
+            return $self.follow_reference(|object| object.$deserialize($($argument),*));
         }
     };
 }
@@ -116,12 +117,12 @@ macro_rules! numbers {
 }
 
 impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
-    type Error = Fault;
+    type Error = PathError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_any(visitor));
         match self.value {
-            // A secret goes to a type that knows it as one, and nowhere else.
+            // Secrets are only passed to types for secrets.
             Value::Nil | Value::SecureString(_) | Value::Cycle(_) => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
             Value::SByte(value) => visitor.visit_i8(*value),
@@ -150,8 +151,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
                 Some(text) => visitor.visit_str(&text.lossy()),
                 None => Err(mismatch(self.value, &visitor)),
             },
-            Value::MemberSet(members) => self.visit_pairs(View::of_members(members), visitor),
-            Value::Progress(record) => self.visit_pairs(View::of_members(&record.members()), visitor),
+            Value::MemberSet(members) => self.visit_entries(ObjectView::of_members(members), visitor),
+            Value::Progress(record) => self.visit_entries(ObjectView::of_members(&record.members()), visitor),
             Value::Object(object) => self.visit_object(object, visitor),
         }
     }
@@ -221,7 +222,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
         match name {
-            hand::VALUE => hand::offer(self.value.clone(), self, visitor),
+            passthrough::VALUE => passthrough::deserialize_newtype(self.value.clone(), self, visitor),
             _ => visitor.visit_newtype_struct(self),
         }
     }
@@ -232,16 +233,16 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             return self.visit_items(items, visitor);
         }
         if let Some(bytes) = self.value.as_bytes() {
-            let mut items = ByteItems::new(bytes, self.meter);
+            let mut items = ByteAccess::new(bytes, self.budget);
             let value = visitor.visit_seq(&mut items)?;
             items.finish()?;
             return Ok(value);
         }
         if let Some(entries) = self.value.entries() {
-            return self.meter.nested(|| visitor.visit_seq(Items::new(entries, self.meter)));
+            return self.budget.nested(|| visitor.visit_seq(ItemAccess::new(entries, self.budget)));
         }
         match self.value {
-            // What it wraps was looked through above, unless that is a reference.
+            // Wrapped values were already handled above, except references.
             Value::Object(object) => match object.base() {
                 Base::Value(inner @ Value::Cycle(_)) => self.with(inner).deserialize_seq(visitor),
                 _ => Err(mismatch(self.value, &visitor)),
@@ -266,9 +267,9 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_map(visitor));
         match self.value {
-            Value::Progress(record) => self.visit_pairs(View::of_members(&record.members()), visitor),
-            value => match View::of(value) {
-                Some(view) => self.visit_pairs(view, visitor),
+            Value::Progress(record) => self.visit_entries(ObjectView::of_members(&record.members()), visitor),
+            value => match ObjectView::of(value) {
+                Some(view) => self.visit_entries(view, visitor),
                 None => Err(mismatch(value, &visitor)),
             },
         }
@@ -285,14 +286,14 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         let view = match self.value {
             Value::Progress(record) => {
                 members = record.members();
-                Some(View::of_members(&members))
+                Some(ObjectView::of_members(&members))
             }
-            value if fields.contains(&super::special::VALUE) => Some(View::with_base(value)),
-            value => View::of(value),
+            value if fields.contains(&super::special::VALUE) => Some(ObjectView::with_base(value)),
+            value => ObjectView::of(value),
         };
         match view {
             Some(view) => {
-                self.meter.nested(|| visitor.visit_map(fields::Fields::new(&view, fields, self.meter)))
+                self.budget.nested(|| visitor.visit_map(fields::FieldAccess::new(&view, fields, self.budget)))
             }
             None => Err(mismatch(self.value, &visitor)),
         }
@@ -313,7 +314,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     }
 }
 
-impl<'de, 'v> IntoDeserializer<'de, Fault> for ValueDeserializer<'v> {
+impl<'de, 'v> IntoDeserializer<'de, PathError> for ValueDeserializer<'v> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -1,27 +1,27 @@
-//! Numbers of any width, where they fit.
+//! Conversion of numbers of any width, if they fit.
 
 use serde::de::Visitor;
 
 use crate::Value;
-use crate::serde::fault::{Result, mismatch};
+use crate::serde::path_error::{Result, mismatch};
 use crate::value::Decimal;
 
-/// Two to the power of 63, which is exact as a double.
+/// 2^63, which a double represents exactly.
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// A decimal number without fraction.
+/// Converts a decimal number without fraction to an integer.
 fn whole(number: Decimal) -> Option<i128> {
     let divisor = 10_u128.pow(u32::from(number.scale()));
     let mantissa = number.mantissa();
     if !mantissa.is_multiple_of(divisor) {
         return None;
     }
-    // 96 bits, so there is always room for the sign.
+    // The mantissa has 96 bits, so the sign always fits.
     let value = (mantissa / divisor) as i128;
     Some(if number.is_negative() { -value } else { value })
 }
 
-/// Any integer, and any other number that is one.
+/// Visits an integer, or another number without fraction.
 pub(super) fn visit_integer<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> Result<V::Value> {
     match *value.base() {
         Value::SByte(number) => visitor.visit_i8(number),
@@ -47,7 +47,7 @@ pub(super) fn visit_integer<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> 
 }
 
 fn visit_whole<'de, V: Visitor<'de>>(value: &Value, number: f64, visitor: V) -> Result<V::Value> {
-    // Minus zero would lose its sign; 2 to the power of 64 is the first that no integer holds.
+    // Minus zero would lose its sign. 2^64 is the first number that does not fit any integer type.
     if number.fract() != 0.0 || (number == 0.0 && number.is_sign_negative()) {
         Err(mismatch(value, &visitor))
     } else if (-TWO_63..TWO_63).contains(&number) {
@@ -59,7 +59,7 @@ fn visit_whole<'de, V: Visitor<'de>>(value: &Value, number: f64, visitor: V) -> 
     }
 }
 
-/// As [`visit_integer`], for types that also hold the integers of a decimal number.
+/// Like [`visit_integer`], for types that can hold every integer of a decimal number.
 pub(super) fn visit_wide<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> Result<V::Value> {
     match *value.base() {
         Value::Decimal(number) => match whole(number) {
@@ -70,7 +70,7 @@ pub(super) fn visit_wide<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> Res
     }
 }
 
-/// Any number, rounded where the type is narrower.
+/// Visits any number, rounded if the type is narrower.
 pub(super) fn visit_float<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> Result<V::Value> {
     match *value.base() {
         Value::Single(number) => visitor.visit_f32(number),
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fraction_of_zeros_is_whole() {
+    fn trailing_zeros_are_not_a_fraction() {
         assert_eq!(whole(Decimal::new(true, 1500, 2).unwrap()), Some(-15));
         assert_eq!(whole(Decimal::new(false, 1501, 2).unwrap()), None);
         assert_eq!(whole(Decimal::new(false, (1 << 96) - 1, 0).unwrap()), Some((1 << 96) - 1));

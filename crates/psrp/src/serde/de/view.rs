@@ -1,4 +1,4 @@
-//! What a struct or map sees of a value.
+//! EnumerationElement parts of a value.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -6,21 +6,21 @@ use std::hash::{Hash, Hasher};
 use crate::value::{Base, Members, TypeNames};
 use crate::{PsString, Value};
 
-/// The parts of an object that have names or keys.
+/// The parts of an object that structs and maps can access.
 #[derive(Clone, Copy, Default)]
-pub(super) struct View<'v> {
+pub(super) struct ObjectView<'v> {
     pub(super) type_names: Option<&'v TypeNames>,
     pub(super) to_string: Option<&'v PsString>,
-    /// What the object wraps: this value, or the list or dictionary that this value is.
+    /// The wrapped value, or this value itself if it is a list or dictionary.
     pub(super) base: Option<&'v Value>,
     pub(super) entries: &'v [(Value, Value)],
     pub(super) extended: &'v [(PsString, Value)],
     pub(super) adapted: &'v [(PsString, Value)],
 }
 
-impl<'v> View<'v> {
-    /// Of an object with members, a dictionary or a set of members; an object that only wraps another one is looked
-    /// through.
+impl<'v> ObjectView<'v> {
+    /// Creates a view of an object with members, a dictionary or a member set. Objects that only wrap another object
+    /// are unwrapped.
     pub(super) fn of(value: &'v Value) -> Option<Self> {
         let mut value = value;
         loop {
@@ -59,7 +59,7 @@ impl<'v> View<'v> {
         }
     }
 
-    /// As [`of`](Self::of), for a type that asks for what is wrapped: any value wraps itself.
+    /// Like [`of`](Self::of), for structs with a `$Value` field: any value counts as wrapped.
     pub(super) fn with_base(value: &'v Value) -> Self {
         match value {
             Value::Object(object) => Self {
@@ -84,13 +84,13 @@ impl<'v> View<'v> {
         Self { extended: members.as_slice(), ..Self::default() }
     }
 
-    /// Whether nothing has a name or key.
+    /// Returns whether there are no entries and no members.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.extended.is_empty() && self.adapted.is_empty()
     }
 
-    /// The one thing that has a name or key, if there is no other.
-    pub(super) fn only(&self) -> Option<(&'v PsString, &'v Value)> {
+    /// Returns the single named entry or member, if there are no others.
+    pub(super) fn single_member(&self) -> Option<(&'v PsString, &'v Value)> {
         match (self.entries, self.extended, self.adapted) {
             ([(Value::String(name), value)], [], [])
             | ([], [(name, value)], [])
@@ -100,24 +100,25 @@ impl<'v> View<'v> {
     }
 }
 
-/// How many members are compared with each other rather than by a table.
-const FEW: usize = 16;
+/// Maximum number of members for a linear search; a hash table is used for more.
+const MAX_LINEAR: usize = 16;
 
-/// Members in order, each name once: extended before adapted ones, and of several with the same name the last.
+/// Returns the members in order, each name once: extended members have priority over adapted ones, and of several
+/// members with the same name the last is used.
 pub(in crate::serde) fn visible<'v>(
     extended: &'v [(PsString, Value)],
     adapted: &'v [(PsString, Value)],
 ) -> Vec<(&'v PsString, &'v Value)> {
     let count = extended.len() + adapted.len();
     let mut members: Vec<(&PsString, &Value)> = Vec::with_capacity(count);
-    let mut table = HashSet::with_capacity(if count > FEW { count } else { 0 });
+    let mut table = HashSet::with_capacity(if count > MAX_LINEAR { count } else { 0 });
     for part in [extended, adapted] {
         let start = members.len();
         for (name, value) in part.iter().rev() {
-            // Nothing but itself looks up a name with a lone surrogate.
+            // A name with a lone surrogate only matches itself.
             let first = name.as_str().is_none_or(|text| {
-                if count > FEW {
-                    table.insert(Folded(text))
+                if count > MAX_LINEAR {
+                    table.insert(CaseInsensitive(text))
                 } else {
                     !members.iter().any(|(other, _)| other.eq_ignore_ascii_case(text))
                 }
@@ -131,18 +132,18 @@ pub(in crate::serde) fn visible<'v>(
     members
 }
 
-/// A name without regard to the case of ASCII letters.
-struct Folded<'v>(&'v str);
+/// A name that is compared ignoring the case of ASCII letters.
+struct CaseInsensitive<'v>(&'v str);
 
-impl PartialEq for Folded<'_> {
+impl PartialEq for CaseInsensitive<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(other.0)
     }
 }
 
-impl Eq for Folded<'_> {}
+impl Eq for CaseInsensitive<'_> {}
 
-impl Hash for Folded<'_> {
+impl Hash for CaseInsensitive<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for chunk in self.0.as_bytes().chunks(16) {
             let mut folded = [0; 16];
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_and_many_members_are_treated_alike() {
+    fn linear_and_hashed_lookup_agree() {
         for count in [3, 7, 8, 100] {
             let names = |prefix: &str| -> Vec<(PsString, Value)> {
                 (0..count)

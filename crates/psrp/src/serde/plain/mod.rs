@@ -1,4 +1,4 @@
-//! Values as plain data, for JSON and other formats.
+//! Plain data for JSON and other formats.
 
 mod read;
 
@@ -6,7 +6,7 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::b64;
 use crate::clixml::number;
-use crate::serde::budget::{Budget, Meter};
+use crate::serde::budget::{Budget, RemainingBudget};
 use crate::serde::de::{text, visible};
 use crate::serde::special;
 use crate::value::{Base, TypeNames};
@@ -14,30 +14,30 @@ use crate::{Object, PsString, Value};
 
 pub(super) use self::read::deserialize;
 
-/// A value as plain data: what a command-line tool prints as JSON.
+/// A value as plain data, for example to print it as JSON.
 ///
-/// [`Value`] itself is written in this way by any serializer but the one of this crate; this type adds choices.
+/// All serializers except the one of this crate write [`Value`] in this form; this type adds options.
 ///
 /// | value | as |
 /// |---|---|
 /// | `Nil` | null |
-/// | `Bool`, integers, `Single`, `Double` | boolean, number; JSON has null for what is no finite number |
-/// | `Decimal` | a string, so that no digit is lost |
-/// | strings, `Uri`, `Xml`, `ScriptBlock`, `Char` | a string, with U+FFFD for each lone surrogate |
-/// | `Guid`, `Version`, `DateTime`, `TimeSpan` | a string as in CLIXML: `2024-05-06T07:08:09.5Z`, `PT1.5S` |
-/// | `Bytes` | base64; bytes where the format is a binary one |
+/// | `Bool`, integers, `Single`, `Double` | boolean, number; in JSON null for NaN and infinities |
+/// | `Decimal` | string, to preserve all digits |
+/// | strings, `Uri`, `Xml`, `ScriptBlock`, `Char` | string, with U+FFFD for each lone surrogate |
+/// | `Guid`, `Version`, `DateTime`, `TimeSpan` | string as in CLIXML: `2024-05-06T07:08:09.5Z`, `PT1.5S` |
+/// | `Bytes` | Base64; bytes in binary formats |
 /// | `SecureString` | null, encrypted or not |
-/// | `Progress` | a map with the names of the .NET type |
-/// | a list, enumerable, queue or stack | a list |
-/// | a dictionary | a map; keys are the text of a value, the type name of what has none |
-/// | a value of an enumeration | its name, else its number |
-/// | an object that wraps a value | the value |
-/// | any other object | a map of its members: extended ones, then the adapted ones that these do not hide |
-/// | an object without members that has a text | the text |
-/// | a reference to an enclosing object | the text of the object, else null |
+/// | `Progress` | map with the property names of the .NET type |
+/// | list, enumerable, queue or stack | list |
+/// | dictionary | map; keys are the text form of the value, or the type name if there is none |
+/// | enumeration value | its name, else its number |
+/// | object that wraps a value | the wrapped value |
+/// | other objects | map of the members: extended members, then adapted ones that are not hidden by these |
+/// | object without members but with a text form | the text |
+/// | reference to an enclosing object | the text form of the object, else null |
 ///
-/// Members of lists, dictionaries and wrapped values, type names and text forms are left out, unless
-/// [`with_type_names`](Self::with_type_names) asks for them.
+/// Members of lists, dictionaries and wrapped values, type names and text forms are omitted unless
+/// [`with_type_names`](Self::with_type_names) is set.
 ///
 /// ```
 /// use psrp::serde::Plain;
@@ -61,51 +61,45 @@ pub(super) use self::read::deserialize;
 pub struct Plain<'a> {
     value: &'a Value,
     budget: Budget,
-    details: Details,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Details {
-    Members,
-    All,
+    with_type_names: bool,
 }
 
 impl<'a> Plain<'a> {
-    /// With the default [`Budget`] and without type names.
+    /// Creates plain data with the default [`Budget`] and without type names.
     pub const fn new(value: &'a Value) -> Self {
-        Self { value, budget: Budget::new(), details: Details::Members }
+        Self { value, budget: Budget::new(), with_type_names: false }
     }
 
-    /// Sets how many values are written, and how deep. Beyond, the serializer fails.
+    /// Sets the budget. If it is exceeded, the serializer fails.
     pub const fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Writes each object as a map with `$TypeNames`, `$ToString` and `$Value`, as far as it has them, before its
-    /// members.
+    /// Writes each object as a map with `$TypeNames`, `$ToString` and `$Value`, if present, followed by its members.
     pub const fn with_type_names(mut self) -> Self {
-        self.details = Details::All;
+        self.with_type_names = true;
         self
     }
 }
 
 /// # Errors
 ///
-/// Those of the serializer, and one if the budget is exceeded.
+/// Fails like the serializer, and if the budget is exceeded.
 impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let meter = self.budget.meter();
-        Node { value: self.value, meter: &meter, details: self.details }.serialize(serializer)
+        let budget = self.budget.start();
+        Node { value: self.value, budget: &budget, with_type_names: self.with_type_names }
+            .serialize(serializer)
     }
 }
 
-/// A value with what is left of the budget.
+/// A value and the remaining budget.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     value: &'a Value,
-    meter: &'a Meter,
-    details: Details,
+    budget: &'a RemainingBudget,
+    with_type_names: bool,
 }
 
 impl Node<'_> {
@@ -121,8 +115,8 @@ impl Node<'_> {
         let mut map = serializer.serialize_map(Some(entries.len()))?;
         for (key, value) in entries {
             let node = Node { value, ..self };
-            // A key is no deeper than a text, so that it needs no node of its own.
-            self.meter.charge(key).map_err(ser::Error::custom)?;
+            // Keys are written as text and so never nested.
+            self.budget.charge(key).map_err(ser::Error::custom)?;
             match text(key) {
                 Some(text) => map.serialize_entry(&*text.lossy(), &node)?,
                 None => map.serialize_entry(&key_text(key), &node)?,
@@ -144,8 +138,8 @@ impl Node<'_> {
     }
 
     fn object<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.details == Details::All {
-            return self.details(object, serializer);
+        if self.with_type_names {
+            return self.typed_object(object, serializer);
         }
         match object.base() {
             Base::List(_, items) => self.list(items, serializer),
@@ -164,8 +158,8 @@ impl Node<'_> {
         }
     }
 
-    /// All that an object has but the difference between its two kinds of members.
-    fn details<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes an object with type names, text form and wrapped value.
+    fn typed_object<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(names) = object.type_names() {
             map.serialize_entry(special::TYPE_NAMES, &Names(names))?;
@@ -192,7 +186,7 @@ impl Node<'_> {
 
 impl Serialize for Node<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.meter.charge(self.value).map_err(ser::Error::custom)?;
+        self.budget.charge(self.value).map_err(ser::Error::custom)?;
         match self.value {
             Value::Nil | Value::SecureString(_) => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(*value),
@@ -218,15 +212,15 @@ impl Serialize for Node<'_> {
                 None => serializer.serialize_unit(),
             },
             Value::Object(object) => {
-                self.meter.enter().map_err(ser::Error::custom)?;
+                self.budget.enter().map_err(ser::Error::custom)?;
                 let result = self.object(object, serializer);
-                self.meter.leave();
+                self.budget.leave();
                 result
             }
             Value::MemberSet(members) => {
-                self.meter.enter().map_err(ser::Error::custom)?;
+                self.budget.enter().map_err(ser::Error::custom)?;
                 let result = self.members(&visible(members.as_slice(), &[]), serializer);
-                self.meter.leave();
+                self.budget.leave();
                 result
             }
             Value::Progress(record) => self.members(&visible(record.members().as_slice(), &[]), serializer),
@@ -238,7 +232,7 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// What an object wraps, without the object.
+/// The items or entries of a container without its other parts.
 struct Wrapped<'a>(Node<'a>, Inner<'a>);
 
 #[derive(Clone, Copy)]
@@ -264,7 +258,7 @@ impl Serialize for Names<'_> {
     }
 }
 
-/// The key of a map for a key that has no text.
+/// Converts a key without text form to the key of a map.
 fn key_text(key: &Value) -> String {
     match key.base() {
         Value::Bool(value) => value.to_string(),
@@ -274,7 +268,7 @@ fn key_text(key: &Value) -> String {
         key => match (key.as_i64(), key.as_u64()) {
             (Some(number), _) => number.to_string(),
             (None, Some(number)) => number.to_string(),
-            // An object that is nothing but its members: what it is has to do.
+            // An object without text form: use its type name.
             (None, None) => match key.as_object().as_ref().and_then(Object::type_names) {
                 Some(names) => names.first().map_or_else(String::new, ToString::to_string),
                 None => String::new(),

@@ -1,19 +1,19 @@
-//! Plain data as values.
+//! Conversion of plain data to values.
 
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::{Object, Value};
 
-/// The value that plain data stands for.
+/// Converts plain data to a value.
 ///
-/// Integers become `Int32` where they fit, else `Int64` or `UInt64`, other numbers `Double`, text `String`, lists a
-/// list, maps a custom object with these members, or a dictionary where a key is no text.
+/// Integers become `Int32` if they fit, else `Int64` or `UInt64`; other numbers `Double`; text `String`; lists a list;
+/// maps a custom object with these members, or a dictionary if a key is not a string.
 pub(in crate::serde) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     deserializer.deserialize_any(PlainVisitor)
 }
 
-/// Makes a value of plain data.
+/// Builds a value from plain data.
 struct PlainVisitor;
 
 impl<'de> Visitor<'de> for PlainVisitor {

@@ -1,43 +1,43 @@
-//! Lists, dictionaries and objects while they are put together.
+//! Serializers of lists, dictionaries and objects.
 
 use serde::ser::{self, Serialize};
 
-use super::{Context, ValueSerializer, names, tagged};
+use super::{SerializerState, ValueSerializer, names, variant_object};
 use crate::error::Kind;
-use crate::serde::fault::{Fault, Result, Step};
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, TypeNames};
 use crate::{Object, Value};
 
-/// Room that is made for a length that the type tells before its items are seen.
-const ROOM: usize = 4096;
+/// Maximum number of items allocated in advance for a length that the type announces.
+const MAX_PREALLOCATED: usize = 4096;
 
-impl Context {
-    fn value<T: Serialize + ?Sized>(&self, value: &T, step: Step) -> Result<Value> {
-        value.serialize(ValueSerializer(self)).map_err(|fault| fault.below(step))
+impl SerializerState {
+    fn value<T: Serialize + ?Sized>(&self, value: &T, segment: PathSegment) -> Result<Value> {
+        value.serialize(ValueSerializer(self)).map_err(|error| error.at(segment))
     }
 }
 
-/// A list.
-pub(super) struct Items<'a> {
-    context: &'a Context,
+/// Serializes a list.
+pub(super) struct ListSerializer<'a> {
+    state: &'a SerializerState,
     items: Vec<Value>,
 }
 
-impl<'a> Items<'a> {
-    pub(super) fn new(context: &'a Context, length: usize) -> Self {
-        Self { context, items: Vec::with_capacity(length.min(ROOM)) }
+impl<'a> ListSerializer<'a> {
+    pub(super) fn new(state: &'a SerializerState, length: usize) -> Self {
+        Self { state, items: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        let value = self.context.value(value, Step::Item(self.items.len()))?;
+        let value = self.state.value(value, PathSegment::Item(self.items.len()))?;
         self.items.push(value);
         Ok(())
     }
 
     fn finish(self) -> Value {
-        self.context.adapted.set(false);
+        self.state.adapted.set(false);
         object(names::list(), Base::List(ContainerKind::List, self.items))
     }
 }
@@ -49,61 +49,61 @@ fn object(type_names: TypeNames, base: Base) -> Value {
     Object::from_content(content).into()
 }
 
-/// A dictionary.
-pub(super) struct Entries<'a> {
-    context: &'a Context,
+/// Serializes a dictionary.
+pub(super) struct DictionarySerializer<'a> {
+    state: &'a SerializerState,
     key: Option<Value>,
     entries: Vec<(Value, Value)>,
 }
 
-impl<'a> Entries<'a> {
-    pub(super) fn new(context: &'a Context, length: usize) -> Self {
-        Self { context, key: None, entries: Vec::with_capacity(length.min(ROOM)) }
+impl<'a> DictionarySerializer<'a> {
+    pub(super) fn new(state: &'a SerializerState, length: usize) -> Self {
+        Self { state, key: None, entries: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
     }
 }
 
-/// An object with members.
-pub(super) struct Fields<'a> {
-    context: &'a Context,
+/// Serializes an object with members.
+pub(super) struct StructSerializer<'a> {
+    state: &'a SerializerState,
     length: usize,
-    /// Whether the type itself says of which .NET type the object is.
+    /// True if the struct defines the .NET type.
     named: bool,
     content: Content,
 }
 
-impl<'a> Fields<'a> {
-    /// `name` is that of the struct, `length` how many fields it has.
-    pub(super) fn new(context: &'a Context, name: &'static str, length: usize) -> Self {
+impl<'a> StructSerializer<'a> {
+    /// `name` is the name of the struct, `length` the number of its fields.
+    pub(super) fn new(state: &'a SerializerState, name: &'static str, length: usize) -> Self {
         let mut content = Content::default();
-        content.type_names = Some(context.names.of(name));
-        Self { context, length, named: names::is_given(name), content }
+        content.type_names = Some(state.names.of(name));
+        Self { state, length, named: names::is_dotnet_type(name), content }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.context.adapted.set(false);
-        let value = self.context.value(value, Step::Member(name))?;
-        let adapted = self.context.adapted.replace(false);
-        let fault = |detail| Fault::new(Kind::Unwritable, detail).below(Step::Member(name));
+        self.state.adapted.set(false);
+        let value = self.state.value(value, PathSegment::Member(name))?;
+        let adapted = self.state.adapted.replace(false);
+        let error = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
         match name {
             special::TYPE_NAMES if value.is_nil() => {}
             special::TYPE_NAMES => {
-                let names = value.items().ok_or_else(|| fault("type names are a list of strings"))?;
+                let names = value.items().ok_or_else(|| error("the type names are not a list of strings"))?;
                 let names: Option<Vec<_>> = names.iter().map(|name| name.as_ps_string().cloned()).collect();
-                let names = names.ok_or_else(|| fault("type names are a list of strings"))?;
+                let names = names.ok_or_else(|| error("the type names are not a list of strings"))?;
                 self.content.type_names = (!names.is_empty()).then(|| TypeNames::new(names));
                 self.named = true;
             }
             special::TO_STRING => match value.as_ps_string() {
                 Some(text) => self.content.to_string = Some(text.clone()),
                 None if value.is_nil() => {}
-                None => return Err(fault("the text of an object is a string")),
+                None => return Err(error("the text form is not a string")),
             },
             special::VALUE => self.wrap(value),
             _ => {
                 let content = &mut self.content;
                 let members = if adapted { &mut content.adapted } else { &mut content.extended };
                 if members.is_empty() {
-                    members.reserve(self.length.min(ROOM));
+                    members.reserve(self.length.min(MAX_PREALLOCATED));
                 }
                 members.push(name, value);
             }
@@ -111,7 +111,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Wraps `value`: of a container its items or entries rather than the object that holds nothing else.
+    /// Sets the wrapped value. Of a container without members, only the items or entries are wrapped.
     fn wrap(&mut self, value: Value) {
         let container = match &value {
             Value::Nil => return,
@@ -120,7 +120,7 @@ impl<'a> Fields<'a> {
             }
             _ => None,
         };
-        // Without a type of its own, the object is of the type of what it wraps.
+        // Without a type of its own, the object gets the type of the container.
         if !self.named {
             self.content.type_names = container.and_then(|object| object.type_names()).cloned();
         }
@@ -135,15 +135,15 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A variant and what it carries.
-pub(super) struct Tagged<T> {
+/// Serializes a variant with its content.
+pub(super) struct VariantSerializer<T> {
     pub(super) variant: &'static str,
     pub(super) inner: T,
 }
 
-impl ser::SerializeSeq for Items<'_> {
+impl ser::SerializeSeq for ListSerializer<'_> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.push(value)
@@ -154,9 +154,9 @@ impl ser::SerializeSeq for Items<'_> {
     }
 }
 
-impl ser::SerializeTuple for Items<'_> {
+impl ser::SerializeTuple for ListSerializer<'_> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.push(value)
@@ -167,9 +167,9 @@ impl ser::SerializeTuple for Items<'_> {
     }
 }
 
-impl ser::SerializeTupleStruct for Items<'_> {
+impl ser::SerializeTupleStruct for ListSerializer<'_> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.push(value)
@@ -180,52 +180,52 @@ impl ser::SerializeTupleStruct for Items<'_> {
     }
 }
 
-impl ser::SerializeTupleVariant for Tagged<Items<'_>> {
+impl ser::SerializeTupleVariant for VariantSerializer<ListSerializer<'_>> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.inner.push(value).map_err(|fault| fault.below(Step::Member(self.variant)))
+        self.inner.push(value).map_err(|error| error.at(PathSegment::Member(self.variant)))
     }
 
     fn end(self) -> Result<Value> {
-        Ok(tagged(self.variant, self.inner.finish()))
+        Ok(variant_object(self.variant, self.inner.finish()))
     }
 }
 
-impl ser::SerializeMap for Entries<'_> {
+impl ser::SerializeMap for DictionarySerializer<'_> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let step = Step::Key(self.entries.len());
-        let key = self.context.value(key, step)?;
+        let segment = PathSegment::Key(self.entries.len());
+        let key = self.state.value(key, segment)?;
         if key.is_nil() {
-            return Err(Fault::new(Kind::Unwritable, "a key of a dictionary is $null").below(step));
+            return Err(PathError::new(Kind::Unwritable, "a dictionary key is $null").at(segment));
         }
         self.key = Some(key);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        let step = Step::Value(self.entries.len());
-        let value = self.context.value(value, step)?;
+        let segment = PathSegment::Value(self.entries.len());
+        let value = self.state.value(value, segment)?;
         let Some(key) = self.key.take() else {
-            return Err(Fault::new(Kind::Unwritable, "a value of a dictionary has no key").below(step));
+            return Err(PathError::new(Kind::Unwritable, "a dictionary value has no key").at(segment));
         };
         self.entries.push((key, value));
         Ok(())
     }
 
     fn end(self) -> Result<Value> {
-        self.context.adapted.set(false);
+        self.state.adapted.set(false);
         Ok(object(names::hashtable(), Base::Dictionary(self.entries)))
     }
 }
 
-impl ser::SerializeStruct for Fields<'_> {
+impl ser::SerializeStruct for StructSerializer<'_> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
         self.push(name, value)
@@ -236,15 +236,15 @@ impl ser::SerializeStruct for Fields<'_> {
     }
 }
 
-impl ser::SerializeStructVariant for Tagged<Fields<'_>> {
+impl ser::SerializeStructVariant for VariantSerializer<StructSerializer<'_>> {
     type Ok = Value;
-    type Error = Fault;
+    type Error = PathError;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.inner.push(name, value).map_err(|fault| fault.below(Step::Member(self.variant)))
+        self.inner.push(name, value).map_err(|error| error.at(PathSegment::Member(self.variant)))
     }
 
     fn end(self) -> Result<Value> {
-        Ok(tagged(self.variant, self.inner.finish()))
+        Ok(variant_object(self.variant, self.inner.finish()))
     }
 }

@@ -1,4 +1,4 @@
-//! Any type as a [`Value`].
+//! Serializer that builds a [`Value`].
 
 mod compound;
 mod names;
@@ -7,37 +7,37 @@ use std::cell::Cell;
 
 use serde::ser::{Serialize, Serializer};
 
-use self::compound::{Entries, Fields, Items, Tagged};
-use self::names::Names;
+use self::compound::{DictionarySerializer, ListSerializer, StructSerializer, VariantSerializer};
+use self::names::TypeNameCache;
 pub(super) use self::names::custom;
-use super::fault::{Fault, Result, Step};
-use super::hand;
+use super::passthrough;
+use super::path_error::{PathError, PathSegment, Result};
 use crate::error::Kind;
 use crate::{Object, Value};
 
-/// The name of a newtype around a member that is adapted.
+/// Name of the newtype around an adapted member.
 pub(super) const ADAPTED: &str = "$psrp::adapted";
 
-/// What one call of [`to_value`] keeps.
+/// SerializerState of one call of [`to_value`].
 #[derive(Default)]
-struct Context {
-    /// Whether the value that was just made is an adapted member of what encloses it.
+struct SerializerState {
+    /// True if the value that was just serialized is an adapted member of its parent.
     adapted: Cell<bool>,
-    names: Names,
+    names: TypeNameCache,
 }
 
-/// `value` as a value.
+/// Serializes a Rust value to a [`Value`].
 pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
-    value.serialize(ValueSerializer(&Context::default()))
+    value.serialize(ValueSerializer(&SerializerState::default()))
 }
 
-/// An object with one member: a variant with data.
-fn tagged(variant: &'static str, value: Value) -> Value {
+/// Creates an object with one member, the representation of a variant with data.
+fn variant_object(variant: &'static str, value: Value) -> Value {
     Object::builder().shared_type_names(custom()).extended(variant, value).build().into()
 }
 
 #[derive(Clone, Copy)]
-struct ValueSerializer<'a>(&'a Context);
+struct ValueSerializer<'a>(&'a SerializerState);
 
 macro_rules! scalars {
     ($($serialize:ident($type:ty)),* $(,)?) => {$(
@@ -49,14 +49,14 @@ macro_rules! scalars {
 
 impl<'a> Serializer for ValueSerializer<'a> {
     type Ok = Value;
-    type Error = Fault;
-    type SerializeSeq = Items<'a>;
-    type SerializeTuple = Items<'a>;
-    type SerializeTupleStruct = Items<'a>;
-    type SerializeTupleVariant = Tagged<Items<'a>>;
-    type SerializeMap = Entries<'a>;
-    type SerializeStruct = Fields<'a>;
-    type SerializeStructVariant = Tagged<Fields<'a>>;
+    type Error = PathError;
+    type SerializeSeq = ListSerializer<'a>;
+    type SerializeTuple = ListSerializer<'a>;
+    type SerializeTupleStruct = ListSerializer<'a>;
+    type SerializeTupleVariant = VariantSerializer<ListSerializer<'a>>;
+    type SerializeMap = DictionarySerializer<'a>;
+    type SerializeStruct = StructSerializer<'a>;
+    type SerializeStructVariant = VariantSerializer<StructSerializer<'a>>;
 
     scalars! {
         serialize_bool(bool),
@@ -75,17 +75,17 @@ impl<'a> Serializer for ValueSerializer<'a> {
     }
 
     fn serialize_i128(self, _: i128) -> Result<Value> {
-        Err(Fault::new(Kind::Unwritable, "an integer of 128 bits"))
+        Err(PathError::new(Kind::Unwritable, "a 128-bit integer"))
     }
 
     fn serialize_u128(self, _: u128) -> Result<Value> {
-        Err(Fault::new(Kind::Unwritable, "an integer of 128 bits"))
+        Err(PathError::new(Kind::Unwritable, "a 128-bit integer"))
     }
 
     fn serialize_char(self, value: char) -> Result<Value> {
         Ok(match u16::try_from(u32::from(value)) {
             Ok(unit) => Value::Char(unit),
-            // Two code units: no `System.Char` holds it.
+            // Two code units do not fit `System.Char`.
             Err(_) => Value::String(value.into()),
         })
     }
@@ -112,7 +112,7 @@ impl<'a> Serializer for ValueSerializer<'a> {
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<Value> {
         match name {
-            hand::VALUE => hand::ask(value, self),
+            passthrough::VALUE => passthrough::serialize_newtype(value, self),
             ADAPTED => {
                 let value = value.serialize(self)?;
                 self.0.adapted.set(true);
@@ -129,21 +129,21 @@ impl<'a> Serializer for ValueSerializer<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<Value> {
-        let value = value.serialize(self).map_err(|fault| fault.below(Step::Member(variant)))?;
+        let value = value.serialize(self).map_err(|error| error.at(PathSegment::Member(variant)))?;
         self.0.adapted.set(false);
-        Ok(tagged(variant, value))
+        Ok(variant_object(variant, value))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<Items<'a>> {
-        Ok(Items::new(self.0, length.unwrap_or(0)))
+    fn serialize_seq(self, length: Option<usize>) -> Result<ListSerializer<'a>> {
+        Ok(ListSerializer::new(self.0, length.unwrap_or(0)))
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<Items<'a>> {
-        Ok(Items::new(self.0, length))
+    fn serialize_tuple(self, length: usize) -> Result<ListSerializer<'a>> {
+        Ok(ListSerializer::new(self.0, length))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<Items<'a>> {
-        Ok(Items::new(self.0, length))
+    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<ListSerializer<'a>> {
+        Ok(ListSerializer::new(self.0, length))
     }
 
     fn serialize_tuple_variant(
@@ -152,16 +152,16 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Tagged<Items<'a>>> {
-        Ok(Tagged { variant, inner: Items::new(self.0, length) })
+    ) -> Result<VariantSerializer<ListSerializer<'a>>> {
+        Ok(VariantSerializer { variant, inner: ListSerializer::new(self.0, length) })
     }
 
-    fn serialize_map(self, length: Option<usize>) -> Result<Entries<'a>> {
-        Ok(Entries::new(self.0, length.unwrap_or(0)))
+    fn serialize_map(self, length: Option<usize>) -> Result<DictionarySerializer<'a>> {
+        Ok(DictionarySerializer::new(self.0, length.unwrap_or(0)))
     }
 
-    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Fields<'a>> {
-        Ok(Fields::new(self.0, name, length))
+    fn serialize_struct(self, name: &'static str, length: usize) -> Result<StructSerializer<'a>> {
+        Ok(StructSerializer::new(self.0, name, length))
     }
 
     fn serialize_struct_variant(
@@ -170,7 +170,7 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Tagged<Fields<'a>>> {
-        Ok(Tagged { variant, inner: Fields::new(self.0, "", length) })
+    ) -> Result<VariantSerializer<StructSerializer<'a>>> {
+        Ok(VariantSerializer { variant, inner: StructSerializer::new(self.0, "", length) })
     }
 }

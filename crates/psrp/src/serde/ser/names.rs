@@ -1,11 +1,11 @@
-//! Type names of what is made from Rust types, each list made once.
+//! Type names of serialized Rust types, each list created once.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use crate::value::TypeNames;
 
-/// What separates a type from its base in the name of a struct.
+/// Separates a type from its base type in the name of a struct.
 const SEPARATOR: &str = " : ";
 
 const OBJECT: &str = "System.Object";
@@ -28,28 +28,28 @@ pub(in crate::serde) fn list() -> TypeNames {
     NAMES.clone()
 }
 
-/// Whether the name of a struct is that of a .NET type.
-pub(super) fn is_given(name: &str) -> bool {
+/// Returns whether the name of a struct is a .NET type name.
+pub(super) fn is_dotnet_type(name: &str) -> bool {
     name.contains('.')
 }
 
-/// The lists of structs that name a .NET type, so that all values of a struct share one.
+/// Type names of structs that represent a .NET type, shared by all values of the struct.
 #[derive(Default)]
-pub(super) struct Names(RefCell<Vec<(&'static str, TypeNames)>>);
+pub(super) struct TypeNameCache(RefCell<Vec<(&'static str, TypeNames)>>);
 
-impl Names {
-    /// The type names of a struct of this name: those in it if it has a dot, else those of a custom object.
+impl TypeNameCache {
+    /// Returns the type names of a struct: those in its name if it contains a dot, else those of a custom object.
     pub(super) fn of(&self, name: &'static str) -> TypeNames {
-        if !is_given(name) {
+        if !is_dotnet_type(name) {
             return custom();
         }
-        let mut known = self.0.borrow_mut();
-        if let Some((_, names)) = known.iter().find(|(own, _)| *own == name) {
+        let mut cached = self.0.borrow_mut();
+        if let Some((_, names)) = cached.iter().find(|(own, _)| *own == name) {
             return names.clone();
         }
         let root = (name != OBJECT && !name.ends_with(" : System.Object")).then_some(OBJECT);
         let names = TypeNames::new(name.split(SEPARATOR).map(str::trim).chain(root));
-        known.push((name, names.clone()));
+        cached.push((name, names.clone()));
         names
     }
 }
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_is_added_unless_it_is_there() {
-        let names = Names::default();
+    fn the_root_type_is_appended_if_missing() {
+        let names = TypeNameCache::default();
         let list = |name| names.of(name).as_slice().iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(list("A.B : C.D"), ["A.B", "C.D", "System.Object"]);
         assert_eq!(list("A.B : System.Object"), ["A.B", "System.Object"]);

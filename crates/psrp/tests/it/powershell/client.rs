@@ -1,5 +1,5 @@
-//! The client of the real PowerShell with a server of ours that no example would need: it writes every record with as little
-//! in it as the types allow, and calls every method of the host.
+//! PowerShell's client with a test server that writes every record with the minimum of fields that the types allow, and
+//! calls every host method.
 
 use psrp::host::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, ControlKeyStates, Coordinates, CredentialTypes,
@@ -18,18 +18,18 @@ use psrp::server::Config;
 use psrp::value::{Object, Progress, SecureString, Value, Version};
 use test_support::optional;
 
-/// Tells the test below that it is the server.
+/// Set in the environment of the server process.
 const SERVER: &str = "PSRP_TEST_SERVER";
 
-/// The command that starts this program as a server. What the test harness prints is no part of the session.
+/// Returns the command that starts this program as a server. Output of the test harness is not part of the session.
 fn server() -> String {
     let program = std::env::current_exe().unwrap();
-    let test = "powershell::client::the_server_of_these_tests";
+    let test = "powershell::client::server_process";
     format!("env {SERVER}=1 {} --exact {test} --nocapture 3>&1 >/dev/null 2>&1", program.display())
 }
 
 #[tokio::test]
-async fn the_server_of_these_tests() {
+async fn server_process() {
     if std::env::var_os(SERVER).is_none() {
         return;
     }
@@ -40,7 +40,7 @@ async fn the_server_of_these_tests() {
         Config::new().capability(capability).application_private_data(ApplicationPrivateData::new(data));
     let lines = Lines::new(Role::Server, tokio::io::stdin(), output);
     let ended = serve(lines, Minimal, Options::new().config(config)).await;
-    // A thread still reads the standard input.
+    // A thread still reads standard input.
     std::process::exit(i32::from(ended.is_err()));
 }
 
@@ -58,7 +58,7 @@ impl Handler for Minimal {
     }
 }
 
-/// Runs of a call with as little in them as possible.
+/// Invocation records with as few fields as possible.
 fn invocations() -> Vec<InvocationInfo> {
     let command = CommandInfo {
         command_type: CommandTypes::CMDLET,
@@ -152,7 +152,7 @@ async fn records(pipeline: &Pipeline) -> Outcome {
 }
 
 #[test]
-fn records_with_little_in_them_are_accepted() {
+fn minimal_records_are_accepted() {
     let script = format!(
         r#"$r = [Real]::Open('{}')
         $data = $r.GetApplicationPrivateData(); "$($data.number) $($data.list.Count) $($data.ContainsKey('none'))"
@@ -188,7 +188,7 @@ fn records_with_little_in_them_are_accepted() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
 }
 
-/// Streams by turns. `Invoke-Command` shows neither warnings nor verbose and debug messages here.
+/// Alternates between streams. `Invoke-Command` shows neither warnings nor verbose and debug messages here.
 async fn order(pipeline: &Pipeline) -> Outcome {
     let error = |text: &str| ErrorRecord::new(text, ErrorCategory::NotSpecified);
     pipeline.error(error("first")).await?;
@@ -199,7 +199,7 @@ async fn order(pipeline: &Pipeline) -> Outcome {
     Ok(pipeline.output(3).await?)
 }
 
-/// A call of the host, what PowerShell's host of tests records of it, and what it returns; `None` for an error.
+/// A host call, what PowerShell's test host records of it, and its result; `None` for an error.
 type Call = (HostRequest, &'static str, Option<HostResult>);
 
 /// Every method at least once.
@@ -384,13 +384,13 @@ fn calls() -> Vec<Call> {
     ]
 }
 
-/// Fails with the first result that is not the expected one.
+/// Fails at the first unexpected result.
 async fn call_all(pipeline: &Pipeline) -> Outcome {
     for (request, _, expected) in calls() {
         let method = request.method();
         let result = match (method, pipeline.host(request).await) {
             (HostMethod::GetInstanceId, Ok(HostResult::Guid(_))) | (HostMethod::GetRunspace, Err(_)) => None,
-            // A table has no order.
+            // A hashtable has no order.
             (_, Ok(HostResult::Answers(mut answers))) => {
                 answers.sort_by_key(|(name, _)| std::cmp::Reverse(name.to_string()));
                 Some(HostResult::Answers(answers))
@@ -406,7 +406,7 @@ async fn call_all(pipeline: &Pipeline) -> Outcome {
 }
 
 #[test]
-fn every_method_of_the_host_is_called() {
+fn powershell_accepts_every_host_call() {
     let calls = calls();
     for method in HostMethod::ALL {
         assert!(calls.iter().any(|(request, ..)| request.method() == *method), "{method}");

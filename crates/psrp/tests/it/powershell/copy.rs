@@ -1,4 +1,4 @@
-//! Copies of files.
+//! File copies.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,13 +8,13 @@ use psrp::io::{CopyOptions, Options, copy_from, copy_to};
 use super::open;
 use crate::io_copy::Directory;
 
-/// Bytes without a pattern of the length of a chunk.
+/// Bytes without a pattern of the chunk's length.
 fn contents(length: usize) -> Vec<u8> {
     (0..length as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
 #[tokio::test]
-async fn files_go_both_ways() {
+async fn files_are_written_and_read() {
     const ODD: &str = "it's a [b]* `\"$(x)\" \u{e4}\u{65e5}\u{1f600}.bin";
 
     let Some(pool) = open(Options::new()).await else { return };
@@ -50,8 +50,8 @@ async fn files_go_both_ways() {
 }
 
 #[tokio::test]
-async fn what_fails_leaves_nothing() {
-    // Less than a file, so that the server can't read it to the end at once.
+async fn failed_copies_leave_no_file() {
+    // Less than the file, so that the server cannot read it completely at once.
     let Some(pool) = open(Options::new().max_buffered_bytes(64 << 10)).await else { return };
     let directory = Directory::new();
     let path = |name: &str| directory.path(name).into_os_string().into_string().unwrap();
@@ -62,7 +62,7 @@ async fn what_fails_leaves_nothing() {
     let left = ["large", "small"];
 
     for (remote, message) in [
-        (path("small"), "exists already"),
+        (path("small"), "already exists"),
         (path("none/file"), "does not exist"),
         (path("small/"), "does not exist"),
         ("env:PATH".to_owned(), "not a path of the file system"),
@@ -89,7 +89,7 @@ async fn what_fails_leaves_nothing() {
     assert!(error.is_corrupt(), "{error}");
     assert_eq!(directory.names(), left);
 
-    // The copy is left in the middle.
+    // The copy is dropped before it has finished.
     for is_upload in [true, false] {
         let middle = tokio::sync::Notify::new();
         let options = small_chunks().on_progress(|copied, _| {

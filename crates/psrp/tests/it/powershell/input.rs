@@ -25,7 +25,7 @@ async fn input_reaches_the_script() {
 }
 
 #[tokio::test]
-async fn input_is_processed_as_it_comes() {
+async fn input_is_processed_immediately() {
     let Some(pool) = open(Options::new()).await else { return };
     let mut run = pool.start_with_input(PowerShell::script("process { $_ * 2 }")).await.unwrap();
     for number in 0..10 {

@@ -1,4 +1,4 @@
-//! Objects that are large.
+//! Large objects.
 
 use psrp::io::Options;
 use psrp::message::PipelineState;
@@ -7,7 +7,7 @@ use psrp::value::Value;
 use super::{open, run};
 
 #[tokio::test]
-async fn large_objects_come() {
+async fn large_objects_are_received() {
     let Some(pool) = open(Options::new()).await else { return };
     let output = run(&pool, "'x' * 20MB; ,[byte[]]::new(8MB)").await;
     assert_eq!(output.state, PipelineState::Completed, "{:?}", output.reason);

@@ -1,7 +1,7 @@
-//! Our client with the server of the real PowerShell, and its client with ours.
+//! Our client with the server of the real PowerShell, and its client with our server.
 //!
-//! `PSRP_TEST_PWSH` names the program; without it `pwsh` is looked for on the search path. Where there is none the tests say
-//! so and pass. PowerShell's client is tested with the example `psrp_server` too.
+//! `PSRP_TEST_PWSH` names the program; without it `pwsh` is looked up on the search path. Without either the tests are
+//! skipped with a message and pass. PowerShell's client is also tested with the example `psrp_server`.
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
@@ -22,7 +22,7 @@ use psrp::message::PowerShell;
 use psrp::value::Value;
 use test_support::optional;
 
-/// Ends a test that hangs.
+/// Timeout of a test that hangs.
 const HANG: Duration = Duration::from_secs(120);
 
 async fn open(options: Options) -> Option<RunspacePool> {

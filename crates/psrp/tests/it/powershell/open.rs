@@ -1,4 +1,4 @@
-//! Sessions over the transports of the real server, and sessions that can't be opened.
+//! Transports of the real server, and sessions that cannot be opened.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use test_support::optional;
 use super::run;
 
 #[tokio::test]
-async fn a_socket_leads_to_a_running_process() {
+async fn a_socket_connects_to_a_running_process() {
     let Some(engine) = optional::powershell_for_tests() else { return };
     for by_path in [true, false] {
         let path = std::env::temp_dir().join(format!("psrp-powershell-{}", std::process::id()));
@@ -34,7 +34,7 @@ async fn a_socket_leads_to_a_running_process() {
 }
 
 #[tokio::test]
-async fn a_script_is_run_in_one_call() {
+async fn a_script_runs_in_one_call() {
     let Some(engine) = optional::powershell_for_tests() else { return };
     let server = Child::new(&engine).args(["-s", "-NoLogo", "-NoProfile"]);
     let output = psrp::run(&server, "$numbers = 1..3; $numbers").await.unwrap().completed().unwrap();
@@ -59,7 +59,7 @@ async fn a_script_is_run_in_one_call() {
 }
 
 #[tokio::test]
-async fn a_start_up_script_that_fails_is_told() {
+async fn a_failed_startup_script_is_reported() {
     const FAILS: &str = "throw 'startup says no'";
 
     let Some(engine) = optional::powershell_for_tests() else { return };

@@ -12,7 +12,7 @@ use psrp::value::{SecureString, Value, Version};
 use super::open;
 
 #[tokio::test]
-async fn secrets_go_both_ways() {
+async fn secrets_are_transferred_in_both_directions() {
     const SECRET: &str = "p\u{e4}ss\u{1F600}";
     const SCRIPT: &str = "param($text, $login) $login.UserName; \
         foreach ($secret in $text, $login.Password, $Host.UI.ReadLineAsSecureString()) { \
@@ -26,7 +26,7 @@ async fn secrets_go_both_ways() {
             ScriptedHost::new().answer(HostMethod::ReadLineAsSecureString, HostResult::Secure(secret()));
         let options = Options::new().config(Config::new().capability(capability)).host(Arc::new(host));
         let Some(pool) = open(options).await else { return };
-        // PowerShell before 7.6 has only 2.3.
+        // PowerShell before 7.6 only supports 2.3.
         assert!(pool.peer().unwrap().protocol_version <= version);
         let script = Command::script(SCRIPT).argument(secret()).argument(login.to_value());
         let output = pool.invoke(PowerShell::new().command(script)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What belongs to a session rather than to a pipeline, and the order of streams.
+//! Session features independent of pipelines, and the order of streams.
 
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::{Options, PoolEvent};
@@ -11,7 +11,7 @@ use psrp::value::{Object, Value};
 use super::{HANG, open, run, texts};
 
 #[tokio::test]
-async fn the_session_is_as_both_sides_say() {
+async fn session_settings_are_exchanged() {
     let inner = PrimitiveDictionary::new([("deep", "value")]);
     let arguments = PrimitiveDictionary::new([
         ("number", Value::from(1)),

@@ -27,7 +27,7 @@ async fn an_early_stop_ends() {
 }
 
 #[tokio::test]
-async fn a_pipeline_that_is_dropped_ends() {
+async fn dropping_a_pipeline_ends_it() {
     let Some(pool) = open(Options::new()).await else { return };
     for round in 0..20 {
         let run = pool.start(PowerShell::script("while ($true) {}")).await.unwrap();
@@ -60,12 +60,12 @@ async fn assert_usable(pool: &RunspacePool) {
     assert_eq!((output.state, &*output.output), (PipelineState::Completed, &[Value::from(2)][..]));
 }
 
-/// Waits until the server needs no processor time any more.
+/// Waits until the server uses no processor time.
 async fn until_idle(pool: &RunspacePool) {
     let process = run(pool, "$PID").await.output[0].as_i64().unwrap();
     let used = || -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name of the program, in parentheses, may have spaces; two fields follow up to the state.
+        // The name of the program, in parentheses, may contain spaces; the state is two fields after it.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
         Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
     };

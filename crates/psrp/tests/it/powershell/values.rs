@@ -21,7 +21,7 @@ const VALUES: usize = 2000;
 /// Escapes that PowerShell reads, but fails to write.
 const NOT_WRITTEN: [&str; 2] = ["_xFFFE_", "_xFFFF_"];
 
-/// Values of PowerShell, an expression a line.
+/// PowerShell expressions, one per line.
 const EXPRESSIONS: &str = r#"
 $null, $true, 'text', "`u{1F600}_x0041_`0`r`n <&>", '', [char]'c', [guid]::Empty, [version]'1.2.3', [uri]'https://example.org/'
 [sbyte]-1, [byte]1, [int16]-1, [uint16]1, -1, 1u, -1L, 1ul, 1.5, [single]0.1, 1.10d, [double]::NaN, [double]::NegativeInfinity
@@ -36,14 +36,14 @@ $(try { throw 'away' } catch { $_ }), $(try { 1 / 0 } catch { $_ }), [Exception]
 "#;
 
 /// Primitives, lists, dictionaries and objects with members.
-fn any_kept_value() -> impl Strategy<Value = Value> {
-    let primitive = || any_primitive().prop_filter_map("PowerShell keeps it", kept);
+fn any_preserved_value() -> impl Strategy<Value = Value> {
+    let primitive = || any_primitive().prop_filter_map("PowerShell keeps it", preserved);
     let leaf = prop_oneof![1 => Just(Value::Nil), 9 => primitive()];
     leaf.prop_recursive(4, 24, 5, move |inner| {
         let kind =
             prop_oneof![Just(ContainerKind::List), Just(ContainerKind::Queue), Just(ContainerKind::Stack)];
         let named = |prefix: &'static str| {
-            // PowerShell ignores the case of names: a number makes each another.
+            // PowerShell ignores the case of names: a number makes each unique.
             vec((any_text(), inner.clone()), 0..4).prop_map(move |members| {
                 let members = members.into_iter().enumerate();
                 members.map(|(at, (name, value))| (numbered(prefix, at, &name), value)).collect::<Vec<_>>()
@@ -91,8 +91,8 @@ fn list(kind: ContainerKind, items: Vec<Value>) -> Object {
     Object::builder().type_names([name, "System.Object"]).list(kind, items).build()
 }
 
-/// Leaves out or replaces primitives that PowerShell's reader changes or rejects.
-fn kept(value: Value) -> Option<Value> {
+/// Omits or replaces primitives that PowerShell's reader changes or rejects.
+fn preserved(value: Value) -> Option<Value> {
     match value {
         // Its key belongs to a session.
         Value::SecureString(_) => None,
@@ -117,7 +117,7 @@ fn kept(value: Value) -> Option<Value> {
     }
 }
 
-/// What PowerShell prints with these arguments, and this on its standard input.
+/// Returns PowerShell's output for these arguments and this standard input.
 fn powershell(pwsh: &Path, arguments: &[&str], input: &[u8]) -> String {
     let mut command = Command::new(pwsh);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -144,7 +144,7 @@ fn read(document: &str) -> Value {
     value
 }
 
-/// A document of PowerShell as we write it: without white space between elements, and with short tags of empty ones.
+/// Formats PowerShell's document as we write it: without white space between elements, and with short empty tags.
 fn compact(document: &str) -> String {
     let mut text = String::new();
     let mut parts = document.split('<').skip(1).filter_map(|part| part.split_once('>')).peekable();
@@ -167,7 +167,7 @@ fn write(value: &Value) -> String {
     String::from_utf8(Writer::new().write_document([(None, value)]).unwrap().to_vec()).unwrap()
 }
 
-/// Whether PowerShell's copy has the same values. Its dictionaries have no order, and the names of types a prefix.
+/// Returns whether PowerShell's copy has the same values. Its dictionaries have no order, and its type names a prefix.
 fn is_same(ours: &Value, copy: &Value) -> bool {
     let (Some(ours), Some(copy)) = (ours.as_object(), copy.as_object()) else { return ours == copy };
     let same_items = match (ours.base(), copy.base()) {
@@ -211,7 +211,7 @@ fn generated_values_survive_powershell() {
     let bytes: Vec<u8> = seed.to_le_bytes().repeat(4);
     let mut runner =
         TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let strategy = any_kept_value().prop_filter("PowerShell can write it", |value| {
+    let strategy = any_preserved_value().prop_filter("PowerShell can write it", |value| {
         !NOT_WRITTEN.iter().any(|text| write(value).contains(text))
     });
     let values: Vec<Value> = (0..VALUES).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
@@ -238,7 +238,7 @@ fn powershell_reads_characters_that_it_cannot_write() {
 }
 
 #[test]
-fn values_of_powershell_are_written_as_they_were() {
+fn powershells_values_survive_our_round_trip() {
     let Some(pwsh) = optional::powershell_for_tests() else { return };
     for depth in ["1", "3"] {
         let text = powershell(&pwsh, &["-serialize", EXPRESSIONS, "-Depth", depth], b"");

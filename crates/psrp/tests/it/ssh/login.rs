@@ -1,4 +1,4 @@
-//! Who the user is.
+//! User authentication.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
@@ -9,9 +9,9 @@ use psrp::io::{Connect, Ssh, SshQuestion};
 use test_support::optional;
 
 use crate::ssh::files::{Files, key};
-use crate::ssh::server::{Demands, Program, Server};
+use crate::ssh::server::{AuthPolicy, Program, Server};
 
-async fn server(demands: Demands) -> Server {
+async fn server(demands: AuthPolicy) -> Server {
     Server::start(demands, Program::Hang).await
 }
 
@@ -19,7 +19,7 @@ async fn login(ssh: &Ssh) -> Result<(), Error> {
     ssh.connect().await.map(drop)
 }
 
-/// Logs in, which has to fail with an error that has these parts and no secret.
+/// Checks that the login fails with an error that contains these parts and no secret.
 async fn denied(ssh: &Ssh, parts: &[&str]) {
     let error = login(ssh).await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
@@ -32,40 +32,40 @@ async fn denied(ssh: &Ssh, parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_key_file_is_enough() {
+async fn a_key_file_authenticates() {
     let (files, mine) = (Files::new(), key());
-    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     let path = files.write_key("mine", &mine, None);
     login(&server.connector(&files).key_file(path)).await.unwrap();
 }
 
 #[tokio::test]
-async fn all_key_files_are_tried_and_told() {
+async fn all_key_files_are_tried_and_reported() {
     let (files, mine, wrong) = (Files::new(), key(), key());
-    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     let ssh = server.connector(&files).key_file(files.write_key("wrong", &wrong, None));
-    denied(&ssh, &["alice", "wrong (refused)", "the server takes publickey"]).await;
+    denied(&ssh, &["alice", "wrong (refused)", "the server accepts publickey"]).await;
     let ssh = ssh.key_file(files.path("missing")).key_file(files.write("broken", "no key"));
-    denied(&ssh, &["missing (is not there)", "broken (is no private key"]).await;
+    denied(&ssh, &["missing (not found)", "broken (is not a readable private key"]).await;
     login(&ssh.key_file(files.write_key("mine", &mine, None))).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_key_that_others_can_read_is_not_used() {
+async fn a_key_readable_by_others_is_not_used() {
     let (files, mine) = (Files::new(), key());
-    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     let path = files.write_key("mine", &mine, None);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    denied(&server.connector(&files).key_file(path), &["can be read by others"]).await;
+    denied(&server.connector(&files).key_file(path), &["is readable by other users"]).await;
 }
 
 #[tokio::test]
 async fn an_encrypted_key_needs_its_passphrase() {
     let (files, mine) = (Files::new(), key());
-    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     let path = files.write_key("mine", &mine, Some("s3cret"));
     let ssh = server.connector(&files).key_file(&path);
-    denied(&ssh, &["is encrypted, and there is no passphrase"]).await;
+    denied(&ssh, &["is encrypted, but no passphrase is available"]).await;
     denied(&ssh.clone().passphrase("s3cret?"), &["can't be decrypted"]).await;
     login(&ssh.clone().passphrase("s3cret")).await.unwrap();
 
@@ -96,7 +96,7 @@ async fn older_formats_of_keys_are_read() {
                 .status();
             assert!(made.unwrap().success());
             let public = russh::keys::load_public_key(path.with_added_extension("pub")).unwrap();
-            let server = server(Demands { keys: vec![public], ..Demands::default() }).await;
+            let server = server(AuthPolicy { keys: vec![public], ..AuthPolicy::default() }).await;
             let ssh = server.connector(&files).key_file(&path).passphrase(passphrase);
             if let Err(error) = login(&ssh).await {
                 panic!("{kind} {format} {passphrase:?}: {error}");
@@ -105,7 +105,7 @@ async fn older_formats_of_keys_are_read() {
     }
 }
 
-/// `ssh-agent` with one key.
+/// An `ssh-agent` with one key.
 struct Agent(Child);
 
 impl Agent {
@@ -113,7 +113,7 @@ impl Agent {
         let socket = files.path("agent");
         let child = Command::new("ssh-agent").arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).spawn();
         let agent = Self(child.unwrap());
-        // It takes a moment until the socket is there.
+        // The socket takes a moment to appear.
         for _ in 0..1200 {
             let add =
                 Command::new("ssh-add").arg("-q").arg(key).env("SSH_AUTH_SOCK", &socket).output().unwrap();
@@ -134,40 +134,42 @@ impl Drop for Agent {
 }
 
 #[tokio::test]
-async fn an_agent_signs() {
+async fn an_agent_authenticates() {
     if optional::program("ssh-agent").is_none() || optional::program("ssh-add").is_none() {
         return optional::skip("no ssh-agent");
     }
     let (files, mine) = (Files::new(), key());
     let _agent = Agent::start(&files, &files.write_key("mine", &mine, None)).await;
-    let good = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let good = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     login(&good.connector(&files).agent(files.path("agent"))).await.unwrap();
 
-    let other = server(Demands { keys: vec![key().public_key().clone()], ..Demands::default() }).await;
+    let other = server(AuthPolicy { keys: vec![key().public_key().clone()], ..AuthPolicy::default() }).await;
     let ssh = other.connector(&files).agent(files.path("agent"));
     let print = mine.public_key().fingerprint(Default::default()).to_string();
     denied(&ssh, &["agent's key", &print, "refused"]).await;
     denied(&ssh.agent(files.path("no-agent")), &["no-agent does not answer"]).await;
 }
 
-/// Names the server to the process that has a home of its own.
+/// Passes the server's port to the process with its own home directory.
 const PORT: &str = "PSRP_TEST_SSH_PORT";
 
 #[tokio::test]
-async fn what_the_user_has_is_used() {
+async fn default_keys_and_known_hosts_are_used() {
     if let Ok(port) = std::env::var(PORT) {
-        // The process that is started below.
+        // The process started below.
         let ssh = Ssh::new("127.0.0.1").port(port.parse().unwrap());
         return login(&ssh).await.unwrap_or_else(|error| panic!("{error}"));
     }
     let (files, mine) = (Files::new(), key());
-    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
     std::fs::create_dir(files.path(".ssh")).unwrap();
     let known = files.known_hosts(server.port, server.key.public_key());
     std::fs::rename(known, files.path(".ssh/known_hosts")).unwrap();
     let run = async |socket: Option<&std::path::Path>| {
         let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "ssh::login::what_the_user_has_is_used"]).env(PORT, server.port.to_string());
+        command
+            .args(["--exact", "ssh::login::default_keys_and_known_hosts_are_used"])
+            .env(PORT, server.port.to_string());
         command.env("HOME", files.path("")).env("USER", "alice").env_remove("SSH_AUTH_SOCK");
         command.envs(socket.map(|socket| ("SSH_AUTH_SOCK", socket)));
         let output = command.output().await.unwrap();
@@ -176,7 +178,7 @@ async fn what_the_user_has_is_used() {
 
     let (is_in, text) = run(None).await;
     assert!(!is_in, "{text}");
-    for part in ["SSH_AUTH_SOCK is not set", "id_ed25519 (is not there)", "id_ecdsa", "id_rsa"] {
+    for part in ["SSH_AUTH_SOCK is not set", "id_ed25519 (not found)", "id_ecdsa", "id_rsa"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     for name in [".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/id_rsa"] {
@@ -194,11 +196,11 @@ async fn what_the_user_has_is_used() {
 }
 
 #[tokio::test]
-async fn a_password_is_enough() {
+async fn a_password_authenticates() {
     let files = Files::new();
-    let server = server(Demands { password: Some("s3cret"), ..Demands::default() }).await;
+    let server = server(AuthPolicy { password: Some("s3cret"), ..AuthPolicy::default() }).await;
     let ssh = server.connector(&files);
-    denied(&ssh, &["tried: nothing", "the server takes password"]).await;
+    denied(&ssh, &["tried: nothing", "the server accepts password"]).await;
     denied(&ssh.clone().password("s3cret?"), &["password (refused)"]).await;
     login(&ssh.clone().password("s3cret")).await.unwrap();
     login(&ssh.clone().ask(|question| {
@@ -214,9 +216,9 @@ async fn a_password_is_enough() {
 async fn questions_are_answered() {
     let files = Files::new();
     let questions = &[("Password: ", false, "s3cret"), ("Name of your cat\x1b[2J: ", true, "Tom")];
-    let server = server(Demands { questions, ..Demands::default() }).await;
+    let server = server(AuthPolicy { questions, ..AuthPolicy::default() }).await;
     let ssh = server.connector(&files).password("s3cret");
-    // What the server asked is told without obeying it.
+    // Control characters of the server are escaped.
     denied(&ssh, &["keyboard-interactive without an answer", "Name of your cat\\\\u{1b}[2J"]).await;
     denied(&ssh.clone().ask(|_| Some("Felix".into())), &["keyboard-interactive (refused)"]).await;
     let ssh = ssh.ask(|question| {
@@ -227,30 +229,31 @@ async fn questions_are_answered() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_without_end_is_given_up() {
+async fn endless_prompts_are_limited() {
     let files = Files::new();
     let questions = &[("Again: ", true, "")];
-    let server = server(Demands { questions, asks_on: true, ..Demands::default() }).await;
+    let server = server(AuthPolicy { questions, asks_on: true, ..AuthPolicy::default() }).await;
     let error = login(&server.connector(&files).ask(|_| Some("yes".into()))).await.unwrap_err();
     assert!(error.is_limit(), "{error:?}");
 }
 
 #[tokio::test]
-async fn several_steps_are_taken() {
+async fn authentication_may_need_several_steps() {
     let (files, mine) = (Files::new(), key());
     let keys = vec![mine.public_key().clone()];
-    let server = server(Demands { keys, password: Some("s3cret"), both: true, ..Demands::default() }).await;
+    let server =
+        server(AuthPolicy { keys, password: Some("s3cret"), both: true, ..AuthPolicy::default() }).await;
     let ssh = server.connector(&files).key_file(files.write_key("mine", &mine, None));
-    denied(&ssh, &["mine (accepted as one step)", "the server takes password"]).await;
-    denied(&ssh.clone().password("s3cret?"), &["mine (accepted as one step), password (refused)"]).await;
+    denied(&ssh, &["mine (partial success)", "the server accepts password"]).await;
+    denied(&ssh.clone().password("s3cret?"), &["mine (partial success), password (refused)"]).await;
     login(&ssh.password("s3cret")).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_server_that_has_had_enough_is_told() {
+async fn too_many_attempts_are_reported() {
     let files = Files::new();
     let keys = vec![key().public_key().clone()];
-    let server = server(Demands { keys, tries: 2, ..Demands::default() }).await;
+    let server = server(AuthPolicy { keys, tries: 2, ..AuthPolicy::default() }).await;
     let mut ssh = server.connector(&files);
     for i in 0..4 {
         ssh = ssh.key_file(files.write_key(&format!("key{i}"), &key(), None));
@@ -260,9 +263,9 @@ async fn a_server_that_has_had_enough_is_told() {
 }
 
 #[tokio::test]
-async fn a_user_who_does_not_answer_takes_too_long() {
+async fn an_unanswered_prompt_times_out() {
     let files = Files::new();
-    let server = server(Demands { password: Some("s3cret"), ..Demands::default() }).await;
+    let server = server(AuthPolicy { password: Some("s3cret"), ..AuthPolicy::default() }).await;
     let (hold, wait) = std::sync::mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let ssh = server.connector(&files).auth_timeout(std::time::Duration::from_millis(50)).ask(move |_| {

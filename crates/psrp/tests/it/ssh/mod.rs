@@ -1,7 +1,7 @@
-//! Sessions over SSH: with a server in the same process, and with the one of OpenSSH.
+//! Sessions over SSH: with an in-process server, and with OpenSSH.
 //!
-//! Where there is no OpenSSH, its tests say so and pass. `PSRP_PYTHON` names a Python interpreter that has what
-//! `peers/requirements.txt` lists: with it, OpenSSH serves sessions of the stand-in for PowerShell, `peers/pwsh.py`.
+//! Without OpenSSH, its tests are skipped with a message and pass. `PSRP_PYTHON` names a Python interpreter with the
+//! packages of `peers/requirements.txt`: with it, OpenSSH serves sessions of the fake PowerShell, `peers/pwsh.py`.
 #![cfg(all(feature = "ssh", unix))]
 
 mod files;

@@ -1,4 +1,4 @@
-//! With the server of OpenSSH, which runs as the user of the tests, with a configuration of its own.
+//! OpenSSH's server, running as the test's user with its own configuration.
 
 use std::fmt::Write as _;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use crate::ssh::files::{Files, key, line};
 use crate::ssh::server::connector;
 
-/// Where distributions put it; it has to be started by its whole path.
+/// Paths used by distributions; it must be started by its absolute path.
 const PLACES: [&str; 4] =
     ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/lib/ssh/sshd", "/usr/libexec/sshd"];
 
@@ -30,7 +30,7 @@ struct OpenSsh {
 }
 
 impl OpenSsh {
-    /// A server whose subsystem `powershell` is this command. `None`, and the reason told, if there can't be one.
+    /// Starts a server whose subsystem `powershell` is this command. `None` if it is skipped.
     async fn start(subsystem: &str) -> Option<Self> {
         let Some(program) = PLACES.into_iter().find(|place| Path::new(place).is_file()) else {
             optional::skip("no sshd");
@@ -41,9 +41,9 @@ impl OpenSsh {
             return None;
         };
         if first_line("id", &["-u"]).as_deref() == Some("0") {
-            // As its service would: without it, what is started by root refuses to run.
+            // Normally created by its service; required if started as root.
             let directory = Path::new("/run/sshd");
-            // Another test may make it at the same time, which is no failure of this call.
+            // Another test may create it at the same time, which is fine.
             if std::fs::create_dir_all(directory).is_err() {
                 optional::skip("sshd has no directory to put its helpers into");
                 return None;
@@ -58,7 +58,7 @@ impl OpenSsh {
             ("AuthorizedKeysFile", &*keys.to_string_lossy()),
             ("AuthenticationMethods", "publickey"),
             ("PermitRootLogin", "yes"),
-            // The directory of the files belongs to the user, but lies where everybody may make some.
+            // The files belong to the user, but in a directory that everyone can write to.
             ("StrictModes", "no"),
             ("UsePAM", "no"),
             ("PidFile", "none"),
@@ -72,7 +72,7 @@ impl OpenSsh {
         let port = listener.local_addr().unwrap().port();
         let task = tokio::spawn(async move {
             loop {
-                // One process for each connection, which is its input and output: no port is chosen twice.
+                // One process per connection, using its input and output: no port is needed.
                 let (socket, _) = listener.accept().await.unwrap();
                 let socket = socket.into_std().unwrap();
                 socket.set_nonblocking(false).unwrap();
@@ -116,15 +116,15 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.lines().next()?.to_owned())
 }
 
-/// The command of the stand-in for PowerShell.
-fn stand_in() -> Option<String> {
+/// Command of the fake PowerShell.
+fn fake_powershell() -> Option<String> {
     let python = optional::variable("PSRP_PYTHON")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
     Some(format!("{} {}", PathBuf::from(python).display(), script.display()))
 }
 
 #[tokio::test]
-async fn a_key_is_accepted_and_a_wrong_one_refused() {
+async fn a_valid_key_is_accepted_and_a_wrong_one_rejected() {
     let Some(server) = OpenSsh::start("/bin/cat").await else { return };
     if let Err(error) = server.connector().connect().await {
         panic!("{error}\n{}", server.log());
@@ -132,7 +132,7 @@ async fn a_key_is_accepted_and_a_wrong_one_refused() {
     let wrong = server.files.write_key("wrong", &key(), None);
     let error = server.connector().without_key_files().key_file(wrong).connect().await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
-    assert!(error.to_string().contains("wrong (refused); the server takes publickey"), "{error}");
+    assert!(error.to_string().contains("wrong (refused); the server accepts publickey"), "{error}");
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn the_host_is_known_by_the_hash_of_its_name() {
 }
 
 #[tokio::test]
-async fn rsa_keys_sign_what_the_server_wants() {
+async fn rsa_keys_use_the_servers_algorithms() {
     let Some(server) = OpenSsh::start("/bin/cat").await else { return };
     let path = server.files.path("rsa");
     let made = Command::new("ssh-keygen")
@@ -163,11 +163,11 @@ async fn rsa_keys_sign_what_the_server_wants() {
 }
 
 #[tokio::test]
-async fn what_can_not_start_is_told() {
+async fn a_subsystem_that_cannot_start_is_reported() {
     let Some(server) = OpenSsh::start("/not/there/pwsh -sshs").await else { return };
     let error = RunspacePool::open(&server.connector(), Options::new()).await.map(drop).unwrap_err();
     assert!(error.is_closed(), "{error:?}");
-    // The server keeps the complaint of the shell to itself.
+    // The server does not forward the error output of the shell.
     assert!(error.to_string().ends_with("exit status 127"), "{error}");
 
     let error = server.connector().subsystem("perl").connect().await.unwrap_err();
@@ -177,18 +177,18 @@ async fn what_can_not_start_is_told() {
 #[tokio::test]
 async fn keep_alive_is_answered() {
     let Some(server) = OpenSsh::start("/bin/sleep 60").await else { return };
-    // A machine that is busy elsewhere may take its time for an answer.
+    // A busy machine may respond slowly.
     let ssh = server.connector().keep_alive(Duration::from_secs(1)).close_timeout(Duration::from_millis(50));
     let mut transport = ssh.connect().await.unwrap();
     let receive =
         std::future::poll_fn(|cx| psrp::io::Transport::poll_receive(&mut transport, cx, &mut |_| Ok(())));
-    // Longer than the four seconds that a server that does not answer is given.
+    // Longer than the four seconds after which a silent server is given up.
     assert!(tokio::time::timeout(Duration::from_secs(6), receive).await.is_err());
 }
 
 #[tokio::test]
-async fn sessions_of_the_stand_in() {
-    let Some(command) = stand_in() else { return };
+async fn sessions_of_the_fake_powershell() {
+    let Some(command) = fake_powershell() else { return };
     let Some(server) = OpenSsh::start(&command).await else { return };
     let pool = match RunspacePool::open(&server.connector(), Options::new()).await {
         Ok(pool) => pool,

@@ -1,4 +1,4 @@
-//! A server of SSH in this process.
+//! In-process SSH server.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,54 +21,54 @@ use tokio::task::JoinHandle;
 
 use crate::ssh::files::{Files, key};
 
-/// What a server demands of a user.
-pub(crate) struct Demands {
+/// Authentication required by the server.
+pub(crate) struct AuthPolicy {
     pub(crate) keys: Vec<PublicKey>,
     pub(crate) password: Option<&'static str>,
-    /// What keyboard-interactive asks, whether the answer may be seen, and what it has to be.
+    /// Prompts of keyboard-interactive: text, echo, and expected answer.
     pub(crate) questions: &'static [(&'static str, bool, &'static str)],
     /// A key, then the password.
     pub(crate) both: bool,
-    /// Whether it goes on to ask that whatever the answers are.
+    /// True if it repeats the prompts regardless of the answers.
     pub(crate) asks_on: bool,
-    /// Tries until the server ends the connection.
+    /// Attempts until the server ends the connection.
     pub(crate) tries: usize,
 }
 
-impl Default for Demands {
+impl Default for AuthPolicy {
     fn default() -> Self {
         Self { keys: Vec::new(), password: None, questions: &[], both: false, asks_on: false, tries: 10 }
     }
 }
 
-/// What the subsystem `powershell` does.
+/// Behaviour of the subsystem `powershell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     /// Serves sessions: see [`Statements`].
     Serve,
-    /// Writes this to its error output and ends with this status.
+    /// Writes this to its error output and exits with this status.
     Fail(&'static str, u32),
     /// Ends the connection.
     Disconnect,
-    /// Does nothing, not even end.
+    /// Does nothing, and does not exit.
     Hang,
 }
 
 pub(crate) struct Server {
     pub(crate) port: u16,
     pub(crate) key: PrivateKey,
-    /// How many connections there are.
+    /// Number of connections.
     live: watch::Receiver<usize>,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    pub(crate) async fn start(demands: Demands, program: Program) -> Self {
+    pub(crate) async fn start(demands: AuthPolicy, program: Program) -> Self {
         Self::with_keys(vec![key()], demands, program).await
     }
 
-    /// With several keys, the first of which is `key`.
-    pub(crate) async fn with_keys(keys: Vec<PrivateKey>, demands: Demands, program: Program) -> Self {
+    /// Starts a server with several keys, the first of which is `key`.
+    pub(crate) async fn with_keys(keys: Vec<PrivateKey>, demands: AuthPolicy, program: Program) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let key = keys[0].clone();
@@ -103,7 +103,7 @@ impl Server {
         self.live.clone().wait_for(|count| *count == 0).await.unwrap();
     }
 
-    /// Connects with the files of a test only: no default, no agent, no other known host than this server.
+    /// Returns a connector that only uses the test's files: no defaults, no agent, no other known host.
     pub(crate) fn connector(&self, files: &Files) -> Ssh {
         let known = files.known_hosts(self.port, self.key.public_key());
         connector(self.port).known_hosts([known])
@@ -116,7 +116,7 @@ impl Drop for Server {
     }
 }
 
-/// Connects to a port of this machine, with nothing that the user of the tests has.
+/// Connects to a local port without any of the user's settings.
 pub(crate) fn connector(port: u16) -> Ssh {
     Ssh::new("127.0.0.1")
         .port(port)
@@ -126,12 +126,12 @@ pub(crate) fn connector(port: u16) -> Ssh {
         .without_key_files()
 }
 
-/// One connection of a client.
+/// A connection of a client.
 struct Connection {
-    demands: Arc<Demands>,
+    demands: Arc<AuthPolicy>,
     program: Program,
     channel: Option<Channel<Msg>>,
-    /// The first of both steps is done.
+    /// The first of two steps has succeeded.
     has_key: bool,
 }
 
@@ -254,7 +254,7 @@ async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handl
             std::future::pending().await
         }
     };
-    // A client that is gone does not hear it.
+    // The client may be gone.
     let _ = connection.exit_status_request(id, status).await;
     let _ = stream.shutdown().await;
     let _ = connection.close(id).await;
@@ -282,7 +282,7 @@ impl Scripts for Statements {
                     pipeline.output(value).await?;
                 }
             }
-            // Much output without an end.
+            // Endless output.
             "flood" => loop {
                 pipeline.output(Value::from("y".repeat(number as usize))).await?;
             },

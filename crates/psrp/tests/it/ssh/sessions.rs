@@ -1,4 +1,4 @@
-//! What becomes of a session.
+//! Ends of sessions over SSH.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,42 +12,42 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use crate::ssh::files::Files;
-use crate::ssh::server::{Demands, Program, Server};
+use crate::ssh::server::{AuthPolicy, Program, Server};
 
 async fn server(program: Program) -> Server {
-    Server::start(Demands { password: Some("s3cret"), ..Demands::default() }, program).await
+    Server::start(AuthPolicy { password: Some("s3cret"), ..AuthPolicy::default() }, program).await
 }
 
 fn connector(server: &Server, files: &Files) -> Ssh {
     server.connector(files).password("s3cret")
 }
 
-/// A pool in which two pipelines run at once.
+/// Opens a pool in which two pipelines can run at once.
 async fn pool(server: &Server, files: &Files) -> RunspacePool {
     open(&connector(server, files)).await
 }
 
-/// A pool of this connector in which two pipelines run at once.
+/// Opens a pool of this connector in which two pipelines can run at once.
 async fn open(ssh: &Ssh) -> RunspacePool {
     let pool = RunspacePool::open(ssh, Options::new()).await.unwrap();
     assert!(pool.set_max_runspaces(2).await.unwrap());
     pool
 }
 
-/// A pipeline that gives its input back.
+/// A pipeline that outputs its input.
 fn echo() -> CreatePipeline {
     let mut create = CreatePipeline::new(PowerShell::script("echo"));
     create.no_input = false;
     create
 }
 
-/// Why no pool can be opened.
+/// Returns the error of opening a pool.
 async fn failure(ssh: Ssh) -> Error {
     RunspacePool::open(&ssh, Options::new()).await.map(drop).unwrap_err()
 }
 
 #[tokio::test]
-async fn a_pipeline_runs_and_the_session_ends_cleanly() {
+async fn a_session_runs_and_ends_cleanly() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let pool = pool(&server, &files).await;
     let output = pool.invoke(PowerShell::script("count 3")).await.unwrap();
@@ -82,9 +82,9 @@ async fn large_input_arrives() {
 }
 
 #[tokio::test]
-async fn pools_on_two_connections_do_not_meet() {
+async fn pools_on_two_connections_are_independent() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    // One connector: each that is made writes the file of known keys anew.
+    // One connector: each new one rewrites the known hosts file.
     let ssh = connector(&server, &files);
     let (one, two) = tokio::join!(open(&ssh), open(&ssh));
     let run = |pool: RunspacePool, count: i32| async move {
@@ -96,17 +96,17 @@ async fn pools_on_two_connections_do_not_meet() {
 }
 
 #[tokio::test]
-async fn a_pipeline_whose_output_nobody_reads_can_be_stopped() {
+async fn a_pipeline_with_unread_output_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    // That nothing is read does not mean that the server is silent.
+    // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
     let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
     let mut run = pool.start(CreatePipeline::new(PowerShell::script("flood 10000"))).await.unwrap();
-    // Until the client reads no more; long enough for every buffer on the way to fill up.
+    // Until the client reads no more; long enough for all buffers to fill up.
     tokio::time::sleep(Duration::from_millis(750)).await;
     let handle = run.handle();
     let stop = tokio::spawn(async move { handle.stop().await });
-    // What is to be stopped goes on being stopped while the output is read.
+    // The stop continues while the output is read.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let mut state = None;
     while let Some(event) = run.next().await {
@@ -120,7 +120,7 @@ async fn a_pipeline_whose_output_nobody_reads_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn a_subsystem_that_is_not_there_is_an_error() {
+async fn a_missing_subsystem_is_an_error() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let error = failure(connector(&server, &files).subsystem("perl")).await;
     assert!(error.is_unsupported(), "{error:?}");
@@ -129,7 +129,7 @@ async fn a_subsystem_that_is_not_there_is_an_error() {
 }
 
 #[tokio::test]
-async fn the_complaint_and_the_status_are_told() {
+async fn standard_error_and_exit_status_are_reported() {
     let files = Files::new();
     let server = server(Program::Fail("pwsh: command not found\x1b[2J\n", 127)).await;
     let error = failure(connector(&server, &files)).await;
@@ -141,7 +141,7 @@ async fn the_complaint_and_the_status_are_told() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_ends_is_told() {
+async fn a_connection_ended_by_the_server_is_reported() {
     let (files, server) = (Files::new(), server(Program::Disconnect).await);
     let error = failure(connector(&server, &files)).await;
     assert!(error.is_closed(), "{error:?}");
@@ -149,7 +149,7 @@ async fn a_connection_that_the_server_ends_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_ends_its_pipelines() {
+async fn a_lost_server_fails_its_pipelines() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let pool = pool(&server, &files).await;
     let waiting = pool.start(CreatePipeline::new(PowerShell::script("wait"))).await.unwrap();
@@ -168,16 +168,16 @@ async fn a_server_that_dies_ends_its_pipelines() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_dropped_ends() {
+async fn dropping_a_connection_ends_it() {
     let (files, server) = (Files::new(), server(Program::Hang).await);
     drop(connector(&server, &files).connect().await.unwrap());
     server.idle().await;
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_is_given_up() {
+async fn an_unresponsive_server_times_out() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    // Between both, something that stops passing on what it gets.
+    // A proxy between both that stops forwarding.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let target = server.port;
@@ -203,7 +203,7 @@ async fn a_server_that_falls_silent_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_closes_does_not_hold_up_the_end() {
+async fn a_server_that_never_closes_does_not_block_closing() {
     let (files, server) = (Files::new(), server(Program::Hang).await);
     let ssh = connector(&server, &files).close_timeout(Duration::from_millis(50));
     let mut transport = ssh.connect().await.unwrap();

@@ -1,4 +1,4 @@
-//! Whose server it is.
+//! Verification of host keys.
 
 use std::fs;
 
@@ -6,12 +6,12 @@ use psrp::Error;
 use psrp::io::{Connect, Ssh};
 
 use crate::ssh::files::{Files, ecdsa_key, key, line};
-use crate::ssh::server::{Demands, Program, Server, connector};
+use crate::ssh::server::{AuthPolicy, Program, Server, connector};
 
 const PASSWORD: &str = "correct horse";
 
 async fn server() -> Server {
-    Server::start(Demands { password: Some(PASSWORD), ..Demands::default() }, Program::Hang).await
+    Server::start(AuthPolicy { password: Some(PASSWORD), ..AuthPolicy::default() }, Program::Hang).await
 }
 
 async fn connect(connector: Ssh) -> Result<(), Error> {
@@ -25,17 +25,17 @@ async fn a_known_key_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_server_with_several_keys_shows_the_known_one() {
+async fn a_server_with_several_keys_uses_the_known_one() {
     let files = Files::new();
     for keys in [[key(), ecdsa_key()], [ecdsa_key(), key()]] {
-        let demands = Demands { password: Some(PASSWORD), ..Demands::default() };
+        let demands = AuthPolicy { password: Some(PASSWORD), ..AuthPolicy::default() };
         let server = Server::with_keys(keys.into(), demands, Program::Hang).await;
         connect(server.connector(&files)).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn an_unknown_key_is_refused_with_its_fingerprint_and_the_files() {
+async fn an_unknown_key_is_rejected_with_its_fingerprint_and_the_files() {
     let (files, server) = (Files::new(), server().await);
     let other = files.known_hosts(1, server.key.public_key());
     let error = connect(connector(server.port).known_hosts([&other])).await.unwrap_err();
@@ -48,7 +48,7 @@ async fn an_unknown_key_is_refused_with_its_fingerprint_and_the_files() {
 }
 
 #[tokio::test]
-async fn a_changed_key_is_refused_with_file_and_line() {
+async fn a_changed_key_is_rejected_with_file_and_line() {
     let (files, server) = (Files::new(), server().await);
     let text = format!("# of old\n\n[127.0.0.1]:{} {}\n", server.port, line(key().public_key()));
     let known = files.write("known_hosts", &text);
@@ -65,7 +65,7 @@ async fn a_changed_key_is_refused_with_file_and_line() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_even_if_it_is_known() {
+async fn a_revoked_key_is_rejected_even_if_it_is_known() {
     let (files, server) = (Files::new(), server().await);
     let key = line(server.key.public_key());
     let text = format!("[127.0.0.1]:{} {key}\n@revoked * {key}\n", server.port);
@@ -76,7 +76,7 @@ async fn a_revoked_key_is_refused_even_if_it_is_known() {
 }
 
 #[tokio::test]
-async fn an_authority_is_no_key() {
+async fn a_certificate_authority_is_not_a_host_key() {
     let (files, server) = (Files::new(), server().await);
     let known = files.write("known_hosts", &format!("@cert-authority * {}\n", line(server.key.public_key())));
     let error = connect(connector(server.port).known_hosts([&known]).accept_new()).await.unwrap_err();
@@ -85,7 +85,7 @@ async fn an_authority_is_no_key() {
 }
 
 #[tokio::test]
-async fn a_new_key_is_learnt_where_that_was_asked_for() {
+async fn an_unknown_key_is_saved_if_requested() {
     let (files, server) = (Files::new(), server().await);
     let known = files.path("sub/known_hosts");
     let ssh = connector(server.port).known_hosts([&known]);
@@ -96,14 +96,14 @@ async fn a_new_key_is_learnt_where_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn any_key_is_accepted_where_that_was_asked_for() {
+async fn any_key_is_accepted_if_requested() {
     let (files, server) = (Files::new(), server().await);
     let known = files.known_hosts(server.port, key().public_key());
     connect(connector(server.port).known_hosts([known]).danger_accept_any_key()).await.unwrap();
 }
 
 #[tokio::test]
-async fn nothing_is_sent_to_a_server_that_is_not_trusted() {
+async fn no_credentials_are_sent_to_an_untrusted_server() {
     let (files, server) = (Files::new(), server().await);
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let flag = std::sync::Arc::clone(&asked);
@@ -116,14 +116,14 @@ async fn nothing_is_sent_to_a_server_that_is_not_trusted() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_is_an_error_that_names_it() {
+async fn a_closed_port_is_reported_with_its_address() {
     let error = connect(connector(1).danger_accept_any_key()).await.unwrap_err();
     assert!(error.is_io(), "{error:?}");
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_that_is_silent_takes_too_long() {
+async fn a_silent_server_times_out() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let ssh = connector(port).danger_accept_any_key().connect_timeout(std::time::Duration::from_millis(50));
@@ -132,7 +132,7 @@ async fn a_server_that_is_silent_takes_too_long() {
 }
 
 #[tokio::test]
-async fn a_server_of_something_else_is_an_error() {
+async fn a_server_of_another_protocol_is_an_error() {
     use tokio::io::AsyncWriteExt;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

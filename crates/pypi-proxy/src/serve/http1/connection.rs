@@ -1,4 +1,4 @@
-//! The requests of one connection, one after the other.
+//! Serves the requests of a connection in sequence.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,28 +12,28 @@ use http::Method;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::super::access::Access;
+use super::super::access::RequestTracker;
 use super::super::service::{Proxy, Scope};
-use super::head::{Head, Plain};
-use super::patience::Patience;
+use super::deadline::Deadline;
+use super::head::{ParseOutcome, SimpleRequest};
 use super::rewind::Rewind;
 use super::write::{Clock, Writer};
 
-/// A head that is larger is left to hyper.
+/// Maximum bytes of a request header. Larger ones are left to hyper.
 const MAX_HEAD: usize = 16 * 1024;
-/// Memory for what is read at once.
-const READ: usize = 2 * 1024;
+/// Minimum free space in the buffer before a read.
+const READ_SIZE: usize = 2 * 1024;
 
-/// For how long, and for how many bytes, a refused client may go on sending before the connection is closed.
-const LINGER: Duration = Duration::from_secs(5);
-const MAX_LINGER: u64 = 256 * 1024;
+/// Limits for input that is discarded from a rejected client before the connection is closed.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_DRAIN: u64 = 256 * 1024;
 
-/// The answer to what is no request.
+/// Response to invalid HTTP.
 const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// How a connection is treated.
+/// Configuration of a connection.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Manner {
+pub(in super::super) struct ConnectionConfig {
     pub(in super::super) header_timeout: Duration,
     pub(in super::super) send_timeout: Duration,
     /// Maximum header fields of a request.
@@ -43,52 +43,53 @@ pub(in super::super) struct Manner {
     pub(in super::super) scope: Scope,
 }
 
-/// Answers requests until the connection ends, until one comes that is not for us, which is returned unread, or until
-/// `closing` is ready and no request has begun.
+/// Serves requests until the connection ends, or until `closing` is ready between two requests. Returns the connection
+/// if a request has to be served by hyper.
 pub(in super::super) async fn serve(
     mut stream: TcpStream,
     proxy: &Proxy,
-    manner: Manner,
+    config: ConnectionConfig,
     mut closing: Pin<&mut impl Future<Output = ()>>,
 ) -> Option<Rewind<TcpStream>> {
-    let mut input = BytesMut::with_capacity(READ);
-    let (mut memory, mut clock) = (Vec::new(), Clock::new());
-    let mut patience = Patience::new(manner.header_timeout);
+    let mut input = BytesMut::with_capacity(READ_SIZE);
+    let (mut buffer, mut clock) = (Vec::new(), Clock::new());
+    let mut deadline = Deadline::new(config.header_timeout);
     let mut is_closing = false;
     loop {
-        let Plain { asked, is_kept, len } = match Head::read(&input, manner.max_fields) {
-            Head::Request(plain) => plain,
-            Head::Foreign => return Some(Rewind::new(input, stream)),
-            Head::Invalid => {
+        let SimpleRequest { request, keep_alive, len } = match ParseOutcome::read(&input, config.max_fields) {
+            ParseOutcome::Request(request) => request,
+            ParseOutcome::Unsupported => return Some(Rewind::new(input, stream)),
+            ParseOutcome::Invalid => {
                 let _ = stream.write_all(INVALID).await;
-                linger(stream, &manner).await;
+                drain_and_close(stream, &config).await;
                 return None;
             }
-            Head::TooManyFields => {
-                let (mut access, answer) = Access::too_large(proxy, manner.client, manner.is_logged);
-                let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
+            ParseOutcome::TooManyFields => {
+                let (mut tracker, response) =
+                    RequestTracker::too_large(proxy, config.client, config.is_logged);
+                let (deadline, buffer, clock) = (&mut deadline, &mut buffer, &mut clock);
                 let mut writer =
-                    Writer { stream: &stream, patience, timeout: manner.send_timeout, memory, clock };
-                writer.write(answer, false, false, &mut access).await.ok()?;
-                linger(stream, &manner).await;
+                    Writer { stream: &stream, deadline, timeout: config.send_timeout, buffer, clock };
+                writer.write(response, false, false, &mut tracker).await.ok()?;
+                drain_and_close(stream, &config).await;
                 return None;
             }
-            Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
-            Head::Partial => {
+            ParseOutcome::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
+            ParseOutcome::Partial => {
                 if input.is_empty() {
-                    patience.renew(manner.header_timeout);
+                    deadline.extend(config.header_timeout);
                 }
                 let read = poll_fn(|cx| {
                     is_closing = is_closing || closing.as_mut().poll(cx).is_ready();
                     if is_closing && input.is_empty() {
                         return Poll::Ready(Ok(0));
                     }
-                    input.reserve(READ / 2);
+                    input.reserve(READ_SIZE / 2);
                     let read = std::pin::pin!(stream.read_buf(&mut input));
                     if let Poll::Ready(read) = read.poll(cx) {
                         return Poll::Ready(read);
                     }
-                    patience.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+                    deadline.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
                 });
                 match read.await {
                     Ok(0) | Err(_) => return None,
@@ -96,17 +97,17 @@ pub(in super::super) async fn serve(
                 }
             }
         };
-        let is_kept = is_kept && !is_closing;
-        let client = proxy.client(manner.client, &asked);
-        let mut access = Access::begin(proxy.clone(), client, &asked, manner.is_logged);
-        let answer = proxy.answer_to(&asked, client, manner.scope).await;
-        access.answered(&answer);
-        let is_head = *asked.method == Method::HEAD;
-        let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
-        let mut writer = Writer { stream: &stream, patience, timeout: manner.send_timeout, memory, clock };
-        // What goes wrong here is the client's business, or told already.
-        writer.write(answer, is_head, is_kept, &mut access).await.ok()?;
-        if !is_kept {
+        let keep_alive = keep_alive && !is_closing;
+        let client = proxy.client(config.client, &request);
+        let mut tracker = RequestTracker::start(proxy.clone(), client, &request, config.is_logged);
+        let response = proxy.respond_to(&request, client, config.scope).await;
+        tracker.record_response(&response);
+        let is_head = *request.method == Method::HEAD;
+        let (deadline, buffer, clock) = (&mut deadline, &mut buffer, &mut clock);
+        let mut writer = Writer { stream: &stream, deadline, timeout: config.send_timeout, buffer, clock };
+        // The error is caused by the client, or already logged.
+        writer.write(response, is_head, keep_alive, &mut tracker).await.ok()?;
+        if !keep_alive {
             let _ = stream.shutdown().await;
             return None;
         }
@@ -114,12 +115,12 @@ pub(in super::super) async fn serve(
     }
 }
 
-/// Closes a connection of which not everything was read: with unread bytes the system would reset it, and the client might
-/// never see the response.
-async fn linger(mut stream: TcpStream, manner: &Manner) {
+/// Closes a connection with unread input. Discards the input first: otherwise the system would reset the connection,
+/// and the client might not receive the response.
+async fn drain_and_close(mut stream: TcpStream, config: &ConnectionConfig) {
     let _ = stream.shutdown().await;
-    let mut rest = stream.take(MAX_LINGER);
+    let mut rest = stream.take(MAX_DRAIN);
     let mut nowhere = tokio::io::sink();
     let discard = tokio::io::copy(&mut rest, &mut nowhere);
-    let _ = tokio::time::timeout(LINGER.min(manner.header_timeout), discard).await;
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT.min(config.header_timeout), discard).await;
 }

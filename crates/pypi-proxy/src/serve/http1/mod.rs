@@ -1,16 +1,16 @@
-//! Connections of HTTP/1.1 for requests as installers send them, written without a copy of what is in files.
+//! HTTP/1.1 connections for the requests of installers, with `sendfile` for bodies in files.
 //!
-//! Only what is plain is understood: `GET` and `HEAD` without a body, and with fields that nobody can read in two ways.
-//! Everything else is left, unread, to hyper, which has the connection from then on.
+//! Only unambiguous requests are parsed here: `GET` and `HEAD` without a body, and with header fields that have one
+//! possible interpretation. All other connections are handed over to hyper, including the bytes read so far.
 
 mod connection;
+mod deadline;
 mod head;
-mod patience;
 mod rewind;
 mod write;
 
-pub(super) use connection::{Manner, serve};
+pub(super) use connection::{ConnectionConfig, serve};
 pub(super) use head::DEFAULT_MAX_FIELDS;
 pub use head::parse as parse_head;
 pub(super) use rewind::Rewind;
-pub(super) use write::Whole;
+pub(super) use write::BodySource;

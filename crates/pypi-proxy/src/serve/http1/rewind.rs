@@ -1,4 +1,4 @@
-//! A connection of which something was read already.
+//! Stream that returns bytes read before.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 
 use super::head::PREFACE;
 
-/// Reads what was read before once more, and then goes on.
+/// A stream that returns `read` before anything else.
 #[derive(Debug)]
 pub(in super::super) struct Rewind<S> {
     read: BytesMut,
@@ -23,12 +23,11 @@ impl<S> Rewind<S> {
 }
 
 impl<S: AsyncRead + Unpin> Rewind<S> {
-    /// Reads until it is known whether the connection begins with the preface of HTTP/2. The bytes are read again
-    /// afterwards.
+    /// Reads until it is known whether the connection starts with the HTTP/2 preface. The bytes stay readable.
     ///
     /// # Errors
     ///
-    /// Fails if the connection ends before that.
+    /// Fails if the connection ends earlier.
     pub(in super::super) async fn is_http2(&mut self) -> io::Result<bool> {
         loop {
             let len = self.read.len().min(PREFACE.len());

@@ -1,4 +1,4 @@
-//! Writing an answer (RFC 9112, 4 to 7).
+//! Writes responses (RFC 9112, sections 4 to 7).
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::fs::File;
@@ -14,19 +14,19 @@ use http::header::CONTENT_LENGTH;
 use http_body::Body as _;
 use tokio::net::TcpStream;
 
-use super::super::access::Access;
-use super::super::answer::{Answer, Value};
-use super::super::body::{Body, Source};
-use super::patience::Patience;
+use super::super::access::RequestTracker;
+use super::super::body::{FileHandle, ResponseBody};
+use super::super::message::{ProxyResponse, Value};
+use super::deadline::Deadline;
 use crate::Error;
-use crate::store::{Piece, Reader, read_at};
+use crate::store::{FileChunk, Reader, read_at};
 
-/// A body that is not larger is sent together with its head.
-const SMALL: u64 = 16 * 1024;
-/// The most bytes of a file that are sent at once: while they are read from a disk, other connections wait.
-const PIECE: u64 = 1024 * 1024;
+/// Maximum size of a body that is sent in one write with the header.
+const INLINE_MAX: u64 = 16 * 1024;
+/// Maximum bytes per `sendfile` call, because other connections wait while it reads from a disk.
+const SENDFILE_MAX: u64 = 1024 * 1024;
 
-/// The time of day as header fields have it.
+/// Cached value of the header `Date`.
 pub(super) struct Clock {
     second: u64,
     text: Vec<u8>,
@@ -50,68 +50,60 @@ impl Clock {
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Writing into a vector does not fail.
+    // Writing to a vector can't fail.
     let _ = out.write_fmt(text);
 }
 
-fn put_number(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
-/// How a client knows where the body ends.
+/// Body framing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Framing {
-    /// There is none, or the answer says so itself.
-    Told,
+    /// No body, or `Content-Length` is already among the header fields.
+    Implicit,
     Length(u64),
     Chunked,
 }
 
-fn framing(answer: &Answer, is_head: bool) -> Framing {
+fn framing(response: &ProxyResponse, is_head: bool) -> Framing {
     let is_empty =
-        is_head || answer.status == StatusCode::NOT_MODIFIED || answer.status == StatusCode::NO_CONTENT;
-    if is_empty || answer.get(&CONTENT_LENGTH).is_some() {
-        return Framing::Told;
+        is_head || response.status == StatusCode::NOT_MODIFIED || response.status == StatusCode::NO_CONTENT;
+    if is_empty || response.get(&CONTENT_LENGTH).is_some() {
+        return Framing::Implicit;
     }
-    answer.body.size_hint().exact().map_or(Framing::Chunked, Framing::Length)
+    response.body.size_hint().exact().map_or(Framing::Chunked, Framing::Length)
 }
 
-fn write_head(out: &mut Vec<u8>, answer: &Answer, framing: Framing, is_kept: bool, clock: &mut Clock) {
+fn write_head(
+    out: &mut Vec<u8>,
+    response: &ProxyResponse,
+    framing: Framing,
+    keep_alive: bool,
+    clock: &mut Clock,
+) {
     out.extend_from_slice(b"HTTP/1.1 ");
-    out.extend_from_slice(answer.status.as_str().as_bytes());
+    out.extend_from_slice(response.status.as_str().as_bytes());
     out.push(b' ');
-    let reason = answer.reason.or(answer.status.canonical_reason());
+    let reason = response.reason.or(response.status.canonical_reason());
     out.extend_from_slice(reason.unwrap_or_default().as_bytes());
-    for (name, value) in &answer.fields {
+    for (name, value) in &response.fields {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(name.as_str().as_bytes());
         out.extend_from_slice(b": ");
         match value {
             Value::Static(text) => out.extend_from_slice(text.as_bytes()),
             Value::Shared(value) => out.extend_from_slice(value.as_bytes()),
-            Value::Number(number) => put_number(out, *number),
+            Value::Number(number) => put(out, format_args!("{number}")),
             Value::Date(time) => put(out, format_args!("{}", httpdate::HttpDate::from(*time))),
         }
     }
     match framing {
-        Framing::Told => {}
+        Framing::Implicit => {}
         Framing::Length(len) => {
             out.extend_from_slice(b"\r\ncontent-length: ");
-            put_number(out, len);
+            put(out, format_args!("{len}"));
         }
         Framing::Chunked => out.extend_from_slice(b"\r\ntransfer-encoding: chunked"),
     }
-    if !is_kept {
+    if !keep_alive {
         out.extend_from_slice(b"\r\nconnection: close");
     }
     out.extend_from_slice(b"\r\ndate: ");
@@ -119,34 +111,35 @@ fn write_head(out: &mut Vec<u8>, answer: &Answer, framing: Framing, is_kept: boo
     out.extend_from_slice(b"\r\n\r\n");
 }
 
-/// Where answers are written to.
+/// Writes responses to a connection.
 pub(super) struct Writer<'c> {
     pub(super) stream: &'c TcpStream,
-    pub(super) patience: &'c mut Patience,
-    /// How long a client may take nothing.
+    pub(super) deadline: &'c mut Deadline,
+    /// Timeout for progress of a write.
     pub(super) timeout: Duration,
-    /// Memory for what is written.
-    pub(super) memory: &'c mut Vec<u8>,
+    /// Output buffer, reused between responses.
+    pub(super) buffer: &'c mut Vec<u8>,
     pub(super) clock: &'c mut Clock,
 }
 
 impl Writer<'_> {
-    /// Writes an answer. After an error nothing more can be written, so that a client never takes a part for the whole.
+    /// Writes a response. After an error the connection must be closed, so that the client detects the truncated
+    /// response.
     pub(super) async fn write(
         &mut self,
-        answer: Answer,
+        response: ProxyResponse,
         is_head: bool,
-        is_kept: bool,
-        access: &mut Access,
+        keep_alive: bool,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
-        let framing = framing(&answer, is_head);
-        let mut out = std::mem::take(self.memory);
+        let framing = framing(&response, is_head);
+        let mut out = std::mem::take(self.buffer);
         out.clear();
-        write_head(&mut out, &answer, framing, is_kept, self.clock);
-        let result = self.send(&mut out, answer.body, framing, access).await;
-        *self.memory = out;
+        write_head(&mut out, &response, framing, keep_alive, self.clock);
+        let result = self.send(&mut out, response.body, framing, tracker).await;
+        *self.buffer = out;
         if result.is_ok() {
-            access.ended();
+            tracker.finish();
         }
         result
     }
@@ -154,93 +147,104 @@ impl Writer<'_> {
     async fn send(
         &mut self,
         out: &mut Vec<u8>,
-        body: Body,
+        body: ResponseBody,
         framing: Framing,
-        access: &mut Access,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
-        let mut frames = Frames { is_chunked: framing == Framing::Chunked, left: body.size_hint().exact() };
-        match body.into_whole() {
-            Whole::Bytes(bytes) => {
+        let mut framing =
+            BodyFraming { is_chunked: framing == Framing::Chunked, remaining: body.size_hint().exact() };
+        match body.into_source() {
+            BodySource::Bytes(bytes) => {
                 let len = bytes.len() as u64;
-                if len <= SMALL {
+                if len <= INLINE_MAX {
                     out.extend_from_slice(&bytes);
                     self.write_all(out, &[]).await?;
                 } else {
                     self.write_all(out, &bytes).await?;
                 }
-                access.sent(len);
+                tracker.add_sent(len);
                 Ok(())
             }
-            Whole::File(file, range) => self.send_file(out, &file, range, access).await,
-            Whole::Growing(reader) => self.grow(out, reader, &mut frames, access).await,
-            Whole::Other(body) => self.stream(out, body, &mut frames, access).await,
+            BodySource::File(file, range) => self.send_file(out, &file, range, tracker).await,
+            BodySource::Growing(reader) => self.grow(out, reader, &mut framing, tracker).await,
+            BodySource::Stream(body) => self.stream(out, body, &mut framing, tracker).await,
         }
     }
 
     async fn send_file(
         &mut self,
         out: &mut Vec<u8>,
-        file: &Source,
+        file: &FileHandle,
         range: Range<u64>,
-        access: &mut Access,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
         let len = range.end - range.start;
-        if len <= SMALL {
-            // One call less.
+        if len <= INLINE_MAX {
+            // Saves a system call.
             let begin = out.len();
             out.resize(begin + usize::try_from(len).unwrap_or_default(), 0);
             read_at(file.as_file(), &mut out[begin..], range.start)?;
             self.write_all(out, &[]).await?;
-            access.sent(len);
+            tracker.add_sent(len);
             return Ok(());
         }
         self.write_more(out).await?;
-        self.send_part(file, range, access).await
+        self.send_part(file, range, tracker).await
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    async fn send_part(&mut self, file: &Source, range: Range<u64>, access: &mut Access) -> io::Result<()> {
+    async fn send_part(
+        &mut self,
+        file: &FileHandle,
+        range: Range<u64>,
+        tracker: &mut RequestTracker,
+    ) -> io::Result<()> {
         let mut at = range.start;
         while at < range.end {
-            let sent = self.send_piece(file.as_file(), at, (range.end - at).min(PIECE)).await?;
+            let sent = self.send_chunk(file.as_file(), at, (range.end - at).min(SENDFILE_MAX)).await?;
             if sent == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             at += sent;
-            access.sent(sent);
+            tracker.add_sent(sent);
             tokio::task::coop::consume_budget().await;
         }
         Ok(())
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_part(&mut self, file: &Source, range: Range<u64>, access: &mut Access) -> io::Result<()> {
-        let mut frames = Frames { is_chunked: false, left: Some(range.end - range.start) };
-        self.stream(&[], Body::of_source(file.clone(), range), &mut frames, access).await
+    async fn send_part(
+        &mut self,
+        file: &FileHandle,
+        range: Range<u64>,
+        tracker: &mut RequestTracker,
+    ) -> io::Result<()> {
+        let mut framing = BodyFraming { is_chunked: false, remaining: Some(range.end - range.start) };
+        self.stream(&[], ResponseBody::from_handle(file.clone(), range), &mut framing, tracker).await
     }
 
-    /// A file that grows, as it does.
+    /// Sends a file while it is being downloaded.
     async fn grow(
         &mut self,
         head: &[u8],
         mut reader: Reader,
-        frames: &mut Frames,
-        access: &mut Access,
+        framing: &mut BodyFraming,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
-        // Who waits for the first byte is told at once that it will come.
+        // Send the header at once: the first byte of the body may take a while.
         self.write_all(head, &[]).await?;
         loop {
-            match reader.piece().await {
-                Ok(Some(Piece::Bytes(bytes))) => self.write_frame(&bytes, frames, access).await?,
-                Ok(Some(Piece::File(file, range))) => {
+            match reader.next_chunk().await {
+                Ok(Some(FileChunk::Bytes(bytes))) => self.write_frame(&bytes, framing, tracker).await?,
+                Ok(Some(FileChunk::File(file, range))) => {
                     let len = range.end - range.start;
-                    let begin = frames.begin(len)?;
+                    let begin = framing.begin(len)?;
                     self.write_all(begin.as_bytes(), &[]).await?;
-                    self.send_part(&Source::Disk(file), range, access).await?;
-                    self.write_all(frames.end(), &[]).await?;
+                    self.send_part(&FileHandle::Disk(file), range, tracker).await?;
+                    self.write_all(framing.end(), &[]).await?;
                 }
-                Ok(None) => return self.write_all(frames.last()?, &[]).await,
-                Err(error) => return Err(broken(error)),
+                Ok(None) => return self.write_all(framing.finish()?, &[]).await,
+                Err(error) => return Err(body_error(error)),
             }
         }
     }
@@ -248,17 +252,17 @@ impl Writer<'_> {
     async fn write_frame(
         &mut self,
         bytes: &[u8],
-        frames: &mut Frames,
-        access: &mut Access,
+        framing: &mut BodyFraming,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
-        let begin = frames.begin(bytes.len() as u64)?;
+        let begin = framing.begin(bytes.len() as u64)?;
         self.write_all(begin.as_bytes(), bytes).await?;
-        self.write_all(frames.end(), &[]).await?;
-        access.sent(bytes.len() as u64);
+        self.write_all(framing.end(), &[]).await?;
+        tracker.add_sent(bytes.len() as u64);
         Ok(())
     }
 
-    /// Writes a head that a file follows, so that both may be in one packet.
+    /// Writes a header before a file, with `MSG_MORE` so that both can share a packet.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     async fn write_more(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         use rustix::net::{SendFlags, send};
@@ -278,9 +282,9 @@ impl Writer<'_> {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    async fn send_piece(&mut self, file: &File, at: u64, len: u64) -> io::Result<u64> {
+    async fn send_chunk(&mut self, file: &File, at: u64, len: u64) -> io::Result<u64> {
         let stream = self.stream;
-        // At most a piece.
+        // At most `SENDFILE_MAX`.
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let sent = self
             .write_with(|| {
@@ -291,25 +295,25 @@ impl Writer<'_> {
         Ok(sent as u64)
     }
 
-    /// Frames as they come.
+    /// Sends the frames of a body as they arrive.
     async fn stream(
         &mut self,
         head: &[u8],
-        body: Body,
-        frames: &mut Frames,
-        access: &mut Access,
+        body: ResponseBody,
+        framing: &mut BodyFraming,
+        tracker: &mut RequestTracker,
     ) -> io::Result<()> {
         self.write_all(head, &[]).await?;
         let mut body = std::pin::pin!(body);
         while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-            let mut bytes = frame.map_err(broken)?.into_data().unwrap_or_default();
-            // More than was told would be taken for the next answer.
-            bytes.truncate(frames.room());
+            let mut bytes = frame.map_err(body_error)?.into_data().unwrap_or_default();
+            // The client would take excess bytes for the next response.
+            bytes.truncate(framing.capacity());
             if !bytes.is_empty() {
-                self.write_frame(&bytes, frames, access).await?;
+                self.write_frame(&bytes, framing, tracker).await?;
             }
         }
-        self.write_all(frames.last()?, &[]).await
+        self.write_all(framing.finish()?, &[]).await
     }
 
     async fn write_all(&mut self, mut first: &[u8], mut second: &[u8]) -> io::Result<()> {
@@ -331,7 +335,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Tries to write until something was written, or the client has taken nothing for too long.
+    /// Retries a write until it makes progress, or fails with `TimedOut` when the deadline passes.
     async fn write_with(&mut self, mut write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
         loop {
             match self.stream.try_io(tokio::io::Interest::WRITABLE, &mut write) {
@@ -339,71 +343,71 @@ impl Writer<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => return result,
             }
-            self.patience.renew(self.timeout);
-            let (stream, patience) = (self.stream, &mut *self.patience);
+            self.deadline.extend(self.timeout);
+            let (stream, deadline) = (self.stream, &mut *self.deadline);
             poll_fn(|cx| {
                 if let Poll::Ready(result) = stream.poll_write_ready(cx) {
                     return Poll::Ready(result);
                 }
-                patience.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+                deadline.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
             })
             .await?;
         }
     }
 }
 
-/// The end of an answer whose body fails.
-fn broken(error: Error) -> io::Error {
-    Access::broken(&error);
+/// Logs the error of a body and converts it.
+fn body_error(error: Error) -> io::Error {
+    RequestTracker::log_error(&error);
     io::Error::other(error)
 }
 
-/// What is around the bytes of a body whose length is told, or of which each piece has its length in front.
-struct Frames {
+/// Adds chunk headers, or checks the number of bytes against `Content-Length`.
+struct BodyFraming {
     is_chunked: bool,
-    /// Bytes that were told and are still to come.
-    left: Option<u64>,
+    /// Remaining bytes of `Content-Length`.
+    remaining: Option<u64>,
 }
 
-impl Frames {
-    /// What goes in front of so many bytes.
+impl BodyFraming {
+    /// Returns the bytes before a chunk of this length.
     fn begin(&mut self, len: u64) -> io::Result<String> {
         if self.is_chunked {
             return Ok(format!("{len:x}\r\n"));
         }
-        if let Some(left) = &mut self.left {
-            *left = left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
+        if let Some(remaining) = &mut self.remaining {
+            *remaining = remaining.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
         }
         Ok(String::new())
     }
 
-    /// How many bytes may still come.
-    fn room(&self) -> usize {
-        match self.left {
-            Some(left) if !self.is_chunked => usize::try_from(left).unwrap_or(usize::MAX),
+    /// Returns the maximum number of bytes that may still be sent.
+    fn capacity(&self) -> usize {
+        match self.remaining {
+            Some(remaining) if !self.is_chunked => usize::try_from(remaining).unwrap_or(usize::MAX),
             _ => usize::MAX,
         }
     }
 
-    /// What goes behind them.
+    /// Returns the bytes after a chunk.
     fn end(&self) -> &'static [u8] {
         if self.is_chunked { b"\r\n" } else { b"" }
     }
 
-    /// What goes behind all of them, if they are all.
-    fn last(&self) -> io::Result<&'static [u8]> {
-        match self.left {
+    /// Returns the bytes at the end of the body. Fails if the body is incomplete.
+    fn finish(&self) -> io::Result<&'static [u8]> {
+        match self.remaining {
             _ if self.is_chunked => Ok(b"0\r\n\r\n"),
-            Some(left) if left > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(remaining) if remaining > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(b""),
         }
     }
 }
 
-/// A body as far as it is known before it is read.
-pub(in super::super) enum Whole {
+/// A body in the form in which it is sent.
+pub(in super::super) enum BodySource {
     Bytes(Bytes),
-    File(Source, Range<u64>),
+    File(FileHandle, Range<u64>),
     Growing(Reader),
-    Other(Body),
+    Stream(ResponseBody),
 }

@@ -1,11 +1,10 @@
-//! The page as HTML. Every text is escaped where it is written.
+//! Renders the status page as HTML. All texts are escaped.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::plot::{HEIGHT, WIDTH};
 use super::view::{Bar, Row, View};
 
-/// The page, with its style and its script.
+/// Renders the page with its style and script.
 pub(super) fn page(view: &View, style: &str, script: &str) -> String {
     let content = html! {
         (DOCTYPE)
@@ -16,20 +15,18 @@ pub(super) fn page(view: &View, style: &str, script: &str) -> String {
                 meta name="color-scheme" content="light dark";
                 title { "pypi-proxy" }
                 style { (PreEscaped(style)) }
-                // Without a script, the page comes again as a whole.
+                // Without scripts, the browser reloads the whole page.
                 noscript { meta http-equiv="refresh" content="10"; }
             }
             body {
-                (head(view))
+                (header(view))
                 main {
-                    (plots(view))
                     (cache(view))
                     (tables(view))
-                    (forget(view))
+                    (purge(view))
                 }
                 footer {
-                    p { "pypi-proxy " (env!("CARGO_PKG_VERSION")) ", started " (text(view, "uptime")) " ago. "
-                        "The plots show the last " (text(view, "span")) "." }
+                    p { "pypi-proxy " (env!("CARGO_PKG_VERSION")) ", started " (text(view, "uptime")) " ago" }
                 }
                 script { (PreEscaped(script)) }
             }
@@ -38,12 +35,12 @@ pub(super) fn page(view: &View, style: &str, script: &str) -> String {
     content.into_string()
 }
 
-/// A text that changes.
+/// A text that the script updates.
 fn text(view: &View, name: &'static str) -> Markup {
     html! { span data-text=(name) { (view.texts.get(name).map_or("", String::as_str)) } }
 }
 
-fn head(view: &View) -> Markup {
+fn header(view: &View) -> Markup {
     html! {
         header {
             h1 { "pypi-proxy " span.state.bad[!view.is_well] { (text(view, "state")) } }
@@ -60,49 +57,6 @@ fn head(view: &View) -> Markup {
     }
 }
 
-fn plots(view: &View) -> Markup {
-    html! {
-        section.plots aria-label="The last minutes" {
-            (plot(view, "Hit ratio", &[("hits", "a", "answered without waiting for an index")],
-                html! { "100 %" }, html! { "0 %" }))
-            (plot(view, "Latency", &[("median", "a", "median"), ("slow", "b", "99th percentile")],
-                text(view, "latency-top"), text(view, "latency-bottom")))
-            (plot(view, "Traffic", &[("sent", "a", "to clients"), ("fetched", "b", "from indexes")],
-                text(view, "traffic-top"), html! { "0" }))
-        }
-    }
-}
-
-/// A plot with a legend that tells the last values.
-fn plot(
-    view: &View,
-    title: &str,
-    lines: &[(&'static str, &str, &str)],
-    top: Markup,
-    bottom: Markup,
-) -> Markup {
-    html! {
-        figure {
-            figcaption {
-                h2 { (title) }
-                @for (name, color, what) in lines {
-                    p.value { span class={"key " (color)} {} strong { (text(view, name)) } " " (what) }
-                }
-            }
-            div.frame {
-                svg viewBox={"0 0 " (WIDTH) " " (HEIGHT)} preserveAspectRatio="none" role="img" aria-label=(title) {
-                    path.grid d="M0 20H300M0 40H300M0 60H300" {}
-                    @for (name, color, _) in lines {
-                        path class={"line " (color)} data-line=(name) d=(view.lines.get(name).map_or("", String::as_str)) {}
-                    }
-                }
-                span.top { (top) }
-                span.bottom { (bottom) }
-            }
-        }
-    }
-}
-
 fn cache(view: &View) -> Markup {
     let bar = |name: &'static str| html! { div.bar data-bar=(name) { (progress(view.bars.get(name).copied().unwrap_or_default())) } };
     html! {
@@ -112,9 +66,9 @@ fn cache(view: &View) -> Markup {
                 p { (text(view, "files")) }
                 (bar("files"))
                 dl {
-                    dt { "removed to make room" } dd { (text(view, "evicted")) }
-                    dt { "could not be fetched" } dd { (text(view, "failed")) }
-                    dt { "were not what they should be" } dd { (text(view, "corrupt")) }
+                    dt { "evicted" } dd { (text(view, "evicted")) }
+                    dt { "failed downloads" } dd { (text(view, "failed")) }
+                    dt { "corrupt downloads" } dd { (text(view, "corrupt")) }
                 }
             }
             div.card {
@@ -127,9 +81,11 @@ fn cache(view: &View) -> Markup {
                 dl {
                     dt { "requests for pages and files" } dd { (text(view, "all-requests")) }
                     dt { "hit ratio" } dd { (text(view, "all-hits")) }
+                    dt { "median latency" } dd { (text(view, "median")) }
+                    dt { "99th percentile" } dd { (text(view, "slow")) }
                     dt { "sent to clients" } dd { (text(view, "all-sent")) }
                     dt { "fetched from indexes" } dd { (text(view, "all-fetched")) }
-                    dt { "being answered now" } dd { (text(view, "in-flight")) }
+                    dt { "in flight now" } dd { (text(view, "in-flight")) }
                 }
             }
         }
@@ -140,34 +96,34 @@ fn tables(view: &View) -> Markup {
     html! {
         section.cards.two {
             div.card.wide {
-                h2 { "Running: " (text(view, "running")) }
-                (table(view, "running", &["File", "Progress", ""], "Nothing is being fetched."))
+                h2 { "In flight: " (text(view, "running")) }
+                (table(view, "running", &["File", "Progress", ""], "No download in flight."))
             }
             div.card {
-                h2 { "Most wanted" }
-                (table(view, "wanted", &["Project", "Files asked for", ""], "No file was asked for yet."))
+                h2 { "Most requested" }
+                (table(view, "requested", &["Project", "Files requested", ""], "No file was requested yet."))
             }
             div.card {
                 h2 { "Largest" }
-                (table(view, "largest", &["Project", "Stored", ""], "No file was stored or asked for yet."))
+                (table(view, "largest", &["Project", "Stored", ""], "No file was requested yet."))
             }
             div.card.wide {
                 h2 { "Indexes" }
-                (table(view, "indexes", &["Address", "Pages", "State"], "There is none."))
+                (table(view, "indexes", &["URL", "Pages", "State"], "No index is configured."))
             }
         }
     }
 }
 
-fn table(view: &View, name: &'static str, heads: &[&str], nothing: &str) -> Markup {
+fn table(view: &View, name: &'static str, headers: &[&str], placeholder: &str) -> Markup {
     let rows = view.tables.get(name).map_or(&[][..], Vec::as_slice);
     html! {
         table.tall[matches!(name, "running" | "indexes")] {
-            thead { tr { @for head in heads { th scope="col" { (head) } } } }
+            thead { tr { @for header in headers { th scope="col" { (header) } } } }
             tbody data-table=(name) { @for row in rows { (table_row(row)) } }
         }
-        // The style hides it below a table with rows.
-        p.nothing { (nothing) }
+        // Hidden by the style if the table has rows.
+        p.nothing { (placeholder) }
     }
 }
 
@@ -176,8 +132,8 @@ fn table_row(row: &Row) -> Markup {
         tr {
             @for cell in &row.cells { td { (cell) } }
             @if let Some(bar) = row.bar { td { (progress(bar)) } }
-            // A button does nothing without the script, which shows it.
-            @if row.forget.is_some() { td {} }
+            // The script adds the button, which needs it.
+            @if row.purge.is_some() { td {} }
         }
     }
 }
@@ -189,14 +145,14 @@ fn progress(bar: Bar) -> Markup {
     }
 }
 
-fn forget(view: &View) -> Markup {
+fn purge(view: &View) -> Markup {
     html! {
-        section.card #forget hidden {
-            h2 { "Have the cache forget" }
+        section.card #purge hidden {
+            h2 { "Purge the cache" }
             p { @if view.needs_token {
-                "This needs the admin token, which this page sends along and keeps nowhere."
+                "Requires the admin token, which this page sends but does not store."
             } @else {
-                "Anybody who reaches this proxy may do this: it has no admin token."
+                "Anybody who can reach this proxy can do this, because no admin token is set."
             } }
             div.fields {
                 label { "Admin token " input #token type="password" autocomplete="off" disabled[!view.needs_token]; }
@@ -204,10 +160,10 @@ fn forget(view: &View) -> Markup {
                 label { "File " input #file autocomplete="off" autocapitalize="none" spellcheck="false"; }
             }
             div.buttons {
-                button #forget-project type="button" { "The page of the project" }
-                button #forget-file type="button" { "The file of the project" }
-                button #forget-list type="button" { "The list of projects" }
-                button #forget-all type="button" { "All pages" }
+                button #purge-project type="button" { "Page of the project" }
+                button #purge-file type="button" { "File of the project" }
+                button #purge-list type="button" { "List of projects" }
+                button #purge-all type="button" { "All pages" }
             }
             p #result role="status" {}
         }

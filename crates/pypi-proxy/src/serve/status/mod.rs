@@ -1,12 +1,11 @@
-//! The page for people: what the proxy does, as it does it.
+//! The status page: downloads in flight, most requested and largest projects, totals, and buttons to purge the cache.
 
-mod history;
 mod html;
-mod plot;
 mod text;
 mod view;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -16,15 +15,36 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 
-pub(super) use self::history::{History, sample};
 use self::view::View;
-use super::answer::Answer;
+use super::message::ProxyResponse;
 use super::service::Inner;
 
 const STYLE: &str = include_str!("status.css");
 const SCRIPT: &str = include_str!("status.js");
 
-/// Nothing but what is on the page: these two texts, and questions to this proxy.
+/// Time for which a view is reused, so that many visitors cost no more than one.
+const VIEW_MAX_AGE: Duration = Duration::from_secs(1);
+
+/// The last view and when it was created.
+#[derive(Debug, Default)]
+pub(super) struct ViewCache(Mutex<Option<(Instant, Arc<View>)>>);
+
+impl ViewCache {
+    fn get(&self, create: impl FnOnce() -> View) -> Arc<View> {
+        // No code panics while it holds the lock in the middle of an update.
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((at, view)) if at.elapsed() < VIEW_MAX_AGE => view.clone(),
+            _ => {
+                let view = Arc::new(create());
+                *last = Some((Instant::now(), view.clone()));
+                view
+            }
+        }
+    }
+}
+
+/// Allows only the embedded style and script, and requests to this proxy.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let hash = |text: &str| BASE64_STANDARD.encode(digest(&SHA256, text.as_bytes()));
     let policy = format!(
@@ -33,29 +53,29 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
         hash(STYLE),
         hash(SCRIPT),
     );
-    // Made of ASCII alone.
+    // Consists of ASCII characters only.
     HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
 
-/// The page.
-pub(super) fn html(proxy: &Arc<Inner>) -> Answer {
+/// Response with the page.
+pub(super) fn html(proxy: &Arc<Inner>) -> ProxyResponse {
     let page = html::page(&View::of(proxy), STYLE, SCRIPT);
-    let mut answer = private("text/html; charset=utf-8", page);
-    answer.set(CONTENT_SECURITY_POLICY, POLICY.clone());
-    answer
+    let mut response = private("text/html; charset=utf-8", page);
+    response.set(CONTENT_SECURITY_POLICY, POLICY.clone());
+    response
 }
 
-/// What changes on the page.
-pub(super) fn json(proxy: &Arc<Inner>) -> Answer {
-    // It is made of texts and numbers.
+/// Response with the data of the page, which its script requests to update it.
+pub(super) fn json(proxy: &Arc<Inner>) -> ProxyResponse {
+    // Serializing texts and numbers can't fail.
     let view = serde_json::to_string(&*View::of(proxy)).unwrap_or_default();
     private("application/json", view)
 }
 
-fn private(content_type: &'static str, text: String) -> Answer {
-    let mut answer = Answer::typed(StatusCode::OK, content_type, text);
-    answer.set(CACHE_CONTROL, "no-store");
-    answer.set(X_CONTENT_TYPE_OPTIONS, "nosniff");
-    answer.set(REFERRER_POLICY, "no-referrer");
-    answer
+fn private(content_type: &'static str, text: String) -> ProxyResponse {
+    let mut response = ProxyResponse::typed(StatusCode::OK, content_type, text);
+    response.set(CACHE_CONTROL, "no-store");
+    response.set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    response.set(REFERRER_POLICY, "no-referrer");
+    response
 }

@@ -1,13 +1,13 @@
-//! Figures as people read them.
+//! Formats numbers for people.
 
 use std::time::Duration;
 
-/// `1.5 GiB`.
+/// Formats bytes, such as `1.5 GiB`.
 pub(super) fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes;
     let mut unit = 0;
-    // What would be written as 1024 is one of the next unit.
+    // Rounds to 1024 of this unit, which is 1 of the next one.
     while value >= 1023.95 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -21,7 +21,7 @@ pub(super) fn size(size: u64) -> String {
     bytes(size as f64)
 }
 
-/// `350 µs`.
+/// Formats a short time, such as `350 µs`.
 pub(super) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds < 0.000_999_5 => (seconds * 1e6, "µs"),
@@ -32,24 +32,24 @@ pub(super) fn seconds(seconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// `3 d 4 h`: the two largest parts.
+/// Formats a long time in its two largest units, such as `3 d 4 h`.
 pub(super) fn long(time: Duration) -> String {
     let seconds = time.as_secs();
-    let parts =
+    let units =
         [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
-    let first = parts.iter().position(|(count, _)| *count > 0).unwrap_or(3);
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(3);
     let shown =
-        parts[first..].iter().take(2).filter(|(count, unit)| *count > 0 || *unit == "s" && first == 3);
+        units[first..].iter().take(2).filter(|(count, unit)| *count > 0 || *unit == "s" && first == 3);
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
+pub(super) fn percent(ratio: f64) -> String {
+    format!("{:.1} %", ratio * 100.0)
 }
 
-/// `1 file`, `2 files`.
-pub(super) fn count(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// Formats a count with its noun: `1 file`, `2 files`.
+pub(super) fn count(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_short() {
+    fn numbers_are_formatted_for_people() {
         assert_eq!(
             [0, 1023, 1024, 1536, 104_857_600, u64::MAX].map(size),
             ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "100 MiB", "16384 PiB"]

@@ -1,17 +1,17 @@
-//! What pip and uv make of a proxy that asks who they are, and that holds things back.
+//! pip and uv with logins, minimum age and rate limits.
 
 use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
 
 const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
 const TOKENS: &str = "0123456789abcdef ci\n";
 
-/// The URL of the index with a login.
+/// URL of the index with a login.
 fn index_url(proxy: &Program, login: &str) -> String {
     format!("http://{login}{}/simple/", proxy.address())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
+async fn pip_and_uv_log_in_with_credentials_in_the_url() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -25,17 +25,17 @@ async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
         ("PYPI_PROXY_AUTH_TOKENS_FILE", &file("tokens")),
     ];
     let proxy = Program::start(&dir.path().join("cache"), false, &env).await;
-    let asked = index.lines.count();
+    let requests = index.lines.count();
     for login in ["", "ann:wrong@", "__token__:0123456789abcdee@"] {
         let (sandbox, url) = (Sandbox::new(&python).await, index_url(&proxy, login));
-        let told = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
-        assert!(told.contains("No matching distribution found for pantry"), "{told}");
-        assert!(login.is_empty() || told.contains("401 Error, Credentials not correct"), "{told}");
-        let told = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
-        assert!(told.contains("lack of valid authentication credentials (401 Unauthorized)"), "{told}");
+        let output = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
+        assert!(output.contains("No matching distribution found for pantry"), "{output}");
+        assert!(login.is_empty() || output.contains("401 Error, Credentials not correct"), "{output}");
+        let output = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
+        assert!(output.contains("lack of valid authentication credentials (401 Unauthorized)"), "{output}");
     }
-    // The index has heard nothing of them.
-    assert_eq!(index.lines.count(), asked);
+    // None of these requests reached the index.
+    assert_eq!(index.lines.count(), requests);
     for login in ["ann:secret@", "__token__:0123456789abcdef@"] {
         let url = index_url(&proxy, login);
         let sandbox = Sandbox::new(&python).await;
@@ -50,12 +50,12 @@ async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
+async fn pip_and_uv_see_the_minimum_age() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    // On the first of March of 2024 or before.
+    // 1 March 2024.
     let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_200);
     let age = format!("{}s", day.elapsed().unwrap().as_secs());
     let env = [
@@ -70,30 +70,30 @@ async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
     let pip = Sandbox::new(&python).await;
     pip.run("pip", &["install", "--index-url", &url, "pantry-shelf"]).await;
     assert_eq!(pip.freeze().await, ["pantry-shelf==2.0"]);
-    let told = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
-    assert!(told.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{told}");
-    // An address out of a lock file leads to the file itself.
-    let told = pip.fails("pip", &["install", &young]).await;
-    assert!(told.contains("403 Client Error: File Too Young For This Proxy"), "{told}");
-    let told = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
-    assert!(told.contains("403 Client Error: Project Denied By This Proxy"), "{told}");
+    let output = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
+    assert!(output.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{output}");
+    // A URL from a lock file points to the file directly.
+    let output = pip.fails("pip", &["install", &young]).await;
+    assert!(output.contains("403 Client Error: File Too Young For This Proxy"), "{output}");
+    let output = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
+    assert!(output.contains("403 Client Error: Project Denied By This Proxy"), "{output}");
 
     let uv = Sandbox::new(&python).await;
     uv.run("uv", &["pip", "install", "--default-index", &url, "pantry-shelf"]).await;
     assert_eq!(uv.freeze().await, ["pantry-shelf==2.0"]);
-    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
-    assert!(told.contains("there is no version of pantry-shelf==3.0"), "{told}");
-    let told = uv.fails("uv", &["pip", "install", &young]).await;
+    let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
+    assert!(output.contains("there is no version of pantry-shelf==3.0"), "{output}");
+    let output = uv.fails("uv", &["pip", "install", &young]).await;
     assert!(
-        told.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
-        "{told}"
+        output.contains("Server message: File Too Young For This Proxy, this proxy serves files"),
+        "{output}"
     );
-    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
-    assert!(told.contains("403 Forbidden"), "{told}");
+    let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
+    assert!(output.contains("403 Forbidden"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_and_uv_wait_when_they_ask_too_much() {
+async fn pip_and_uv_retry_after_429() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -108,9 +108,9 @@ async fn pip_and_uv_wait_when_they_ask_too_much() {
     for (program, args) in
         [("pip", &["install", "--index-url"][..]), ("uv", &["pip", "install", "--default-index"])]
     {
-        let (begun, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
+        let (started, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
         sandbox.run(program, &[args, &[&url, "--no-deps", "pantry==1.0"]].concat()).await;
-        let log = proxy.log.all().split_off(begun).concat();
+        let log = proxy.log.all().split_off(started).concat();
         assert!(log.contains("\"status\":429"), "{program}: {log}");
     }
 }

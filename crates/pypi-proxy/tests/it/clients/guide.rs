@@ -1,15 +1,15 @@
-//! What the guide says beside what the clients are configured with elsewhere here.
+//! Configurations in the guide that the other tests do not cover.
 
 use http::Response;
 
 use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
-use crate::support::{self, Body, Server, answer};
+use crate::support::{self, Body, Server, respond};
 
 const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"pantry-shelf==1.1\"]\n";
 const INSTALLED: [&str; 1] = ["pantry-shelf==1.1"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn variables_and_files_of_users_lead_to_the_proxy() {
+async fn clients_use_the_proxy_by_variables_and_files() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -38,8 +38,8 @@ async fn variables_and_files_of_users_lead_to_the_proxy() {
     let added = ["source", "add", "--priority=primary", "pypi-proxy", &format!("{url}/simple/")];
     poetry.run("poetry", &added).await;
     let project = std::fs::read_to_string(poetry.work().join("pyproject.toml")).unwrap();
-    let told = guide("pyproject.toml for Poetry", url);
-    assert!(project.contains(told.trim()), "{project}");
+    let expected = guide("pyproject.toml for Poetry", url);
+    assert!(project.contains(expected.trim()), "{project}");
 
     let mut pipenv = Sandbox::new(&python).await;
     pipenv.export(&guide("pipenv", url));
@@ -53,25 +53,25 @@ async fn variables_and_files_of_users_lead_to_the_proxy() {
     pdm.run("pdm", &["install"]).await;
     assert_eq!(pdm.freeze().await, INSTALLED);
 
-    // The place for those who come from proxpi.
+    // The path for former users of proxpi.
     let former = Sandbox::new(&python).await;
     former.run("pip", &["install", "--index-url", &format!("{url}/index/"), "pantry-shelf==1.1"]).await;
     assert_eq!(former.freeze().await, INSTALLED);
 }
 
-/// A server that has the proxy below `/mirror`.
+/// A reverse proxy that serves the proxy below `/mirror`.
 async fn front(proxy: String) -> Server {
     let client = reqwest::Client::builder().no_gzip().no_zstd().no_deflate();
     let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
     Server::start(move |path, headers| {
         let (client, proxy) = (client.clone(), proxy.clone());
         async move {
-            let Some(path) = path.strip_prefix("/mirror") else { return answer(404, &[], "") };
-            let answer = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
+            let Some(path) = path.strip_prefix("/mirror") else { return respond(404, &[], "") };
+            let received = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
             let mut response: Response<Body> = Response::new(support::full(""));
-            *response.status_mut() = answer.status();
-            response.headers_mut().extend(answer.headers().clone());
-            *response.body_mut() = support::full(answer.bytes().await.unwrap());
+            *response.status_mut() = received.status();
+            response.headers_mut().extend(received.headers().clone());
+            *response.body_mut() = support::full(received.bytes().await.unwrap());
             response
         }
     })
@@ -79,7 +79,7 @@ async fn front(proxy: String) -> Server {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_server_may_have_the_proxy_below_a_path() {
+async fn the_proxy_works_below_a_path_of_another_server() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;

@@ -1,4 +1,4 @@
-//! The proxy is killed while a client gets a file.
+//! The proxy is killed while a client downloads a file.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use hyper::body::Frame;
 use tokio::sync::watch;
 
 use crate::clients::sandbox::{Program, Sandbox, Shelf, python};
-use crate::support::{JSON, Server, answer, free_address};
+use crate::support::{JSON, Server, free_address, respond};
 
 const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
 const CHUNK: usize = 1 << 16;
-/// What comes of the file before the gate.
+/// Bytes of the file that are sent before the gate opens.
 const FIRST: usize = 8 << 20;
 
-/// An index with one large file, of which the rest waits until the gate is open.
+/// Index with one large file, whose rest is sent when the gate opens.
 async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> Server {
     let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "pantry-barrel", "versions": ["1.0"], "files": [
         {"filename": NAME, "url": format!("../../f/{NAME}"), "hashes": {"sha256": sha256}, "size": content.len()},
@@ -25,10 +25,10 @@ async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> S
         let (content, page, gate) = (content.clone(), page.clone(), gate.clone());
         async move {
             if path == "/simple/pantry-barrel/" {
-                return answer(200, &[JSON], page.to_string());
+                return respond(200, &[JSON], page.to_string());
             }
             if !path.starts_with("/f/") {
-                return answer(404, &[], "");
+                return respond(404, &[], "");
             }
             let len = content.len();
             let range = headers.get("range").map(|range| range.to_str().unwrap().to_owned());
@@ -49,7 +49,7 @@ async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> S
                     if rest.is_empty() {
                         return None;
                     }
-                    // What the metadata is made of is there.
+                    // The part of the wheel that contains the metadata is not gated.
                     if rest.start >= FIRST && !is_part {
                         gate.wait_for(|is_open| *is_open).await.ok()?;
                     }
@@ -66,7 +66,7 @@ async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> S
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_goes_on_when_the_proxy_is_there_again() {
+async fn a_client_continues_after_the_proxy_restarts() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let content: Bytes = std::fs::read(shelf.file("pantry-barrel", NAME)).unwrap().into();
@@ -76,7 +76,7 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         let index = index(content.clone(), sha256.clone(), gate).await;
         let cache = tempfile::tempdir().unwrap();
         let index_url = index.url("/simple/");
-        // Nobody gets the address while it is not there.
+        // The address must not be assigned to another process while the proxy is down.
         let address = free_address().to_string();
         let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
         let proxy = Program::start(cache.path(), false, &env).await;
@@ -86,7 +86,7 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         let mut args = if client == "uv" { vec!["pip"] } else { vec!["--retries=10", "--resume-retries=10"] };
         args.extend(["install", "--index-url", &proxy_url, "pantry-barrel"]);
         let mut installing = std::pin::pin!(sandbox.output(client, &args));
-        // Until the client has a part of the file.
+        // Wait until the client has part of the file.
         let waiting = async {
             while sandbox.size() < 1 << 20 {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -103,7 +103,7 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         };
         let ((is_good, text), proxy) = tokio::join!(installing, restarting);
         assert!(is_good, "{client}: {text} {:?}", proxy.log.all());
-        // uv begins again.
+        // uv starts over.
         let status = if client == "pip" { "\"status\":206" } else { "\"status\":200" };
         let log = proxy.log.all();
         assert!(
@@ -112,7 +112,7 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         );
         assert_eq!(sandbox.freeze().await, ["pantry-barrel==1.0"]);
         let filling = std::fs::read(sandbox.packages().join("pantry_barrel/filling")).unwrap();
-        // The wheel has it as it is.
+        // The wheel contains the file uncompressed.
         assert!(filling.len() > FIRST && memchr::memmem::find(&content, &filling).is_some());
     }
 }

@@ -1,16 +1,17 @@
 //! pip, uv, Poetry, pipenv and PDM install through the program.
 //!
-//! `PYPI_CLIENTS_PYTHON` names a Python interpreter that has what `clients/requirements.txt` lists. Without it the tests say
-//! so and pass. How the clients are configured is read from the guide, `docs/pypi-proxy.md`.
+//! `PYPI_CLIENTS_PYTHON` is the path of a Python interpreter with the packages of `clients/requirements.txt`. Otherwise
+//! the tests report that they are skipped. The configuration of the clients is read from the guide,
+//! `docs/pypi-proxy.md`.
 #![cfg(all(unix, feature = "cli"))]
 
 mod access;
+mod configured_index;
 mod guide;
+mod html_index;
 mod killed;
 mod pip;
-mod poor;
 mod sandbox;
-mod true_index;
 mod uv;
 
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequire
                        dependencies = [\"pantry[spice]==2.0\"]\n";
 
 impl Client {
-    /// Installs `pantry[spice]==2.0` by way of a lock, if the client has such a thing.
+    /// Installs `pantry[spice]==2.0`, from a lock file if the client supports one.
     async fn install(self, sandbox: &mut Sandbox, proxy: &str) {
         match self {
             Self::Pip => {
@@ -79,7 +80,7 @@ impl Client {
 const INSTALLED: [&str; 4] =
     ["pantry==2.0", "pantry-notes==0.3", "pantry-shelf==2.0", "Spice.Rack==0.5+local.1"];
 
-/// One client with a proxy of its own.
+/// A client and its proxy.
 struct Pair {
     client: Client,
     _cache: tempfile::TempDir,
@@ -93,7 +94,7 @@ impl Pair {
         Self { client, _cache: cache, proxy }
     }
 
-    /// Installs as one who was never here, and gives the files.
+    /// Installs in a new environment. Returns the installed files.
     async fn install(&self, python: &Path) -> BTreeMap<String, String> {
         let mut sandbox = Sandbox::new(python).await;
         self.client.install(&mut sandbox, &self.proxy.url).await;
@@ -110,7 +111,7 @@ async fn pairs(env: &[(&str, &str)]) -> Vec<Pair> {
     join_all(CLIENTS.map(|client| Pair::new(client, env))).await
 }
 
-/// Has all of them install, and checks that all get the same.
+/// Installs with all clients, and checks that they install the same files.
 async fn install_all(pairs: &[Pair], python: &Path) -> BTreeMap<String, String> {
     let found = join_all(pairs.iter().map(|pair| pair.install(python))).await;
     for (pair, files) in pairs.iter().zip(&found) {
@@ -121,25 +122,25 @@ async fn install_all(pairs: &[Pair], python: &Path) -> BTreeMap<String, String> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_clients_install_the_same_from_a_rich_index() {
+async fn all_clients_install_equally_from_a_json_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let pairs = pairs(&[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let cold = install_all(&pairs, &python).await;
     assert!(cold.contains_key("pantry_shelf/__init__.py"), "{cold:?}");
-    // What was there before is enough for others.
-    let asked = index.lines.count();
+    // The cached files are enough for other clients.
+    let requests_before = index.lines.count();
     assert_eq!(install_all(&pairs, &python).await, cold);
-    assert_eq!(index.lines.all()[asked..], [""; 0]);
+    assert_eq!(index.lines.all()[requests_before..], [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_clients_install_the_same_from_an_index_of_links() {
+async fn all_clients_install_equally_from_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = poor::start(shelf.path()).await;
-    // Every page is asked for again.
+    let index = html_index::start(shelf.path()).await;
+    // Every page is revalidated.
     let env = [
         ("PYPI_PROXY_INDEX_URL", &*index.url("/simple/")),
         ("PYPI_PROXY_INDEX_TTL", "0"),
@@ -148,13 +149,13 @@ async fn all_clients_install_the_same_from_an_index_of_links() {
     let pairs = pairs(&env).await;
     let cold = install_all(&pairs, &python).await;
     assert!(cold.contains_key("spice_rack/__init__.py"), "{cold:?}");
-    let asked = index.count();
+    let requests_before = index.count();
     assert_eq!(install_all(&pairs, &python).await, cold);
-    let again = &index.requests()[asked..];
+    let again = &index.requests()[requests_before..];
     assert!(!again.is_empty());
     for (path, headers) in again {
-        // Pages have not changed. Metadata of wheels without hashes are not advertised, so clients look at parts of wheels
-        // that they do not install.
+        // Pages are unchanged. Metadata of wheels without hashes is not listed, so clients fetch ranges of wheels that
+        // they do not install.
         let is_revalidated = path.ends_with('/') && headers.contains_key("if-none-match");
         let is_part = path.ends_with(".whl") && headers.contains_key("range");
         assert!(is_revalidated || is_part, "{path} {headers:?}");
@@ -162,7 +163,7 @@ async fn all_clients_install_the_same_from_an_index_of_links() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_clients_can_be_sent_to_the_index() {
+async fn all_clients_follow_redirects_to_the_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;

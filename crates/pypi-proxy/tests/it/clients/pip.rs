@@ -1,10 +1,10 @@
-//! What pip can do beyond a plain installation.
+//! Features of pip besides plain installation.
 
-use crate::clients::poor;
+use crate::clients::html_index;
 use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
 use crate::support::source::digest_of;
 
-/// A place for pip, with the proxy as its index.
+/// A sandbox for pip with the proxy as its index.
 async fn sandbox(python: &std::path::Path, proxy: &Program) -> Sandbox {
     let mut sandbox = Sandbox::new(python).await;
     sandbox.set("PIP_INDEX_URL", &format!("{}/simple/", proxy.url));
@@ -12,7 +12,7 @@ async fn sandbox(python: &std::path::Path, proxy: &Program) -> Sandbox {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_chooses_by_what_pages_tell() {
+async fn pip_selects_files_by_page_fields() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -20,7 +20,7 @@ async fn pip_chooses_by_what_pages_tell() {
     let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let pip = sandbox(&python, &proxy).await;
 
-    // Not those for other versions of Python, nor what is not final.
+    // Neither files for other Python versions nor pre-releases.
     let versions = pip.run("pip", &["index", "versions", "Pantry_Shelf"]).await;
     assert!(versions.contains("Available versions: 3.0, 2.0, 1.1, 1.0\n"), "{versions}");
     let missing = pip.fails("pip", &["install", "no-such-project"]).await;
@@ -28,26 +28,26 @@ async fn pip_chooses_by_what_pages_tell() {
     pip.run("pip", &["install", "--pre", "pantry-shelf<2.2"]).await;
     assert_eq!(pip.freeze().await, ["pantry-shelf==2.1rc1"]);
 
-    // A yanked version only by its number, with the reason.
+    // A yanked version is only installed if requested exactly; pip prints the reason.
     pip.run("pip", &["install", "--no-deps", "pantry"]).await;
     assert!(pip.freeze().await.contains(&"pantry==2.0".into()));
-    let told = pip.run("pip", &["install", "--no-deps", "pantry==2.1"]).await;
-    assert!(told.contains("Reason for being yanked: it spoils"), "{told}");
+    let output = pip.run("pip", &["install", "--no-deps", "pantry==2.1"]).await;
+    assert!(output.contains("Reason for being yanked: it spoils"), "{output}");
 
-    // A source is none of what is built.
+    // A source archive is not a built distribution.
     let refused = pip.fails("pip", &["install", "--only-binary", ":all:", "pantry-notes"]).await;
     assert!(refused.contains("No matching distribution found for pantry-notes"), "{refused}");
     let plan = ["install", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "Spice.Rack"];
-    let asked = index.lines.count();
-    let told = pip.run("pip", &plan).await;
-    assert!(told.contains("Would install Spice.Rack-0.5+local.1 pantry-shelf-3.0"), "{told}");
-    // A plan needs metadata, not wheels.
+    let requests_before = index.lines.count();
+    let output = pip.run("pip", &plan).await;
+    assert!(output.contains("Would install Spice.Rack-0.5+local.1 pantry-shelf-3.0"), "{output}");
+    // Resolution needs metadata, but no wheels.
     let lines = index.lines.all();
-    assert!(!lines[asked..].iter().any(|line| line.contains(".whl ")), "{lines:?}");
+    assert!(!lines[requests_before..].iter().any(|line| line.contains(".whl ")), "{lines:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pip_finds_the_files_that_it_has_hashes_of() {
+async fn pip_finds_files_by_hash() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -70,8 +70,8 @@ async fn pip_finds_the_files_that_it_has_hashes_of() {
 
     let other = shelf.sha256("pantry-shelf", "pantry_shelf-1.0-py3-none-any.whl");
     pip.write("wrong.txt", &format!("pantry-shelf==2.0 --hash=sha256:{other}\n"));
-    let told = pip.fails("pip", &["install", "--require-hashes", "-r", "wrong.txt"]).await;
-    assert!(told.contains("DO NOT MATCH THE HASHES"), "{told}");
+    let output = pip.fails("pip", &["install", "--require-hashes", "-r", "wrong.txt"]).await;
+    assert!(output.contains("DO NOT MATCH THE HASHES"), "{output}");
 
     pip.run("pip", &["download", "--no-deps", "--dest", "taken", "-r", "requirements.txt"]).await;
     for (project, _, file) in files {
@@ -81,27 +81,27 @@ async fn pip_finds_the_files_that_it_has_hashes_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_plan_needs_no_whole_wheel_of_an_index_of_links() {
+async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = poor::start(shelf.path()).await;
+    let index = html_index::start(shelf.path()).await;
     let cache = tempfile::tempdir().unwrap();
     let proxy =
         Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;
     let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
-    let told = pip.run("pip", &plan).await;
+    let output = pip.run("pip", &plan).await;
     assert!(
-        told.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
-        "{told}"
+        output.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
+        "{output}"
     );
     let seen = index.count();
     pip.write("wanted.in", "pantry-barrel\nspice-rack\npantry-shelf\n");
     let index_url = format!("{}/simple/", proxy.url);
     let plan = ["pip", "compile", "--default-index", &index_url, "--no-header", "--no-annotate", "wanted.in"];
-    let told = pip.run("uv", &plan).await;
-    assert!(told.contains("pantry-barrel==1.0\npantry-shelf==3.0\nspice-rack==0.5+local.1\n"), "{told}");
-    // The first plan fetches wheels, as pages name no metadata of wheels without hashes.
+    let output = pip.run("uv", &plan).await;
+    assert!(output.contains("pantry-barrel==1.0\npantry-shelf==3.0\nspice-rack==0.5+local.1\n"), "{output}");
+    // The first resolution downloads wheels, because metadata of wheels without hashes is not listed.
     for (path, headers) in &index.requests()[seen..] {
         assert!(!path.ends_with(".whl") || headers.contains_key("range"), "{path} {headers:?}");
     }

@@ -1,7 +1,6 @@
-//! Clients, each in a place of its own, with nothing of this machine's configuration and caches.
+//! Isolated environments for clients, without the configuration and caches of this machine.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -10,20 +9,16 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::support::skip;
 use crate::support::source::digest_of;
 
-/// A command that takes longer is taken for one that never ends.
+/// Timeout of a command.
 const LIMIT: Duration = Duration::from_secs(120);
-/// What installers write for themselves.
+/// Folders that installers create for themselves.
 const OWN: [&str; 6] =
     ["INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"];
 
-/// Tells that something is left out, in spite of the captured output.
-pub(crate) fn skip(reason: &str) {
-    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
-
-/// The interpreter beside which the clients are installed.
+/// Returns the interpreter in whose environment the clients are installed.
 pub(crate) fn python() -> Option<PathBuf> {
     let python = std::env::var_os("PYPI_CLIENTS_PYTHON").filter(|value| !value.is_empty());
     if python.is_none() {
@@ -36,12 +31,12 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
 }
 
-/// Lines that a program writes, as they come.
+/// Lines that a program writes.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
-    /// Collects the lines, and waits for the first one of which `find` makes something.
+    /// Collects lines, and waits for the first one for which `find` returns a value.
     async fn collect<T: Send + 'static>(
         from: impl AsyncRead + Send + Unpin + 'static,
         mut find: impl FnMut(&str) -> Option<T> + Send + 'static,
@@ -75,7 +70,7 @@ impl Lines {
     }
 }
 
-/// The folder that `build.py` writes.
+/// Folder written by `build.py`.
 pub(crate) struct Shelf(tempfile::TempDir);
 
 impl Shelf {
@@ -91,12 +86,12 @@ impl Shelf {
         self.0.path()
     }
 
-    /// The file of a project.
+    /// Path of a project's file.
     pub(crate) fn file(&self, project: &str, name: &str) -> PathBuf {
         self.path().join("files").join(project).join(name)
     }
 
-    /// The SHA-256 of a file.
+    /// SHA-256 of a file.
     pub(crate) fn sha256(&self, project: &str, name: &str) -> String {
         digest_of(&std::fs::read(self.file(project, name)).unwrap()).to_string()
     }
@@ -104,7 +99,7 @@ impl Shelf {
 
 /// simple-repository-server with the files of a shelf.
 pub(crate) struct RichIndex {
-    /// Its port, and then a line for each request.
+    /// Its port, and then one line per request.
     pub(crate) lines: Lines,
     port: u16,
     _child: Child,
@@ -127,21 +122,21 @@ impl RichIndex {
 
 /// The program under test, serving.
 pub(crate) struct Program {
-    /// With the last slash left to whoever wants one.
+    /// Without a trailing slash.
     pub(crate) url: String,
     pub(crate) log: Lines,
     child: Child,
 }
 
 impl Program {
-    /// Starts it with these variables, and with nothing of the environment unless `inherits`.
+    /// Starts the program with these variables, and with the environment of the test only if `inherits`.
     pub(crate) async fn start(cache: &Path, inherits: bool, env: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
         if !inherits {
             command.env_clear();
         }
         command.env("PYPI_PROXY_LISTEN", "127.0.0.1:0").env("PYPI_PROXY_CACHE_DIR", cache);
-        // Where this machine is slow, clients are not to be sent elsewhere.
+        // Never redirect clients to the index, even on a slow machine.
         command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never").env("PYPI_PROXY_LOG_FORMAT", "json");
         command.envs(env.iter().copied()).arg("serve");
         command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -158,7 +153,7 @@ impl Program {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// Checks that no request went wrong, so that no client has helped itself in another way.
+    /// Checks that every request succeeded, so that no client used a fallback.
     pub(crate) fn has_only_good_answers(&self) {
         for line in self.log.all() {
             let event: serde_json::Value = serde_json::from_str(&line).unwrap();
@@ -169,13 +164,13 @@ impl Program {
         }
     }
 
-    /// Ends it at once, without a word.
+    /// Kills the program.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }
 }
 
-/// A block of the guide that begins with this comment, for the proxy at this URL.
+/// Returns the block of the guide that starts with this comment, with the URL of the proxy.
 pub(crate) fn guide(title: &str, proxy: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pypi-proxy.md");
     let text = std::fs::read_to_string(path).unwrap();
@@ -186,7 +181,7 @@ pub(crate) fn guide(title: &str, proxy: &str) -> String {
     block.replace("http://127.0.0.1:5000", proxy)
 }
 
-/// A home, a folder to work in and an environment to install to, used by nobody before.
+/// A new home folder, working folder and environment.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
     python: PathBuf,
@@ -217,12 +212,12 @@ impl Sandbox {
         self.dir.path().join("home")
     }
 
-    /// Sets a variable for the commands that follow.
+    /// Sets a variable for the following commands.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Sets what a block of the guide exports.
+    /// Sets the variables that a block of the guide exports.
     pub(crate) fn export(&mut self, block: &str) {
         for line in block.lines() {
             let (name, value) = line.strip_prefix("export ").unwrap().split_once('=').unwrap();
@@ -230,7 +225,7 @@ impl Sandbox {
         }
     }
 
-    /// Writes a file, by its path in the folder to work in.
+    /// Writes a file, by its path in the working folder.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.work().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -264,7 +259,7 @@ impl Sandbox {
         command
     }
 
-    /// Whether a command succeeds, and all that it prints.
+    /// Runs a command. Returns whether it succeeded, and its output.
     pub(crate) async fn output(&self, program: &str, args: &[&str]) -> (bool, String) {
         let output = tokio::time::timeout(LIMIT, self.command(program, args).output()).await;
         let output = output.unwrap_or_else(|_| panic!("{program} {args:?}: does not end")).unwrap();
@@ -272,38 +267,38 @@ impl Sandbox {
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Runs a command that succeeds.
+    /// Runs a command that must succeed.
     pub(crate) async fn run(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(is_good, "{program} {args:?}: {text}");
         text
     }
 
-    /// Runs a command that fails.
+    /// Runs a command that must fail.
     pub(crate) async fn fails(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(!is_good, "{program} {args:?}: {text}");
         text
     }
 
-    /// What is installed, as pip tells it.
+    /// Returns the output of `pip freeze`.
     pub(crate) async fn freeze(&self) -> Vec<String> {
         let text = self.run("pip", &["freeze"]).await;
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The bytes that the clients have stored.
+    /// Bytes stored by the clients.
     pub(crate) fn size(&self) -> u64 {
         size(&self.home()) + size(&self.dir.path().join("tmp"))
     }
 
-    /// Where it is installed to.
+    /// Folder of the installed packages.
     pub(crate) fn packages(&self) -> PathBuf {
         let mut versions = std::fs::read_dir(self.venv().join("lib")).unwrap();
         versions.next().unwrap().unwrap().path().join("site-packages")
     }
 
-    /// The files that are installed, with their hashes.
+    /// Returns the installed files with their hashes.
     pub(crate) fn installed(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(&self.packages(), "", &mut files);
@@ -320,14 +315,14 @@ fn collect(dir: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
             if name != "__pycache__" {
                 collect(&entry.path(), &format!("{path}/"), files);
             }
-        // What is no package is what an installer makes of the environment.
+        // Skips the files that installers create in an environment.
         } else if !prefix.is_empty() && !OWN.contains(&&*name) {
             files.insert(path, digest_of(&std::fs::read(entry.path()).unwrap()).to_string());
         }
     }
 }
 
-/// What comes and goes meanwhile counts or does not.
+/// Files that are created or deleted meanwhile may or may not count.
 fn size(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let len = |entry: std::fs::DirEntry| match entry.metadata() {

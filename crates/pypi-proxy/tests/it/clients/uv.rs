@@ -1,9 +1,9 @@
-//! What uv can do beyond a plain installation.
+//! Features of uv besides plain installation.
 
 use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uv_knows_times_sizes_and_hashes() {
+async fn uv_gets_times_sizes_and_hashes() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
@@ -12,7 +12,7 @@ async fn uv_knows_times_sizes_and_hashes() {
     let mut uv = Sandbox::new(&python).await;
     uv.export(&guide("uv", &proxy.url));
 
-    // What there was at the end of 2023.
+    // The state at the end of 2023.
     uv.run("uv", &["pip", "install", "--exclude-newer", "2023-12-31", "pantry"]).await;
     assert_eq!(uv.freeze().await, ["pantry==1.0", "pantry-shelf==1.1"]);
 
@@ -36,7 +36,7 @@ async fn uv_knows_times_sizes_and_hashes() {
     uv.run("uv", &["pip", "sync", "--require-hashes", "wanted.txt"]).await;
     assert!(uv.freeze().await.contains(&"Spice.Rack==0.5+local.1".into()));
 
-    // Its own cache is told that nothing has changed.
+    // uv revalidates its cache with 304.
     let log = proxy.log.count();
     uv.run("uv", &["pip", "install", "--refresh", "--reinstall", "pantry-shelf==2.0"]).await;
     let log = proxy.log.all().split_off(log);

@@ -1,4 +1,4 @@
-//! Two instances behind nginx with the configuration of `docs/deploy`.
+//! Two instances behind nginx with the configuration in `docs/deploy`.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,9 +9,9 @@ use tokio::process::{Child, Command};
 
 use crate::deploy::{WHEEL, file, free_address, has, index, wheel};
 use crate::support::program::serve;
-use crate::support::{Server, answer};
+use crate::support::{Server, respond};
 
-/// nginx in front of two addresses, and where.
+/// Starts nginx in front of two addresses. Returns its process and address.
 async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
     let address = free_address();
     let text = file("nginx/nginx.conf")
@@ -22,7 +22,7 @@ async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
     let path = dir.join("nginx.conf");
     std::fs::write(&path, text).unwrap();
     let mut command = Command::new("nginx");
-    // One process, which ends when it is told to.
+    // A single process in the foreground.
     command
         .args(["-g", "daemon off; master_process off;", "-e", "error.log", "-p"])
         .arg(dir)
@@ -39,8 +39,8 @@ async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_instance_that_goes_is_not_noticed() {
-    if !has("nginx", "an_instance_that_goes_is_not_noticed") {
+async fn stopping_an_instance_fails_no_request() {
+    if !has("nginx", "stopping_an_instance_fails_no_request") {
         return;
     }
     let index = index().await;
@@ -55,13 +55,13 @@ async fn an_instance_that_goes_is_not_noticed() {
     let client = reqwest::Client::new();
     for round in 0..3 {
         for _ in 0..10 {
-            let answer = client.get(format!("{front}/simple/demo/{WHEEL}")).send().await.unwrap();
+            let response = client.get(format!("{front}/simple/demo/{WHEEL}")).send().await.unwrap();
             match round {
                 0 | 1 => {
-                    assert_eq!(answer.status(), StatusCode::OK);
-                    assert!(answer.bytes().await.unwrap() == wheel());
+                    assert_eq!(response.status(), StatusCode::OK);
+                    assert!(response.bytes().await.unwrap() == wheel());
                 }
-                _ => assert_eq!(answer.status(), StatusCode::BAD_GATEWAY),
+                _ => assert_eq!(response.status(), StatusCode::BAD_GATEWAY),
             }
         }
         if let Some(instance) = instances.pop() {
@@ -71,23 +71,23 @@ async fn an_instance_that_goes_is_not_noticed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn instances_learn_whose_request_it_is() {
-    if !has("nginx", "instances_learn_whose_request_it_is") {
+async fn instances_get_the_client_address() {
+    if !has("nginx", "instances_get_the_client_address") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let instance = Server::start(|_, _| async { answer(200, &[], "") }).await;
+    let instance = Server::start(|_, _| async { respond(200, &[], "") }).await;
     let host = instance.address().to_string();
     let (_nginx, front) = start(dir.path(), [&host, &host]).await;
     let client = reqwest::Client::new();
-    let ask = |method: Method, path: &str| client.request(method, format!("{front}{path}")).send();
-    assert_eq!(ask(Method::GET, "/simple/").await.unwrap().status(), StatusCode::OK);
+    let send = |method: Method, path: &str| client.request(method, format!("{front}{path}")).send();
+    assert_eq!(send(Method::GET, "/simple/").await.unwrap().status(), StatusCode::OK);
     let headers = instance.last();
     assert_eq!(headers["x-forwarded-for"], "127.0.0.1");
     assert_eq!(headers["x-forwarded-proto"], "http");
     assert_eq!(headers["host"], front.strip_prefix("http://").unwrap());
     assert!(!headers.contains_key("connection"));
-    // What is about one instance is not told through the balancer.
+    // Endpoints about a single instance are not available through the load balancer.
     let paths = ["/", "/metrics", "/status", "/status.json", "/health", "/cache", "/cache/demo"];
     let spellings = [
         "//metrics",
@@ -99,8 +99,8 @@ async fn instances_learn_whose_request_it_is() {
         "/%63ache/demo",
     ];
     for path in paths.into_iter().chain(spellings) {
-        assert_eq!(ask(Method::GET, path).await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(send(Method::GET, path).await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
     }
-    assert_eq!(ask(Method::DELETE, "/cache").await.unwrap().status(), StatusCode::NOT_FOUND);
+    assert_eq!(send(Method::DELETE, "/cache").await.unwrap().status(), StatusCode::NOT_FOUND);
     assert_eq!(instance.count(), 1);
 }

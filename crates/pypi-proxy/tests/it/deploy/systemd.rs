@@ -1,4 +1,4 @@
-//! Sockets that are handed over, and what whoever has started the program is told.
+//! Socket activation and notifications of systemd.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -13,10 +13,10 @@ use tokio::process::{Child, Command};
 use crate::deploy::{WHEEL, free_address, has, index, wheel};
 use crate::support::program::program;
 
-/// Nothing that is waited for takes so long.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Timeout of all operations.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The program with a socket at the descriptor 3, as systemd starts it.
+/// Starts the program with a socket as file descriptor 3, like systemd.
 fn start(dir: &Path, env: &[(&str, &str)], listener: TcpListener, sockets: u32) -> Child {
     let script = format!(
         "export LISTEN_PID=$$ LISTEN_FDS={sockets}\nexec {} serve --listen 127.0.0.1:1 3<&0 4<&0 0</dev/null",
@@ -29,9 +29,9 @@ fn start(dir: &Path, env: &[(&str, &str)], listener: TcpListener, sockets: u32) 
 }
 
 async fn get_wheel(address: SocketAddr) {
-    let answer = reqwest::get(format!("http://{address}/simple/demo/{WHEEL}")).await.unwrap();
-    assert_eq!(answer.status(), 200);
-    assert!(answer.bytes().await.unwrap() == wheel());
+    let response = reqwest::get(format!("http://{address}/simple/demo/{WHEEL}")).await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert!(response.bytes().await.unwrap() == wheel());
 }
 
 fn terminate(child: &Child) {
@@ -39,12 +39,12 @@ fn terminate(child: &Child) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
+async fn an_inherited_socket_is_served_and_stays_open() {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
     let url = index.url("/simple/");
     let told = UnixDatagram::bind(dir.path().join("notify")).unwrap();
-    told.set_read_timeout(Some(PATIENCE)).unwrap();
+    told.set_read_timeout(Some(TIMEOUT)).unwrap();
     let notify = dir.path().join("notify").to_str().unwrap().to_owned();
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "200000")];
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -55,7 +55,7 @@ async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
         String::from_utf8(buffer[..length].to_vec()).unwrap()
     };
     for _ in 0..2 {
-        // Whoever comes while it is not there is answered when it is.
+        // A client that connects while the program is not running gets a response later.
         let early = tokio::spawn(get_wheel(address));
         let mut child = start(dir.path(), &env, listener.try_clone().unwrap(), 1);
         assert_eq!(next(), format!("READY=1\nSTATUS=serves at {address}\n"));
@@ -72,7 +72,7 @@ async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
             }
         };
         assert_eq!(end, "STOPPING=1\n");
-        let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+        let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
         assert_eq!(status.code(), Some(0));
         told.set_nonblocking(true).unwrap();
         while told.recv(&mut [0; 1024]).is_ok() {}
@@ -80,13 +80,13 @@ async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
     }
 }
 
-/// As when systemd itself stands still: each sender waits then.
+/// As if systemd were blocked: then every sender would wait.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_listen_keeps_neither_requests_nor_the_end() {
+async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
     let url = index.url("/simple/");
-    let deaf = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    let receiver = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     let sender = UnixDatagram::unbound().unwrap();
     sender.set_nonblocking(true).unwrap();
     while sender.send_to(b"", dir.path().join("notify")).is_ok() {}
@@ -96,16 +96,16 @@ async fn who_does_not_listen_keeps_neither_requests_nor_the_end() {
     let address = listener.local_addr().unwrap();
     let mut child = start(dir.path(), &env, listener, 1);
     for _ in 0..3 {
-        tokio::time::timeout(PATIENCE, get_wheel(address)).await.unwrap();
+        tokio::time::timeout(TIMEOUT, get_wheel(address)).await.unwrap();
     }
     terminate(&child);
-    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+    let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(0));
-    drop(deaf);
+    drop(receiver);
 }
 
 #[tokio::test]
-async fn what_is_no_socket_for_it_ends_it_with_a_word() {
+async fn invalid_inherited_sockets_end_the_program_with_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
     let listener = || TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -113,17 +113,17 @@ async fn what_is_no_socket_for_it_ends_it_with_a_word() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         (output.status.code(), &*text),
-        (Some(2), "pypi-proxy: 2 sockets were handed over: it takes one\n")
+        (Some(2), "pypi-proxy: 2 sockets were passed, expected one\n")
     );
     let datagrams = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let child = start(dir.path(), &env, TcpListener::from(OwnedFd::from(datagrams)), 1);
     let output = child.wait_with_output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.starts_with("pypi-proxy: the socket that was handed over can't be used"), "{text}");
+    assert!(text.starts_with("pypi-proxy: the passed socket can't be used"), "{text}");
 }
 
-/// Variables that are for another process, as those of a shell that systemd has started.
+/// Variables for another process, such as those of a shell started by systemd.
 #[tokio::test]
 async fn the_socket_of_another_process_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
@@ -132,7 +132,7 @@ async fn the_socket_of_another_process_is_left_alone() {
     let args = ["serve", "--listen", "198.51.100.1:1"];
     let output = program(dir.path(), &env, &args).output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("connections can't be accepted at 198.51.100.1:1"), "{text}");
+    assert!(text.contains("can't listen on 198.51.100.1:1"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! The metrics that the rules of Prometheus and the dashboard of Grafana name are those that there are.
+//! The Prometheus rules and the Grafana dashboard only use existing metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::deploy::{WHEEL, file, index};
 use crate::support::exposition;
 use crate::support::program::{run, serve};
 
-/// Labels of each metric, and their values.
+/// Labels of each metric and their values.
 type Metrics = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// Names and values of what stands between braces: labels of a sample, or what an expression asks of them.
+/// Returns names and values between braces: labels of a sample, or matchers of an expression.
 fn labels(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("\",").map(move |label| {
         let (name, value) = label.split_once(['=', '!']).unwrap_or_else(|| panic!("{text}"));
@@ -23,7 +23,7 @@ async fn exposed() -> Metrics {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
     let url = index.url("/simple/");
-    // Nobody has to answer there.
+    // No server needs to respond there.
     let env = [
         ("PYPI_PROXY_INDEX_URL", &*url),
         ("PYPI_PROXY_STORAGE_TYPE", "hybrid"),
@@ -50,7 +50,7 @@ async fn exposed() -> Metrics {
     metrics
 }
 
-/// What in an expression is neither exposed nor recorded, and the names that it has.
+/// Checks an expression. Returns the number of names in it, and those that are neither exposed nor recorded.
 fn check(text: &str, metrics: &Metrics, recorded: &BTreeSet<String>) -> (usize, Vec<String>) {
     let (mut names, mut wrong) = (0, Vec::new());
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
@@ -70,8 +70,8 @@ fn check(text: &str, metrics: &Metrics, recorded: &BTreeSet<String>) -> (usize, 
                 wrong.push(format!("there is no {name}"));
                 continue;
             };
-            let asked = after.strip_prefix('{').and_then(|after| after.split_once('}'));
-            for (label, values) in asked.iter().flat_map(|(asked, _)| labels(asked)) {
+            let requests = after.strip_prefix('{').and_then(|after| after.split_once('}'));
+            for (label, values) in requests.iter().flat_map(|(requests, _)| labels(requests)) {
                 if matches!(label, "job" | "instance") {
                     continue;
                 }
@@ -86,7 +86,7 @@ fn check(text: &str, metrics: &Metrics, recorded: &BTreeSet<String>) -> (usize, 
     (names, wrong)
 }
 
-/// All texts of members with a name, wherever they are.
+/// Collects all strings with this key, at any depth.
 fn members<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a str>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| members(value, name, found)),
@@ -99,7 +99,7 @@ fn members<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a str>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rules_and_dashboard_name_what_there_is() {
+async fn rules_and_dashboard_use_existing_metrics() {
     let metrics = exposed().await;
     let rules = file("prometheus/rules.yml");
     let recorded: BTreeSet<String> =
@@ -122,7 +122,7 @@ async fn rules_and_dashboard_name_what_there_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_is_not_there_is_found() {
+async fn unknown_metric_names_are_detected() {
     let metrics = exposed().await;
     let recorded = BTreeSet::from(["job:pypi_proxy_x:rate5m".to_owned()]);
     let wrong = |text| check(text, &metrics, &recorded).1;
@@ -135,7 +135,7 @@ async fn a_name_that_is_not_there_is_found() {
 }
 
 #[tokio::test]
-async fn the_settings_for_kubernetes_can_be_read() {
+async fn the_kubernetes_settings_are_valid() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
     std::fs::write(&path, file("kubernetes/config.toml")).unwrap();
@@ -144,7 +144,7 @@ async fn the_settings_for_kubernetes_can_be_read() {
 }
 
 #[test]
-fn each_alert_is_explained() {
+fn each_alert_is_documented() {
     let guide = file("../operations.md");
     let rules = file("prometheus/rules.yml");
     let alerts: Vec<_> = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();

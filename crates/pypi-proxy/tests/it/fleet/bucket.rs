@@ -1,4 +1,4 @@
-//! S3 servers, each with one bucket in a folder that a test can look into.
+//! S3 servers with one bucket each, stored in a folder that tests can inspect.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given, skip};
+use crate::fleet::{eventually, given};
 use crate::support::free_address;
+use crate::support::skip;
 use crate::support::source::digest_of;
 
 pub(crate) const NAME: &str = "wheels";
@@ -18,17 +19,17 @@ pub(crate) const PREFIX: &str = "fleet";
 pub(crate) const IDENTITY: &str = "test";
 pub(crate) const SECRET: &str = "testtest";
 
-/// What serves it.
+/// S3 server implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     S3proxy,
     Versitygw,
-    /// It ignores the conditions of writes, and ranges.
+    /// Ignores conditions of writes, and ranges.
     Rclone,
 }
 
 impl Kind {
-    /// The server that is asked for by `FLEET_SERVER`, s3proxy without it.
+    /// Returns the server selected by `FLEET_SERVER`; the default is s3proxy.
     pub(crate) fn wanted() -> Self {
         match std::env::var("FLEET_SERVER").as_deref() {
             Err(_) | Ok("" | "s3proxy") => Self::S3proxy,
@@ -38,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Whether a write can depend on what is there.
+    /// Returns whether conditional writes are supported.
     pub(crate) fn has_conditions(self) -> bool {
         self != Self::Rclone
     }
@@ -56,7 +57,7 @@ impl Kind {
                 );
                 std::fs::write(&settings, text).unwrap();
                 let mut command = Command::new("java");
-                // Tests are short: what is compiled well comes too late for them.
+                // Tests are short, so optimized compilation would be too late.
                 command.args(["-XX:TieredStopAtLevel=1", "-Xmx512m", "-jar"]).arg(jar);
                 command.arg("--properties").arg(settings);
                 Some(command)
@@ -77,7 +78,7 @@ impl Kind {
     }
 }
 
-/// A server that runs, with a bucket.
+/// A running server with a bucket.
 pub(crate) struct Bucket {
     pub(crate) kind: Kind,
     address: SocketAddr,
@@ -86,7 +87,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Starts the server that is asked for; tells why there is none.
+    /// Starts the server, or reports why it is not available.
     pub(crate) async fn start(kind: Kind) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("root").join(NAME)).unwrap();
@@ -108,7 +109,7 @@ impl Bucket {
         format!("http://{}", self.address)
     }
 
-    /// It takes connections, and answers none.
+    /// Suspends the server: it accepts connections but does not respond.
     pub(crate) fn pause(&self) {
         self.signal(Signal::STOP);
     }
@@ -121,7 +122,7 @@ impl Bucket {
         kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
     }
 
-    /// Ends it in whatever it does. What it has in its folder stays.
+    /// Kills the server. Its folder remains.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.unwrap();
     }
@@ -132,25 +133,25 @@ impl Bucket {
     }
 
     async fn answers(&self) {
-        let ask = || async { reqwest::get(self.endpoint()).await.is_ok() };
-        eventually("the server of the bucket answers", Duration::from_secs(60), ask).await;
+        let send = || async { reqwest::get(self.endpoint()).await.is_ok() };
+        eventually("the server of the bucket answers", Duration::from_secs(60), send).await;
     }
 
-    /// The files in the bucket that are below a part of the keys.
+    /// Lists the objects below a prefix of the keys.
     pub(crate) fn objects(&self, below: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         walk(&self.dir.path().join("root").join(NAME).join(PREFIX).join(below), &mut found);
         found
     }
 
-    /// The files. What the server calls otherwise is on its way or left over.
+    /// Lists the files, without temporary objects of the server.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut found = self.objects("files/sha256");
         found.retain(|path| path.file_name().is_some_and(|name| name.len() == 64));
         found
     }
 
-    /// Checks that every file is what its name says.
+    /// Checks the hash of every file.
     pub(crate) fn is_whole(&self) {
         for path in self.files() {
             let digest = digest_of(&std::fs::read(&path).unwrap()).to_string();
@@ -158,12 +159,12 @@ impl Bucket {
         }
     }
 
-    /// Waits until there are that many files and nobody holds one any longer, and checks them.
+    /// Waits until there are that many files and no leases, and checks the files.
     pub(crate) async fn settles(&self, count: usize) {
         let start = Instant::now();
         loop {
             let (files, leases) = (self.files(), self.objects("leases"));
-            // Without conditions one may be renewed that another has just given back: it is dead, and in nobody's way.
+            // Without conditional writes, a lease may be renewed after it was released. It expires and does no harm.
             if files.len() == count && (leases.is_empty() || !self.kind.has_conditions()) {
                 break;
             }
@@ -187,7 +188,7 @@ fn spawn(kind: Kind, address: SocketAddr, dir: &Path) -> Option<Child> {
 
 fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        // What comes and goes meanwhile is no file.
+        // Ignore entries that are deleted meanwhile.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
             Ok(_) => found.push(entry.path()),

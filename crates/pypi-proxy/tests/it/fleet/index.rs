@@ -1,4 +1,4 @@
-//! An index of which a test knows all files, and how often each was asked for.
+//! Index with known files that counts the requests for each.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use hyper::body::Frame;
 use pypi_proxy::ByteRange;
 
 use crate::support::source::content;
-use crate::support::{JSON, Server, answer, hashed_page};
+use crate::support::{JSON, Server, hashed_page, respond};
 
-/// Files of each project.
+/// Files per project.
 const EACH: usize = 4;
 const CHUNK: usize = 64 << 10;
 const LARGEST: usize = 8 << 20;
@@ -38,13 +38,13 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// An index of so many files, each of a length of its own, that waits before each 64 KiB that it sends of a file.
+    /// Index of `count` files of different lengths, with a delay before each 64 KiB of a file.
     pub(crate) async fn start(count: usize, len: impl Fn(usize) -> usize, delay: Duration) -> Self {
         let all = content(LARGEST + count);
         let file = |number: usize| {
             let project = format!("p{}", number / EACH);
             let name = format!("{project}-1.{number}-py3-none-any.whl");
-            // Files that begin at different places differ.
+            // Files start at different offsets, so that their content differs.
             Arc::new(File { project, name, content: all.slice(number..number + len(number).min(LARGEST)) })
         };
         let files: Arc<Vec<_>> = Arc::new((0..count).map(file).collect());
@@ -54,14 +54,14 @@ impl Index {
             async move {
                 if let Some(name) = path.strip_prefix("/f/") {
                     let Some(file) = shelf.iter().find(|file| file.name == name) else {
-                        return answer(404, &[], "");
+                        return respond(404, &[], "");
                     };
                     let range = headers.get("range").and_then(|range| range.to_str().ok());
                     return send(&file.content, range, delay);
                 }
                 let of = shelf.iter().filter(|file| file.page() == path);
                 let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
-                answer(200, &[JSON], page)
+                respond(200, &[JSON], page)
             }
         })
         .await;
@@ -72,15 +72,15 @@ impl Index {
         self.server.url("/simple/")
     }
 
-    pub(crate) fn asked(&self, file: &File) -> usize {
+    pub(crate) fn requests_for(&self, file: &File) -> usize {
         let path = format!("/f/{}", file.name);
-        self.server.paths().iter().filter(|asked| **asked == path).count()
+        self.server.paths().iter().filter(|requested| **requested == path).count()
     }
 
-    /// Asserts how often each of these files was asked for.
+    /// Asserts the number of requests for each of these files.
     pub(crate) fn was_asked(&self, files: &[Arc<File>], times: std::ops::RangeInclusive<usize>) {
-        let asked: Vec<_> = files.iter().map(|file| (self.asked(file), &file.name)).collect();
-        let wrong: Vec<_> = asked.iter().filter(|(count, _)| !times.contains(count)).collect();
+        let counts: Vec<_> = files.iter().map(|file| (self.requests_for(file), &file.name)).collect();
+        let wrong: Vec<_> = counts.iter().filter(|(count, _)| !times.contains(count)).collect();
         assert!(wrong.is_empty(), "{} of {} files: {wrong:?}", wrong.len(), files.len());
     }
 

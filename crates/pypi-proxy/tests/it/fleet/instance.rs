@@ -1,4 +1,4 @@
-//! Instances of the program, each with a folder of its own, and clients that look at every byte.
+//! Instances of the program with separate folders, and clients that verify every byte.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::fleet::bucket::{self, IDENTITY, SECRET};
 use crate::fleet::index::{File, Index};
 use crate::support::program::{program, run};
 
-/// A request that takes longer has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout of a request.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Instance {
     dir: TempDir,
@@ -26,7 +26,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// One that asks this index, and keeps files in the bucket behind an endpoint.
+    /// Starts an instance with this index and a bucket at an endpoint.
     pub(crate) async fn start(index: &Index, endpoint: &str, more: &[(&str, &str)]) -> Self {
         let index = index.url();
         let env = [
@@ -40,7 +40,7 @@ impl Instance {
             ("AWS_ACCESS_KEY_ID", IDENTITY),
             ("AWS_SECRET_ACCESS_KEY", SECRET),
             ("AWS_REGION", "us-east-1"),
-            // Nobody is sent elsewhere, however slow the machine is.
+            // Never redirect clients, even on a slow machine.
             ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "60s"),
         ];
         let mut all: Vec<(String, String)> = Vec::new();
@@ -69,7 +69,7 @@ impl Instance {
                 break format!("http://{address}");
             }
             assert!(child.try_wait().unwrap().is_none(), "it has ended: {text}");
-            assert!(start.elapsed() < PATIENCE, "it does not start: {text}");
+            assert!(start.elapsed() < TIMEOUT, "it does not start: {text}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
         Self { dir, env, child, url }
@@ -84,7 +84,7 @@ impl Instance {
         std::fs::read_to_string(self.dir.path().join("log.jsonl")).unwrap()
     }
 
-    /// Waits until `/health` says that it is in this state, `ok` or `degraded`.
+    /// Waits until `/health` reports this state, `ok` or `degraded`.
     pub(crate) async fn becomes(&self, state: &str) {
         let start = Instant::now();
         loop {
@@ -92,27 +92,27 @@ impl Instance {
             if health["data"]["state"] == state {
                 break;
             }
-            assert!(start.elapsed() < PATIENCE, "its health is not {state}: {health}");
+            assert!(start.elapsed() < TIMEOUT, "its health is not {state}: {health}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Ends it in whatever it does.
+    /// Kills the instance.
     pub(crate) async fn kill(mut self) -> Stopped {
         self.child.kill().await.unwrap();
         Stopped { dir: self.dir, env: self.env }
     }
 
-    /// Has it end, and checks what it leaves.
+    /// Stops the instance and checks the remaining files.
     pub(crate) async fn end(mut self) {
         kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
-        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it ends").unwrap();
+        let status = tokio::time::timeout(TIMEOUT, self.child.wait()).await.expect("it ends").unwrap();
         assert!(status.success(), "{status}: {}", self.log());
         Stopped { dir: self.dir, env: self.env }.verify().await;
     }
 }
 
-/// What is left of an instance.
+/// Folder of a stopped instance.
 pub(crate) struct Stopped {
     dir: TempDir,
     env: Vec<(String, String)>,
@@ -130,7 +130,7 @@ impl Stopped {
     }
 }
 
-/// Some instances with the same settings.
+/// Starts instances with the same settings.
 pub(crate) async fn instances<const N: usize>(
     index: &Index,
     endpoint: &str,
@@ -140,30 +140,30 @@ pub(crate) async fn instances<const N: usize>(
     all.try_into().ok().unwrap()
 }
 
-/// Has all of them end, and checks what they leave.
+/// Stops all instances and checks the remaining files.
 pub(crate) async fn end(instances: impl IntoIterator<Item = Instance>) {
     join_all(instances.into_iter().map(Instance::end)).await;
 }
 
-/// One client, which keeps its connections and goes nowhere else.
+/// A client with persistent connections that does not follow redirects.
 pub(crate) fn client() -> reqwest::Client {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-    client.timeout(PATIENCE).build().unwrap()
+    client.timeout(TIMEOUT).build().unwrap()
 }
 
-/// Gets a file. The error tells what is wrong with the answer.
+/// Downloads a file. Returns an error if the response is wrong.
 pub(crate) async fn get(client: &reqwest::Client, proxy: &str, file: &File) -> Result<(), String> {
     let path = file.path();
-    let told = |error: reqwest::Error| format!("{path}: {error:?}");
-    let response = client.get(format!("{proxy}{path}")).send().await.map_err(told)?;
+    let output = |error: reqwest::Error| format!("{path}: {error:?}");
+    let response = client.get(format!("{proxy}{path}")).send().await.map_err(output)?;
     if response.status() != 200 {
         return Err(format!("{path}: {} {}", response.status(), response.text().await.unwrap_or_default()));
     }
-    let body = response.bytes().await.map_err(told)?;
+    let body = response.bytes().await.map_err(output)?;
     if body == file.content { Ok(()) } else { Err(format!("{path}: other bytes, {} of them", body.len())) }
 }
 
-/// That many clients get files, each a part of them in an order of its own and by all instances in turn.
+/// Downloads files with many clients. Each downloads some of them in its own order from all instances in turn.
 pub(crate) async fn ask_all(clients: usize, instances: &[&Instance], files: &[Arc<File>], part: usize) {
     let mut tasks = JoinSet::new();
     for number in 0..clients {
@@ -183,7 +183,7 @@ pub(crate) async fn ask_all(clients: usize, instances: &[&Instance], files: &[Ar
     assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
 }
 
-/// Clients that ask on and on until they are told to end.
+/// Clients that send requests until they are stopped.
 pub(crate) struct Load {
     is_over: tokio::sync::watch::Sender<bool>,
     answered: Arc<AtomicUsize>,
@@ -191,7 +191,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Each client asks one instance for what is known; ten times a second one of them asks for a file that nobody had yet.
+    /// Each client requests known files from one instance; ten times per second, one of them requests a new file.
     pub(crate) fn start(
         clients: usize,
         instances: &[&Instance],
@@ -225,12 +225,12 @@ impl Load {
         Self { is_over, answered, tasks }
     }
 
-    /// How many requests have ended.
+    /// Number of completed requests.
     pub(crate) fn answered(&self) -> usize {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Ends it, and checks that every answer was right.
+    /// Stops the clients and checks that every response was correct.
     pub(crate) async fn end(self) {
         self.is_over.send(true).unwrap();
         let failed = self.tasks.join_all().await.concat();

@@ -1,8 +1,9 @@
 //! Several instances of the program that share a bucket on a real S3 server.
 //!
-//! `FLEET_JARS` names a folder with the jar of s3proxy, `FLEET_GO` one with the server of toxiproxy, and `FLEET_PYTHON` an
-//! interpreter with rclone beside it. What is missing is told, and its tests pass. `FLEET_SERVER` asks for another server
-//! than s3proxy, and `FLEET_SCALE=full` for as many files and clients as the numbers of [`Scale::full`] say.
+//! `FLEET_JARS` is the folder with the jar of s3proxy, `FLEET_GO` the one with the server of toxiproxy, and
+//! `FLEET_PYTHON` an interpreter in whose environment rclone is installed. Tests without their servers are reported as
+//! skipped. `FLEET_SERVER` selects another server than s3proxy, and `FLEET_SCALE=full` the number of files and clients
+//! in [`Scale::full`].
 #![cfg(all(unix, feature = "cli"))]
 
 mod bucket;
@@ -11,7 +12,6 @@ mod instance;
 mod stops;
 mod toxics;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,12 @@ use index::Index;
 use instance::{Instance, ask_all, client, end, get, instances};
 use serde_json::json;
 
-/// How much is asked of the fleet.
+/// Size of the tests.
 #[derive(Clone, Copy)]
 struct Scale {
     clients: usize,
     files: usize,
-    /// How long the bucket is away.
+    /// Duration of the outage of the bucket.
     away: Duration,
 }
 
@@ -43,22 +43,17 @@ impl Scale {
     }
 }
 
-/// Lengths such as files of an index have: few of them are uploaded in parts.
+/// Typical lengths of files; few of them need a multipart upload.
 fn len(number: usize) -> usize {
     if number % 24 == 7 { 6 << 20 } else { 5_000 + number % 20 * 10_000 }
 }
 
-/// Tells that something is left out, in spite of the captured output.
-fn skip(reason: &str) {
-    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
-
-/// The place that a variable names.
+/// Returns the path in a variable.
 fn given(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 async fn eventually<F: Future<Output = bool>>(what: &str, limit: Duration, is_so: impl Fn() -> F) {
     let start = Instant::now();
     while !is_so().await {
@@ -67,14 +62,14 @@ async fn eventually<F: Future<Output = bool>>(what: &str, limit: Duration, is_so
     }
 }
 
-/// Asserts that the service does its work although the bucket does not.
+/// Asserts that the instance works although the bucket does not.
 async fn is_degraded(instance: &Instance) {
     instance.becomes("degraded").await;
     assert_eq!(instance.text("/readyz").await.0, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_file_crosses_upstream_once_and_a_new_instance_has_all_of_them() {
+async fn each_file_is_downloaded_once_and_available_to_new_instances() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
     let index = Index::start(scale.files, len, Duration::ZERO).await;
@@ -96,7 +91,7 @@ async fn every_file_crosses_upstream_once_and_a_new_instance_has_all_of_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn small_tiers_evict_while_all_of_them_serve() {
+async fn instances_with_small_caches_evict_while_serving() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
     let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO).await;
@@ -106,7 +101,7 @@ async fn small_tiers_evict_while_all_of_them_serve() {
         instances(&index, &bucket.endpoint(), &[("GROXPI_LOCAL_CACHE_SIZE", &size)]).await;
     for _ in 0..3 {
         ask_all(scale.clients / 2, &fleet.each_ref(), &index.files, scale.files / 2).await;
-        // What is evicted before it is in the bucket would have to come from the index again.
+        // A file evicted before its upload would have to be downloaded again.
         bucket.settles(scale.files).await;
     }
     if bucket.kind.has_conditions() {
@@ -116,7 +111,7 @@ async fn small_tiers_evict_while_all_of_them_serve() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bad_network_to_the_bucket_spoils_no_answer() {
+async fn network_faults_of_the_bucket_do_not_affect_responses() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let Some(network) = toxics::Network::start(bucket.address()).await else { return };
     let toxics = [
@@ -132,7 +127,8 @@ async fn a_bad_network_to_the_bucket_spoils_no_answer() {
     let far = Instance::start(&index, &network.endpoint, &settings).await;
     let near = Instance::start(&index, &bucket.endpoint(), &settings).await;
     for (files, (kind, attributes)) in index.files.chunks(each).zip(toxics) {
-        // Half of the files are in the bucket already, the others have to come through the bad network or upstream.
+        // Half of the files are in the bucket, the others have to be uploaded over the faulty network or downloaded
+        // again.
         let (there, new) = files.split_at(each / 2);
         ask_all(4, &[&near], there, there.len()).await;
         network.spoil(kind, "upstream", attributes.clone()).await;
@@ -147,7 +143,7 @@ async fn a_bad_network_to_the_bucket_spoils_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bucket_that_refuses_costs_nobody_a_file() {
+async fn bucket_errors_do_not_lose_files() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let index = Index::start(12, |number| 50_000 + number, Duration::ZERO).await;
     let secret = ("AWS_SECRET_ACCESS_KEY", "hunter2-hunter2");
@@ -159,7 +155,7 @@ async fn a_bucket_that_refuses_costs_nobody_a_file() {
             assert!(!instance.text(path).await.1.contains("hunter2"), "{path}");
         }
         assert!(!instance.log().contains("hunter2"));
-        // It does not tell of each request that the bucket refused it.
+        // It does not log each request that the bucket rejected.
         let lines = instance.log().lines().filter(|line| line.contains("\"WARN\"")).count();
         assert!((1..=6).contains(&lines), "{lines} lines: {}", instance.log());
         instance.end().await;
@@ -168,7 +164,7 @@ async fn a_bucket_that_refuses_costs_nobody_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_without_conditions_has_nothing_by_halves() {
+async fn without_conditional_writes_objects_are_complete() {
     let Some(mut bucket) = Bucket::start(Kind::Rclone).await else { return };
     let scale = Scale::wanted();
     let index = Index::start(scale.files, len, Duration::ZERO).await;
@@ -177,7 +173,7 @@ async fn a_store_without_conditions_has_nothing_by_halves() {
     let (first, rest) = index.files.split_at(scale.files / 2);
     ask_all(scale.clients, &fleet.each_ref(), first, first.len()).await;
     bucket.settles(first.len()).await;
-    // Every instance may have fetched what another does, and none more than that.
+    // Instances may download a file concurrently, but none more than once.
     index.was_asked(first, 1..=3);
     let all = fleet.each_ref();
     let asking = ask_all(scale.clients, &all, rest, rest.len());

@@ -1,4 +1,4 @@
-//! What is there stops: an instance within a file, the bucket under load.
+//! Failures: an instance stops during a download, and the bucket stops under load.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use crate::fleet::instance::{Instance, Load, ask_all, client, end, get, instance
 use crate::fleet::{Scale, eventually, is_degraded, len};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_finish_what_a_dead_instance_began() {
+async fn other_instances_complete_downloads_of_a_dead_one() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     // Each file takes six seconds.
     let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60)).await;
     let settings = [("PYPI_PROXY_LEASE_DURATION", "4s"), ("PYPI_PROXY_LEASE_WAIT", "60s")];
     let [mut first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
-    // Without conditions a lease keeps nobody from fetching a file.
+    // Without conditional writes, a lease does not prevent concurrent downloads.
     let (alone, again) = if bucket.kind.has_conditions() { (1, 2) } else { (3, 6) };
     for file in index.files.iter() {
         let (url, wanted) = (first.url.clone(), file.clone());
         let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
-        let begins = || async { index.asked(file) > 0 && bucket.objects("leases").len() == 1 };
+        let begins = || async { index.requests_for(file) > 0 && bucket.objects("leases").len() == 1 };
         eventually("the first has the lease and downloads", Duration::from_secs(30), begins).await;
         let files = [file.clone()];
         let others = [&second, &third];
@@ -33,7 +33,7 @@ async fn others_finish_what_a_dead_instance_began() {
         assert!(leader.await.unwrap().is_err(), "a part of a file looks like a part");
         dead.verify().await;
         first = dead.start_again().await;
-        // One other has begun again; the rest took it from there.
+        // One other instance has started over; the rest use its upload.
         index.was_asked(&files, 2..=again);
         ask_all(1, &[&first], &files, 1).await;
         index.was_asked(&files, 2..=again);
@@ -43,7 +43,7 @@ async fn others_finish_what_a_dead_instance_began() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_bucket_may_stand_still_and_die_under_load() {
+async fn the_bucket_can_stall_and_die_under_load() {
     let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
     let index = Index::start(scale.files * 5, len, Duration::ZERO).await;
@@ -77,7 +77,7 @@ async fn the_bucket_may_stand_still_and_die_under_load() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     load.end().await;
 
-    // All is as it was: what one fetches, the next one has of the bucket.
+    // Normal operation again: each download is available to the next instance through the bucket.
     let before = bucket.files().len();
     ask_all(1, &[&fleet[0]], std::slice::from_ref(last), 1).await;
     let arrives = || async { bucket.files().len() > before };

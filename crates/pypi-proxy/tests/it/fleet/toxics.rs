@@ -1,4 +1,4 @@
-//! A network that is as bad as a test wants it: toxiproxy between an instance and a bucket.
+//! Injects network faults between an instance and a bucket with toxiproxy.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -7,19 +7,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given, skip};
+use crate::fleet::{eventually, given};
 use crate::support::free_address;
+use crate::support::skip;
 
 pub(crate) struct Network {
     api: String,
-    /// What stands for the address behind it.
+    /// Endpoint in place of the real address.
     pub(crate) endpoint: String,
     client: reqwest::Client,
     _child: Child,
 }
 
 impl Network {
-    /// Starts it before an address; tells why there is none.
+    /// Starts it in front of an address, or reports why it is not available.
     pub(crate) async fn start(before: SocketAddr) -> Option<Self> {
         let Some(programs) = given("FLEET_GO") else {
             skip("toxiproxy is not installed");
@@ -31,8 +32,8 @@ impl Network {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
         let child = command.spawn().unwrap();
         let api = format!("http://127.0.0.1:{port}");
-        let ask = || async { reqwest::get(format!("{api}/version")).await.is_ok() };
-        eventually("toxiproxy answers", Duration::from_secs(30), ask).await;
+        let send = || async { reqwest::get(format!("{api}/version")).await.is_ok() };
+        eventually("toxiproxy answers", Duration::from_secs(30), send).await;
         let mut network =
             Self { api, endpoint: String::new(), client: reqwest::Client::new(), _child: child };
         let plan = json!({"name": "bucket", "listen": "127.0.0.1:0", "upstream": before.to_string()});
@@ -49,13 +50,13 @@ impl Network {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Does this to all that is sent in one direction, `upstream` to the bucket or `downstream` from it.
+    /// Adds a fault in one direction: `upstream` to the bucket or `downstream` from it.
     pub(crate) async fn spoil(&self, kind: &str, stream: &str, attributes: Value) {
         let toxic = json!({"name": stream, "type": kind, "stream": stream, "attributes": attributes});
         self.post("/proxies/bucket/toxics", &toxic).await;
     }
 
-    /// All is well again.
+    /// Removes all faults.
     pub(crate) async fn heal(&self) {
         let response = self.client.post(format!("{}/reset", self.api)).send().await.unwrap();
         assert!(response.status().is_success());

@@ -1,4 +1,4 @@
-//! How the user logs in.
+//! SSH user authentication.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,132 +11,135 @@ use russh::keys::{HashAlg, PrivateKeyWithHashAlg, PublicKey};
 use russh::{MethodKind, MethodSet};
 
 use super::Ssh;
-use super::keys::{self, NoKey};
-use super::question::Secret;
-use super::state::{Fault, Shared};
-use super::task::{Failure, Task};
-use super::trust::blocking;
+use super::handler::{ClientHandler, SshError};
+use super::host_key::blocking;
+use super::keys::{self, KeyError};
+use super::prompt::Secret;
+use super::state::{ConnectionError, SharedConnection};
 use crate::error::Kind;
 use crate::io::remote::remote_text;
 use crate::{Error, terminal_safe};
 
-/// Rounds of questions of one keyboard-interactive login, and of logins that are each one step of all.
-const ROUNDS: usize = 16;
+/// Maximum rounds of authentication, and of prompts within keyboard-interactive authentication.
+const MAX_ROUNDS: usize = 16;
 
 type Agent = AgentClient<Box<dyn AgentStream + Send + Unpin>>;
 
-/// Where the agent of the user is.
+/// Location of the SSH agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum AgentPlace {
-    /// Where `SSH_AUTH_SOCK` says.
+pub(super) enum AgentSocket {
+    /// The socket in `SSH_AUTH_SOCK`.
     #[default]
     Environment,
-    /// At this socket.
     Path(PathBuf),
-    /// Nowhere.
-    None,
+    /// The agent is not used.
+    Disabled,
 }
 
-/// What the server said to one method.
-enum Answer {
-    /// The user is in.
-    In,
-    /// That was one step, more are needed.
-    Partly,
-    Refused,
+/// Result of one authentication method.
+enum AuthOutcome {
+    Success,
+    /// Accepted, but the server requires another method as well.
+    Partial,
+    Failed,
 }
 
-/// One login: what is left to try, and what was tried.
-pub(super) struct Login<'a> {
+/// Authentication of one connection: remaining methods and past attempts.
+pub(super) struct SshAuthentication<'a> {
     ssh: &'a Ssh,
     user: &'a str,
-    handle: &'a mut Handle<Task>,
-    shared: &'a Shared,
-    /// What goes on, as the server has said last.
+    handle: &'a mut Handle<ClientHandler>,
+    shared: &'a SharedConnection,
+    /// Methods that the server accepts next.
     methods: MethodSet,
-    /// What was tried, and what became of it.
+    /// Attempted credentials and their results, for the error message.
     tried: Vec<String>,
-    /// Fingerprints of keys and names of methods that need no second try.
+    /// Key fingerprints and method names that are not tried again.
     used: BTreeSet<String>,
     rsa: Option<Option<HashAlg>>,
 }
 
-impl<'a> Login<'a> {
-    pub(super) fn new(ssh: &'a Ssh, user: &'a str, handle: &'a mut Handle<Task>, shared: &'a Shared) -> Self {
+impl<'a> SshAuthentication<'a> {
+    pub(super) fn new(
+        ssh: &'a Ssh,
+        user: &'a str,
+        handle: &'a mut Handle<ClientHandler>,
+        shared: &'a SharedConnection,
+    ) -> Self {
         let (methods, tried, used) = (MethodSet::empty(), Vec::new(), BTreeSet::new());
         Self { ssh, user, handle, shared, methods, tried, used, rsa: None }
     }
 
-    /// Tries everything that there is until the server is content.
+    /// Tries all credentials until the server accepts.
     ///
     /// # Errors
     ///
-    /// Fails if it never is: `is_denied`, with what was tried.
+    /// Fails with `is_denied` and the list of attempts if the server accepts none.
     pub(super) async fn run(mut self) -> Result<(), Error> {
-        // It tells which methods there are.
-        let result = self.handle.authenticate_none(self.user).await.map_err(ssh)?;
-        if matches!(self.note(None, result)?, Answer::In) {
+        // The response lists the supported methods.
+        let result = self.handle.authenticate_none(self.user).await.map_err(ssh_error)?;
+        if matches!(self.record_result(None, result)?, AuthOutcome::Success) {
             return Ok(());
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             match self.round().await? {
-                Answer::In => return Ok(()),
-                Answer::Partly => {}
-                Answer::Refused => break,
+                AuthOutcome::Success => return Ok(()),
+                AuthOutcome::Partial => {}
+                AuthOutcome::Failed => break,
             }
         }
         Err(self.denied())
     }
 
-    /// Tries each way once; a step that succeeds begins the next round, for what it leads to may stand earlier.
-    async fn round(&mut self) -> Result<Answer, Error> {
-        let given = self.ssh.key_files.is_some();
+    /// Tries each method once. Returns after a partial success, because the next required method may be an earlier one.
+    async fn round(&mut self) -> Result<AuthOutcome, Error> {
+        let are_explicit = self.ssh.key_files.is_some();
         let files = self.ssh.key_files.clone().unwrap_or_else(keys::default_files);
-        // Keys that were named come before those that happen to be there: servers count how often one tries.
+        // Explicit keys come before default ones: servers limit the number of attempts.
         for step in 0..5 {
-            let answer = match step {
-                0 if given => self.files(&files).await?,
+            let outcome = match step {
+                0 if are_explicit => self.key_files(&files).await?,
                 1 => self.agent().await?,
-                2 if !given => self.files(&files).await?,
+                2 if !are_explicit => self.key_files(&files).await?,
                 3 => self.password().await?,
-                4 => self.questions().await?,
-                _ => Answer::Refused,
+                4 => self.keyboard_interactive().await?,
+                _ => AuthOutcome::Failed,
             };
-            if !matches!(answer, Answer::Refused) {
-                return Ok(answer);
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(Answer::Refused)
+        Ok(AuthOutcome::Failed)
     }
 
-    fn takes(&self, method: MethodKind) -> bool {
+    fn accepts(&self, method: MethodKind) -> bool {
         self.methods.contains(&method)
     }
 
-    /// Writes down what came of a method, whose name is `None` if it is not worth a word.
-    fn note(&mut self, name: Option<String>, result: AuthResult) -> Result<Answer, Error> {
+    /// Records the result of an attempt. A `None` name leaves it out of the error message.
+    fn record_result(&mut self, name: Option<String>, result: AuthResult) -> Result<AuthOutcome, Error> {
         let AuthResult::Failure { remaining_methods, partial_success } = result else {
-            return Ok(Answer::In);
+            return Ok(AuthOutcome::Success);
         };
         self.methods = remaining_methods;
         if let Some(name) = name {
-            let outcome = if partial_success { "accepted as one step" } else { "refused" };
+            let outcome = if partial_success { "partial success" } else { "refused" };
             self.tried.push(format!("{name} ({outcome})"));
         }
-        // A connection that has ended looks like a failure with which no method is left.
-        match self.shared.fault() {
-            None | Some(Fault::NoMethod) if partial_success => Ok(Answer::Partly),
-            None | Some(Fault::NoMethod) => Ok(Answer::Refused),
-            Some(fault @ Fault::Disconnect(_)) => Err(self.refusal(&format!("; {}", fault.text()))),
-            Some(fault) => {
+        // russh reports a lost connection as a failure without remaining methods.
+        match self.shared.error() {
+            None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Ok(AuthOutcome::Partial),
+            None | Some(ConnectionError::NoAuthMethodLeft) => Ok(AuthOutcome::Failed),
+            Some(error @ ConnectionError::Disconnect(_)) => Err(self.refusal(&format!("; {}", error.text()))),
+            Some(error) => {
                 let tried = self.tried.join(", ");
-                let detail = format!("while {} logs in: {}; tried: {tried}", self.user, fault.text());
+                let detail = format!("while authenticating {}: {}; tried: {tried}", self.user, error.text());
                 Err(Error::with(Kind::Closed, detail))
             }
         }
     }
 
-    fn skip(&mut self, what: impl Into<String>) {
+    fn record_skipped(&mut self, what: impl Into<String>) {
         let what = what.into();
         if !self.tried.contains(&what) {
             self.tried.push(what);
@@ -145,32 +148,32 @@ impl<'a> Login<'a> {
 
     fn denied(&self) -> Error {
         let methods: Vec<&str> = self.methods.iter().map(<&str>::from).collect();
-        let asks = match methods.is_empty() {
+        let accepted = match methods.is_empty() {
             true => String::new(),
-            false => format!("; the server takes {}", methods.join(", ")),
+            false => format!("; the server accepts {}", methods.join(", ")),
         };
-        self.refusal(&asks)
+        self.refusal(&accepted)
     }
 
     fn refusal(&self, more: &str) -> Error {
         let tried = match self.tried.is_empty() {
-            true => "nothing, for there is nothing to log in with".to_owned(),
+            true => "nothing (no credentials are configured)".to_owned(),
             false => self.tried.join(", "),
         };
-        Error::with(Kind::Denied, format!("to {} on {}; tried: {tried}{more}", self.user, self.ssh.host))
+        Error::with(Kind::Denied, format!("for {} on {}; tried: {tried}{more}", self.user, self.ssh.host))
     }
 
-    /// What to sign with an RSA key. `None` if the server takes nothing better than SHA-1.
+    /// Returns the best hash for RSA signatures that the server supports, or `None` for SHA-1 only.
     async fn rsa_hash(&mut self) -> Result<Option<HashAlg>, Error> {
         if self.rsa.is_none() {
-            // A server that does not say may still know.
-            let best = self.handle.best_supported_rsa_hash().await.map_err(ssh)?;
+            // A server that does not announce its algorithms may still support SHA-512.
+            let best = self.handle.best_supported_rsa_hash().await.map_err(ssh_error)?;
             self.rsa = Some(best.unwrap_or(Some(HashAlg::Sha512)));
         }
         Ok(self.rsa.flatten())
     }
 
-    /// The hash for a key, or `None` if the key was used or can't be.
+    /// Returns the signature hash for a key (`None` if not RSA), or `None` if the key was already tried or is unusable.
     async fn hash_for(&mut self, key: &PublicKey, name: &str) -> Result<Option<Option<HashAlg>>, Error> {
         if !self.used.insert(key.fingerprint(HashAlg::Sha256).to_string()) {
             return Ok(None);
@@ -180,170 +183,181 @@ impl<'a> Login<'a> {
         }
         let hash = self.rsa_hash().await?;
         if hash.is_none() {
-            self.skip(format!("{name} (the server would take RSA with SHA-1 only)"));
+            self.record_skipped(format!("{name} (the server supports RSA with SHA-1 only)"));
         }
         Ok(hash.map(Some))
     }
 
-    async fn files(&mut self, files: &[PathBuf]) -> Result<Answer, Error> {
+    async fn key_files(&mut self, files: &[PathBuf]) -> Result<AuthOutcome, Error> {
         for path in files {
-            if !self.takes(MethodKind::PublicKey) {
+            if !self.accepts(MethodKind::PublicKey) {
                 break;
             }
-            let answer = self.file(path).await?;
-            if !matches!(answer, Answer::Refused) {
-                return Ok(answer);
+            let outcome = self.key_file(path).await?;
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(Answer::Refused)
+        Ok(AuthOutcome::Failed)
     }
 
-    async fn file(&mut self, path: &Path) -> Result<Answer, Error> {
+    async fn key_file(&mut self, path: &Path) -> Result<AuthOutcome, Error> {
         let name = format!("key file {}", path.display());
         if !self.used.insert(name.clone()) {
-            return Ok(Answer::Refused);
+            return Ok(AuthOutcome::Failed);
         }
         let (file, passphrase, ask) = (path.to_owned(), self.ssh.passphrase.clone(), self.ssh.ask.clone());
         let key = match blocking(move || keys::load(&file, passphrase.as_ref(), ask.as_ref())).await? {
             Ok(key) => key,
-            Err(NoKey::Missing) => {
-                self.skip(format!("{name} (is not there)"));
-                return Ok(Answer::Refused);
+            Err(KeyError::Missing) => {
+                self.record_skipped(format!("{name} (not found)"));
+                return Ok(AuthOutcome::Failed);
             }
-            Err(NoKey::Unusable(reason)) => {
-                self.skip(format!("{name} ({reason})"));
-                return Ok(Answer::Refused);
+            Err(KeyError::Unusable(reason)) => {
+                self.record_skipped(format!("{name} ({reason})"));
+                return Ok(AuthOutcome::Failed);
             }
         };
-        let Some(hash) = self.hash_for(key.public_key(), &name).await? else { return Ok(Answer::Refused) };
+        let Some(hash) = self.hash_for(key.public_key(), &name).await? else {
+            return Ok(AuthOutcome::Failed);
+        };
         let key = PrivateKeyWithHashAlg::new(Arc::new(key), hash);
-        let result = self.handle.authenticate_publickey(self.user, key).await.map_err(ssh)?;
-        self.note(Some(name), result)
+        let result = self.handle.authenticate_publickey(self.user, key).await.map_err(ssh_error)?;
+        self.record_result(Some(name), result)
     }
 
-    async fn agent(&mut self) -> Result<Answer, Error> {
-        if !self.takes(MethodKind::PublicKey) {
-            return Ok(Answer::Refused);
+    async fn agent(&mut self) -> Result<AuthOutcome, Error> {
+        if !self.accepts(MethodKind::PublicKey) {
+            return Ok(AuthOutcome::Failed);
         }
-        let mut agent = match agent(&self.ssh.agent).await {
+        let mut agent = match connect_agent(&self.ssh.agent).await {
             Ok(Some(agent)) => agent,
-            Ok(None) => return Ok(Answer::Refused),
+            Ok(None) => return Ok(AuthOutcome::Failed),
             Err(reason) => {
-                self.skip(format!("agent ({reason})"));
-                return Ok(Answer::Refused);
+                self.record_skipped(format!("agent ({reason})"));
+                return Ok(AuthOutcome::Failed);
             }
         };
-        // For keys that may be used for some hosts only. An agent that can't has no such keys.
+        // Required for keys restricted to certain hosts. Agents without support have no such keys.
         if let Some(binding) = self.handle.agent_session_binding() {
             let _ = agent.bind_session(binding, false).await;
         }
         let identities = match agent.request_identities().await {
             Ok(identities) => identities,
             Err(error) => {
-                self.skip(format!("agent ({})", terminal_safe(&error.to_string())));
-                return Ok(Answer::Refused);
+                self.record_skipped(format!("agent ({})", terminal_safe(&error.to_string())));
+                return Ok(AuthOutcome::Failed);
             }
         };
         if identities.is_empty() {
-            self.skip("agent (has no keys)");
+            self.record_skipped("agent (has no keys)");
         }
         for identity in identities {
-            if !self.takes(MethodKind::PublicKey) {
+            if !self.accepts(MethodKind::PublicKey) {
                 break;
             }
-            let answer = self.identity(&mut agent, identity).await?;
-            if !matches!(answer, Answer::Refused) {
-                return Ok(answer);
+            let outcome = self.agent_key(&mut agent, identity).await?;
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(Answer::Refused)
+        Ok(AuthOutcome::Failed)
     }
 
-    async fn identity(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Result<Answer, Error> {
+    async fn agent_key(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Result<AuthOutcome, Error> {
         let key = identity.public_key().into_owned();
         let print = key.fingerprint(HashAlg::Sha256);
         let (name, result) = match identity {
             AgentIdentity::PublicKey { key, .. } => {
                 let name = format!("agent's key {print}");
-                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(Answer::Refused) };
+                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(AuthOutcome::Failed) };
                 (name, self.handle.authenticate_publickey_with(self.user, key, hash, agent).await)
             }
             AgentIdentity::Certificate { certificate, .. } => {
                 let name = format!("agent's certificate of {print}");
                 if !self.used.insert(name.clone()) {
-                    return Ok(Answer::Refused);
+                    return Ok(AuthOutcome::Failed);
                 }
                 let hash = if key.algorithm().is_rsa() { self.rsa_hash().await? } else { None };
                 (name, self.handle.authenticate_certificate_with(self.user, certificate, hash, agent).await)
             }
         };
         match result {
-            Ok(result) => self.note(Some(name), result),
-            Err(_) if self.shared.fault().is_none() => {
-                self.skip(format!("{name} (the agent does not sign)"));
-                Ok(Answer::Refused)
+            Ok(result) => self.record_result(Some(name), result),
+            Err(_) if self.shared.error().is_none() => {
+                self.record_skipped(format!("{name} (the agent did not sign)"));
+                Ok(AuthOutcome::Failed)
             }
             Err(_) => {
                 let ended =
                     AuthResult::Failure { remaining_methods: MethodSet::empty(), partial_success: false };
-                self.note(Some(name), ended)
+                self.record_result(Some(name), ended)
             }
         }
     }
 
-    async fn password(&mut self) -> Result<Answer, Error> {
-        if !self.takes(MethodKind::Password) || !self.used.insert("password".into()) {
-            return Ok(Answer::Refused);
+    async fn password(&mut self) -> Result<AuthOutcome, Error> {
+        if !self.accepts(MethodKind::Password) || !self.used.insert("password".into()) {
+            return Ok(AuthOutcome::Failed);
         }
         let password = match (&self.ssh.password, &self.ssh.ask) {
             (Some(password), _) => Some(password.clone()),
             (None, Some(ask)) => ask.password(self.user, &self.ssh.host).await?,
             (None, None) => None,
         };
-        let Some(password) = password else { return Ok(Answer::Refused) };
-        // The library wipes its copy.
-        let result = self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh)?;
-        self.note(Some("password".into()), result)
+        let Some(password) = password else { return Ok(AuthOutcome::Failed) };
+        // russh wipes its copy.
+        let result =
+            self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh_error)?;
+        self.record_result(Some("password".into()), result)
     }
 
-    /// The method keyboard-interactive (RFC 4256).
-    async fn questions(&mut self) -> Result<Answer, Error> {
+    /// Keyboard-interactive authentication (RFC 4256).
+    async fn keyboard_interactive(&mut self) -> Result<AuthOutcome, Error> {
         let can_answer = self.ssh.password.is_some() || self.ssh.ask.is_some();
         let name = "keyboard-interactive";
-        if !can_answer || !self.takes(MethodKind::KeyboardInteractive) || !self.used.insert(name.into()) {
-            return Ok(Answer::Refused);
+        if !can_answer || !self.accepts(MethodKind::KeyboardInteractive) || !self.used.insert(name.into()) {
+            return Ok(AuthOutcome::Failed);
         }
-        // Said once: a server that asks again did not like it.
+        // The password is sent only once: another prompt for it means that it was wrong.
         let mut password = self.ssh.password.clone();
         let mut unanswered = None;
         let mut response =
-            self.handle.authenticate_keyboard_interactive_start(self.user, None).await.map_err(ssh)?;
-        for _ in 0..ROUNDS {
+            self.handle.authenticate_keyboard_interactive_start(self.user, None).await.map_err(ssh_error)?;
+        for _ in 0..MAX_ROUNDS {
             let prompts = match response {
-                KeyboardInteractiveAuthResponse::Success => return Ok(Answer::In),
+                KeyboardInteractiveAuthResponse::Success => return Ok(AuthOutcome::Success),
                 KeyboardInteractiveAuthResponse::Failure { remaining_methods, partial_success } => {
                     let name = match unanswered {
                         Some(text) => format!("{name} without an answer to {text:?}"),
                         None => name.to_owned(),
                     };
-                    return self.note(Some(name), AuthResult::Failure { remaining_methods, partial_success });
+                    return self.record_result(
+                        Some(name),
+                        AuthResult::Failure { remaining_methods, partial_success },
+                    );
                 }
                 KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => prompts,
             };
             let mut answers = Vec::new();
             for prompt in &prompts {
-                let answer = self.answer(prompt, &mut password).await?;
+                let answer = self.prompt_answer(prompt, &mut password).await?;
                 if answer.is_none() {
                     unanswered = Some(remote_text(&prompt.prompt));
                 }
                 answers.push(answer.map_or_else(String::new, |secret| secret.0.to_string()));
             }
-            response = self.handle.authenticate_keyboard_interactive_respond(answers).await.map_err(ssh)?;
+            response =
+                self.handle.authenticate_keyboard_interactive_respond(answers).await.map_err(ssh_error)?;
         }
-        Err(Error::with(Kind::Limit, format!("the server asks more than {ROUNDS} times")))
+        Err(Error::with(Kind::Limit, format!("more than {MAX_ROUNDS} rounds of prompts")))
     }
 
-    async fn answer(&self, prompt: &Prompt, password: &mut Option<Secret>) -> Result<Option<Secret>, Error> {
+    async fn prompt_answer(
+        &self,
+        prompt: &Prompt,
+        password: &mut Option<Secret>,
+    ) -> Result<Option<Secret>, Error> {
         if !prompt.echo
             && let Some(password) = password.take()
         {
@@ -356,18 +370,18 @@ impl<'a> Login<'a> {
     }
 }
 
-fn ssh(error: russh::Error) -> Error {
-    Failure::Ssh(error).into()
+fn ssh_error(error: russh::Error) -> Error {
+    SshError::Ssh(error).into()
 }
 
-/// The agent, if there should be one, or why it can't be had.
-async fn agent(place: &AgentPlace) -> Result<Option<Agent>, String> {
+/// Connects to the agent. Returns `None` if it is disabled.
+async fn connect_agent(place: &AgentSocket) -> Result<Option<Agent>, String> {
     let path = match place {
-        AgentPlace::None => return Ok(None),
-        AgentPlace::Path(path) => path.clone(),
-        AgentPlace::Environment => match std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty()) {
+        AgentSocket::Disabled => return Ok(None),
+        AgentSocket::Path(path) => path.clone(),
+        AgentSocket::Environment => match std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty()) {
             Some(path) => path.into(),
-            // Where the service of Windows listens.
+            // Pipe of the Windows OpenSSH agent service.
             None if cfg!(windows) => r"\\.\pipe\openssh-ssh-agent".into(),
             None => return Err("SSH_AUTH_SOCK is not set".into()),
         },

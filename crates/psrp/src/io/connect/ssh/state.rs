@@ -1,8 +1,9 @@
-//! What the task of a connection and the transport share.
+//! State shared by the connection's handler and the transport.
 //!
-//! The task hands over what arrives and never waits for whoever takes it: while it waits it would not send either, and a
-//! pipeline whose output nobody reads could not be stopped. What bounds the memory is the [`Gate`](super::gate::Gate)
-//! below the task, through which nothing more is read while too much waits here.
+//! The handler stores incoming data and never waits for the reader: while it waited, russh would not send either, and a
+//! pipeline with unread output could not be stopped. Memory is bounded by the
+//! [`BackpressureSocket`](super::backpressure::BackpressureSocket) below, which stops reading while too much output is
+//! unread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,150 +13,150 @@ use tokio::sync::Notify;
 
 use crate::Error;
 use crate::error::Kind;
-use crate::io::remote::{Tail, remote_text};
+use crate::io::remote::{StderrTail, remote_text};
 
-/// How the program of the subsystem ended.
+/// How the subsystem's program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(super) enum ExitReason {
     Status(u32),
     Signal(Box<str>),
 }
 
-/// The state of a connection.
+/// State of a connection.
 #[derive(Debug)]
-pub(super) struct State {
-    /// The standard output that was not read yet.
+pub(super) struct ConnectionState {
+    /// Unread standard output.
     output: VecDeque<u8>,
     max_output: usize,
-    /// Nobody takes the output any more.
-    discards: bool,
-    /// The last of the standard error.
-    complaint: Tail,
-    /// No more standard output arrives.
-    at_end: bool,
-    /// The channel is closed, or the connection is.
+    /// Output is discarded because the transport is closing.
+    is_discarding: bool,
+    /// End of the standard error.
+    stderr: StderrTail,
+    /// No more output will arrive.
+    is_eof: bool,
+    /// The channel or the connection is closed.
     closed: bool,
-    exit: Option<Exit>,
-    /// The answer to the request of the subsystem.
-    answer: Option<bool>,
-    /// Why the connection has ended.
-    fault: Option<Fault>,
-    /// Nobody wants the connection any more.
+    exit: Option<ExitReason>,
+    /// Response to the subsystem request.
+    subsystem_response: Option<bool>,
+    /// Error that ended the connection.
+    error: Option<ConnectionError>,
+    /// The connection is to be ended at once.
     abandoned: bool,
-    /// Something was received since this was asked for.
-    heard: bool,
+    /// Data arrived since the last check by the keep-alive task.
+    is_active: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
-    gate_reader: Option<Waker>,
-    gate_writer: Option<Waker>,
+    socket_reader: Option<Waker>,
+    socket_writer: Option<Waker>,
 }
 
-/// What ended a connection.
+/// Error that ended a connection.
 #[derive(Clone, Debug)]
-pub(super) enum Fault {
-    /// The server says so. Its text is not safe for a terminal.
+pub(super) enum ConnectionError {
+    /// Disconnect message of the server; the text is not escaped.
     Disconnect(Box<str>),
-    /// The server takes no more logins.
-    NoMethod,
-    /// The server does not answer.
-    Silence,
-    /// Anything else, in words that are safe.
+    /// The server accepts no further authentication method.
+    NoAuthMethodLeft,
+    /// Keep-alive messages were not answered.
+    KeepAliveTimeout,
+    /// Other errors; the text is escaped.
     Other(Box<str>),
 }
 
-impl Fault {
+impl ConnectionError {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Disconnect(text) => format!("the server has ended the connection: {}", remote_text(text)),
-            Self::NoMethod => "the server takes no more logins".into(),
-            Self::Silence => "the server does not answer".into(),
+            Self::NoAuthMethodLeft => "the server accepts no more authentication attempts".into(),
+            Self::KeepAliveTimeout => "the server does not answer".into(),
             Self::Other(text) => text.to_string(),
         }
     }
 }
 
-/// The shared state, and what tells of its changes.
+/// Connection state and its change notification.
 #[derive(Debug)]
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct SharedConnection {
+    state: Mutex<ConnectionState>,
     changed: Notify,
 }
 
-impl Shared {
+impl SharedConnection {
     pub(super) fn new(max_output: usize) -> Arc<Self> {
-        let state = State {
+        let state = ConnectionState {
             output: VecDeque::new(),
             max_output,
-            discards: false,
-            complaint: Tail::default(),
-            at_end: false,
+            is_discarding: false,
+            stderr: StderrTail::default(),
+            is_eof: false,
             closed: false,
             exit: None,
-            answer: None,
-            fault: None,
+            subsystem_response: None,
+            error: None,
             abandoned: false,
-            heard: false,
+            is_active: false,
             reader: None,
             writer: None,
-            gate_reader: None,
-            gate_writer: None,
+            socket_reader: None,
+            socket_writer: None,
         };
         Arc::new(Self { state: Mutex::new(state), changed: Notify::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that runs under the lock can leave the state half changed.
+    fn lock(&self) -> MutexGuard<'_, ConnectionState> {
+        // Code under the lock leaves the state consistent even if it panics.
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    // What arrives.
+    // Called by the handler.
 
     pub(super) fn put_output(&self, data: &[u8]) {
         let mut state = self.lock();
-        if !state.discards {
+        if !state.is_discarding {
             state.output.extend(data);
         }
         wake(&mut state.reader);
     }
 
-    pub(super) fn put_complaint(&self, data: &[u8]) {
-        self.lock().complaint.push(data);
+    pub(super) fn put_stderr(&self, data: &[u8]) {
+        self.lock().stderr.push(data);
     }
 
-    pub(super) fn put_exit(&self, exit: Exit) {
+    pub(super) fn put_exit(&self, exit: ExitReason) {
         self.lock().exit = Some(exit);
     }
 
-    pub(super) fn put_answer(&self, answer: bool) {
-        self.lock().answer = Some(answer);
+    pub(super) fn put_subsystem_response(&self, is_accepted: bool) {
+        self.lock().subsystem_response = Some(is_accepted);
         self.changed.notify_waiters();
     }
 
-    pub(super) fn put_end_of_output(&self) {
+    pub(super) fn put_eof(&self) {
         let mut state = self.lock();
-        state.at_end = true;
+        state.is_eof = true;
         wake(&mut state.reader);
     }
 
-    /// The channel is closed; with a fault, the connection.
-    pub(super) fn put_closed(&self, fault: Option<Fault>) {
+    /// Marks the channel as closed, and with an error the connection.
+    pub(super) fn put_closed(&self, error: Option<ConnectionError>) {
         let mut state = self.lock();
-        state.at_end = true;
+        state.is_eof = true;
         state.closed = true;
-        state.fault = state.fault.take().or(fault);
+        state.error = state.error.take().or(error);
         wake(&mut state.reader);
         wake(&mut state.writer);
         drop(state);
         self.changed.notify_waiters();
     }
 
-    // What the transport does.
+    // Called by the transport.
 
-    /// Moves standard output into `buffer`; nothing at its end.
+    /// Moves standard output into `buffer`; at the end, nothing.
     pub(super) fn poll_output(&self, cx: &Context<'_>, buffer: &mut tokio::io::ReadBuf<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.output.is_empty() {
-            if state.at_end {
+            if state.is_eof {
                 return Poll::Ready(());
             }
             state.reader = Some(cx.waker().clone());
@@ -169,12 +170,12 @@ impl Shared {
         buffer.put_slice(&second[..count - from_first]);
         state.output.drain(..count);
         if was_full && !state.is_full() {
-            wake(&mut state.gate_reader);
+            wake(&mut state.socket_reader);
         }
         Poll::Ready(())
     }
 
-    /// Whether the channel is closed; if not, the caller is woken when it is.
+    /// Returns whether the channel is closed. Otherwise the caller is woken when it closes.
     pub(super) fn is_closed(&self, cx: &Context<'_>) -> bool {
         let mut state = self.lock();
         if !state.closed {
@@ -183,31 +184,31 @@ impl Shared {
         state.closed
     }
 
-    /// The answer to the request of the subsystem; `None` if the connection ends before.
-    pub(super) async fn answer(&self) -> Option<bool> {
-        self.until(|state| state.answer.map(Some).or(state.closed.then_some(None))).await
+    /// Waits for the response to the subsystem request. `None` if the connection ends first.
+    pub(super) async fn subsystem_response(&self) -> Option<bool> {
+        self.wait_until(|state| state.subsystem_response.map(Some).or(state.closed.then_some(None))).await
     }
 
     pub(super) async fn closed(&self) {
-        self.until(|state| state.closed.then_some(())).await;
+        self.wait_until(|state| state.closed.then_some(())).await;
     }
 
-    /// Waits for the end of the connection.
+    /// Waits until the connection has ended.
     pub(super) async fn disconnected(&self) {
-        self.until(|state| state.fault.is_some().then_some(())).await;
+        self.wait_until(|state| state.error.is_some().then_some(())).await;
     }
 
-    /// Drops the output that waits and all that is still to come.
+    /// Discards unread and future output.
     pub(super) fn discard_output(&self) {
         let mut state = self.lock();
-        state.discards = true;
+        state.is_discarding = true;
         state.output = VecDeque::new();
-        wake(&mut state.gate_reader);
+        wake(&mut state.socket_reader);
     }
 
-    async fn until<T>(&self, ready: impl Fn(&State) -> Option<T>) -> T {
+    async fn wait_until<T>(&self, ready: impl Fn(&ConnectionState) -> Option<T>) -> T {
         loop {
-            // Made before the look, so that no change is missed between.
+            // Registered before the check, so that no change in between is missed.
             let changed = self.changed.notified();
             if let Some(value) = ready(&self.lock()) {
                 return value;
@@ -216,74 +217,78 @@ impl Shared {
         }
     }
 
-    pub(super) fn fault(&self) -> Option<Fault> {
-        self.lock().fault.clone()
+    pub(super) fn error(&self) -> Option<ConnectionError> {
+        self.lock().error.clone()
     }
 
     /// Ends the connection at once.
     pub(super) fn abandon(&self) {
         let mut state = self.lock();
         state.abandoned = true;
-        wake(&mut state.gate_reader);
-        wake(&mut state.gate_writer);
+        wake(&mut state.socket_reader);
+        wake(&mut state.socket_writer);
     }
 
-    /// Why the output has ended, if there is more to tell than that it has.
-    pub(super) fn ending(&self, what: &str) -> Option<Error> {
+    /// Returns the error that explains the end of the output, or `None` for a normal end.
+    pub(super) fn end_error(&self, name: &str) -> Option<Error> {
         let state = self.lock();
-        let complaint = state.complaint.text();
-        let cause = match (&state.fault, &state.exit) {
-            (Some(fault), _) => Some(fault.text()),
-            (None, Some(Exit::Status(0))) => None,
-            (None, Some(Exit::Status(status))) => Some(format!("exit status {status}")),
-            (None, Some(Exit::Signal(signal))) => Some(format!("signal {}", remote_text(signal))),
+        let stderr = state.stderr.text();
+        let cause = match (&state.error, &state.exit) {
+            (Some(error), _) => Some(error.text()),
+            (None, Some(ExitReason::Status(0))) => None,
+            (None, Some(ExitReason::Status(status))) => Some(format!("exit status {status}")),
+            (None, Some(ExitReason::Signal(signal))) => Some(format!("signal {}", remote_text(signal))),
             (None, None) => None,
         };
-        if cause.is_none() && complaint.is_none() {
+        if cause.is_none() && stderr.is_none() {
             return None;
         }
-        let mut detail = what.to_owned();
-        for text in [cause.as_deref(), complaint.as_deref()].into_iter().flatten() {
+        let mut detail = name.to_owned();
+        for text in [cause.as_deref(), stderr.as_deref()].into_iter().flatten() {
             if !text.is_empty() {
                 detail.push_str(": ");
                 detail.push_str(text);
             }
         }
-        let kind = if matches!(state.fault, Some(Fault::Silence)) { Kind::Timeout } else { Kind::Closed };
+        let kind = if matches!(state.error, Some(ConnectionError::KeepAliveTimeout)) {
+            Kind::Timeout
+        } else {
+            Kind::Closed
+        };
         Some(Error::with(kind, detail))
     }
 
-    // What the gate and the keep-alive do.
+    // Called by the socket and the keep-alive task.
 
-    /// Whether to go on reading. If not now, the caller is woken when it is time.
+    /// Ready if the socket may be read. Otherwise the caller is woken when it may.
     pub(super) fn poll_read(&self, cx: &Context<'_>) -> Poll<std::io::Result<()>> {
         let mut state = self.lock();
         if state.abandoned {
-            return Poll::Ready(Err(abandoned()));
+            return Poll::Ready(Err(abandoned_error()));
         }
-        // The waker stays for the case that the connection is abandoned while the socket has nothing.
-        state.gate_reader = Some(cx.waker().clone());
+        // The waker is also needed if the connection is abandoned while the socket has no data.
+        state.socket_reader = Some(cx.waker().clone());
         if state.is_full() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     pub(super) fn check_write(&self, cx: &Context<'_>) -> std::io::Result<()> {
         let mut state = self.lock();
         if state.abandoned {
-            return Err(abandoned());
+            return Err(abandoned_error());
         }
-        state.gate_writer = Some(cx.waker().clone());
+        state.socket_writer = Some(cx.waker().clone());
         Ok(())
     }
 
-    pub(super) fn put_heard(&self) {
-        self.lock().heard = true;
+    pub(super) fn record_activity(&self) {
+        self.lock().is_active = true;
     }
 
-    /// Whether the server was heard since the last time, or nobody listened.
-    pub(super) fn take_heard(&self) -> bool {
+    /// Returns and clears the activity flag. Also true while reading is paused by backpressure.
+    pub(super) fn take_activity(&self) -> bool {
         let mut state = self.lock();
-        let heard = std::mem::take(&mut state.heard);
-        heard || state.is_full()
+        let is_active = std::mem::take(&mut state.is_active);
+        is_active || state.is_full()
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
@@ -291,13 +296,13 @@ impl Shared {
     }
 }
 
-impl State {
+impl ConnectionState {
     fn is_full(&self) -> bool {
         self.output.len() >= self.max_output
     }
 }
 
-fn abandoned() -> std::io::Error {
+fn abandoned_error() -> std::io::Error {
     std::io::Error::from(std::io::ErrorKind::ConnectionAborted)
 }
 
@@ -312,15 +317,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_that_is_no_failure_is_none() {
-        let shared = Shared::new(1);
-        assert!(shared.ending("it").is_none());
-        shared.put_exit(Exit::Status(0));
-        assert!(shared.ending("it").is_none());
-        shared.put_exit(Exit::Signal("KILL\x1b[2J".into()));
-        let text = shared.ending("it").unwrap().to_string();
+    fn normal_end_is_no_error() {
+        let shared = SharedConnection::new(1);
+        assert!(shared.end_error("it").is_none());
+        shared.put_exit(ExitReason::Status(0));
+        assert!(shared.end_error("it").is_none());
+        shared.put_exit(ExitReason::Signal("KILL\x1b[2J".into()));
+        let text = shared.end_error("it").unwrap().to_string();
         assert!(text.ends_with("it: signal KILL\\u{1b}[2J"), "{text}");
-        shared.put_closed(Some(Fault::Silence));
-        assert!(shared.ending("it").unwrap().is_timeout());
+        shared.put_closed(Some(ConnectionError::KeepAliveTimeout));
+        assert!(shared.end_error("it").unwrap().is_timeout());
     }
 }

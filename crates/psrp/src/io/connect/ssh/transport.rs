@@ -1,4 +1,4 @@
-//! The subsystem of a server as a transport.
+//! Transport over the subsystem channel.
 
 use std::fmt;
 use std::future::Future;
@@ -13,46 +13,46 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::state::{Fault, Shared};
-use super::task::Task;
+use super::handler::ClientHandler;
+use super::state::{ConnectionError, SharedConnection};
 use crate::Error;
 use crate::io::{Lines, Transport};
 use crate::outofproc::{Packet, ReaderOptions, Role};
 
-/// Keep-alives without an answer after which the connection counts as lost.
-pub(super) const UNANSWERED: u32 = 3;
+/// Number of unanswered keep-alive messages after which the connection fails.
+pub(super) const MAX_UNANSWERED: u32 = 3;
 
-type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+type EndFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connection of [`Ssh`](super::Ssh). Dropping it ends it at once.
+/// Connection created by [`Ssh`](super::Ssh). Dropping it ends the connection immediately.
 pub struct SshTransport {
-    lines: Lines<Output, Input>,
-    shared: Arc<Shared>,
-    handle: Arc<Handle<Task>>,
-    /// What ends, for the error that says so.
-    what: String,
+    lines: Lines<ChannelReader, ChannelWriter>,
+    shared: Arc<SharedConnection>,
+    handle: Arc<Handle<ClientHandler>>,
+    /// Name of the session in errors.
+    name: String,
     close_timeout: Duration,
-    /// The wait for the exit status that comes after the end of the output.
-    ending: Option<Waiting>,
-    /// What is wrong with the end of the output itself.
-    cut_off: Option<Error>,
-    /// The wait for the server to close the channel.
-    closing: Option<Waiting>,
+    /// Wait for the exit status, which follows the end of the output.
+    exit_wait: Option<EndFuture>,
+    /// Error of an output that ends within a line.
+    truncation_error: Option<Error>,
+    /// Wait for the server to close the channel.
+    close_wait: Option<EndFuture>,
     _keep_alive: Option<AbortOnDropHandle<()>>,
 }
 
 impl SshTransport {
     pub(super) fn new(
-        shared: Arc<Shared>,
-        handle: Handle<Task>,
+        shared: Arc<SharedConnection>,
+        handle: Handle<ClientHandler>,
         channel: &ChannelWriteHalf<russh::client::Msg>,
-        what: String,
+        name: String,
         reader: ReaderOptions,
         close_timeout: Duration,
         keep_alive: Option<Duration>,
     ) -> Self {
-        let output = Output(Arc::clone(&shared));
-        let input = Input { channel: Box::pin(channel.make_writer()), shared: Arc::clone(&shared) };
+        let output = ChannelReader(Arc::clone(&shared));
+        let input = ChannelWriter { channel: Box::pin(channel.make_writer()), shared: Arc::clone(&shared) };
         let handle = Arc::new(handle);
         let keep_alive = keep_alive.map(|interval| {
             let task = self::keep_alive(Arc::clone(&handle), Arc::clone(&shared), interval);
@@ -62,26 +62,26 @@ impl SshTransport {
             lines: Lines::with_options(Role::Client, output, input, reader),
             shared,
             handle,
-            what,
+            name,
             close_timeout,
-            ending: None,
-            cut_off: None,
-            closing: None,
+            exit_wait: None,
+            truncation_error: None,
+            close_wait: None,
             _keep_alive: keep_alive,
         }
     }
 
-    /// Waits for what comes after the end of the output, and tells it if it is worth telling.
-    fn poll_ending(&mut self, cx: &mut Context<'_>) -> Poll<Option<Error>> {
-        let ending = self.ending.get_or_insert_with(|| {
+    /// Waits for the exit status and returns the error of an abnormal end.
+    fn poll_end_error(&mut self, cx: &mut Context<'_>) -> Poll<Option<Error>> {
+        let exit_wait = self.exit_wait.get_or_insert_with(|| {
             let (shared, limit) = (Arc::clone(&self.shared), self.close_timeout);
             Box::pin(async move {
                 let _ = timeout(limit, shared.closed()).await;
             })
         });
-        ready!(ending.as_mut().poll(cx));
-        self.ending = None;
-        Poll::Ready(self.shared.ending(&self.what).or(self.cut_off.take()))
+        ready!(exit_wait.as_mut().poll(cx));
+        self.exit_wait = None;
+        Poll::Ready(self.shared.end_error(&self.name).or(self.truncation_error.take()))
     }
 }
 
@@ -91,15 +91,15 @@ impl Transport for SshTransport {
         cx: &mut Context<'_>,
         take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
     ) -> Poll<Option<Result<(), Error>>> {
-        if self.ending.is_none() {
+        if self.exit_wait.is_none() {
             match ready!(self.lines.poll_receive(cx, take)) {
-                // Why the output ends tells more than that a line of it is cut off.
+                // The exit status explains more than a truncated last line.
                 None => {}
-                Some(Err(error)) if error.is_unexpected_end() => self.cut_off = Some(error),
+                Some(Err(error)) if error.is_unexpected_end() => self.truncation_error = Some(error),
                 received => return Poll::Ready(received),
             }
         }
-        self.poll_ending(cx).map(|error| error.map(Err))
+        self.poll_end_error(cx).map(|error| error.map(Err))
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -115,13 +115,13 @@ impl Transport for SshTransport {
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if self.closing.is_none() {
-            // Nobody reads it any more, and it must not hold up what comes after it.
+        if self.close_wait.is_none() {
+            // Discard unread output: it would delay the close message behind it.
             self.shared.discard_output();
             ready!(self.lines.poll_close(cx))?;
             let (shared, handle, limit) =
                 (Arc::clone(&self.shared), Arc::clone(&self.handle), self.close_timeout);
-            self.closing = Some(Box::pin(async move {
+            self.close_wait = Some(Box::pin(async move {
                 let _ = timeout(limit, async {
                     shared.closed().await;
                     if handle.disconnect(Disconnect::ByApplication, "", "").await.is_ok() {
@@ -131,10 +131,10 @@ impl Transport for SshTransport {
                 .await;
             }));
         }
-        if let Some(closing) = &mut self.closing {
-            ready!(closing.as_mut().poll(cx));
+        if let Some(close_wait) = &mut self.close_wait {
+            ready!(close_wait.as_mut().poll(cx));
         }
-        self.closing = Some(Box::pin(std::future::ready(())));
+        self.close_wait = Some(Box::pin(std::future::ready(())));
         Poll::Ready(Ok(()))
     }
 }
@@ -148,16 +148,16 @@ impl Drop for SshTransport {
 impl fmt::Debug for SshTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SshTransport")
-            .field("what", &self.what)
+            .field("session", &self.name)
             .field("lines", &self.lines)
             .finish_non_exhaustive()
     }
 }
 
-/// The standard output of the subsystem.
-struct Output(Arc<Shared>);
+/// Standard output of the subsystem.
+struct ChannelReader(Arc<SharedConnection>);
 
-impl AsyncRead for Output {
+impl AsyncRead for ChannelReader {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -167,14 +167,15 @@ impl AsyncRead for Output {
     }
 }
 
-/// Its standard input.
-struct Input {
+/// Standard input of the subsystem.
+struct ChannelWriter {
     channel: Pin<Box<dyn AsyncWrite + Send>>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedConnection>,
 }
 
-impl Input {
-    /// What the channel says, or that it is closed, of which a writer that waits for room is not told.
+impl ChannelWriter {
+    /// Polls the channel. Fails if the channel is closed, because russh does not wake a writer that waits for window
+    /// space.
     fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -189,7 +190,7 @@ impl Input {
     }
 }
 
-impl AsyncWrite for Input {
+impl AsyncWrite for ChannelWriter {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -204,26 +205,27 @@ impl AsyncWrite for Input {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         match self.poll(cx, |channel, cx| channel.poll_shutdown(cx)) {
-            // The server was first, which is no failure.
+            // The server closed the channel first; that is no error.
             Poll::Ready(Err(_)) if self.shared.is_closed(cx) => Poll::Ready(Ok(())),
             polled => polled,
         }
     }
 }
 
-/// Asks the server for a sign of life whenever there was none for so long, and gives it up after [`UNANSWERED`] times.
+/// Sends keep-alive messages while the server is silent, and ends the connection after [`MAX_UNANSWERED`] without an
+/// answer.
 ///
-/// The library can do this too, but not know that nothing is read while the output waits to be taken.
-async fn keep_alive(handle: Arc<Handle<Task>>, shared: Arc<Shared>, interval: Duration) {
+/// russh has its own keep-alive, but it cannot tell a silent server from reading that is paused by backpressure.
+async fn keep_alive(handle: Arc<Handle<ClientHandler>>, shared: Arc<SharedConnection>, interval: Duration) {
     let mut unanswered = 0;
     loop {
         tokio::time::sleep(interval).await;
-        if shared.take_heard() {
+        if shared.take_activity() {
             unanswered = 0;
             continue;
         }
-        if unanswered == UNANSWERED {
-            shared.put_closed(Some(Fault::Silence));
+        if unanswered == MAX_UNANSWERED {
+            shared.put_closed(Some(ConnectionError::KeepAliveTimeout));
             shared.abandon();
             return;
         }

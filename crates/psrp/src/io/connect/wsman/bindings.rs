@@ -1,10 +1,10 @@
-//! The certificate of the server as something that an authentication can be bound to (RFC 5929 4.1).
+//! Channel bindings: the hash of the server's certificate to which an authentication is bound (RFC 5929 4.1).
 
 use aws_lc_rs::digest::{self, Algorithm, SHA256, SHA384, SHA512};
 
-/// Signatures with a hash of their own: RSA and elliptic curves, with SHA-384 and SHA-512. All others that are in use have
-/// SHA-256, or a hash that SHA-256 stands in for.
-const LONG: [(&[u8], &Algorithm); 4] = [
+/// Signature algorithms (RSA and ECDSA) with SHA-384 or SHA-512. All others use SHA-256, or a hash for which RFC 5929
+/// prescribes SHA-256.
+const LONGER_HASHES: [(&[u8], &Algorithm); 4] = [
     (&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0C], &SHA384),
     (&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0D], &SHA512),
     (&[0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x03], &SHA384),
@@ -13,12 +13,12 @@ const LONG: [(&[u8], &Algorithm); 4] = [
 const SEQUENCE: u8 = 0x30;
 const IDENTIFIER: u8 = 0x06;
 
-/// The structure `SEC_CHANNEL_BINDINGS` of Windows with `tls-server-end-point` for a certificate in DER.
+/// Encodes the Windows structure `SEC_CHANNEL_BINDINGS` with `tls-server-end-point` for a DER certificate.
 pub(super) fn channel_bindings(certificate: &[u8]) -> Vec<u8> {
     const HEADER: u32 = 32;
 
     let algorithm = signature_algorithm(certificate)
-        .and_then(|identifier| LONG.iter().find(|(known, _)| *known == identifier))
+        .and_then(|identifier| LONGER_HASHES.iter().find(|(known, _)| *known == identifier))
         .map_or(&SHA256, |(_, algorithm)| *algorithm);
     let mut data = b"tls-server-end-point:".to_vec();
     data.extend_from_slice(digest::digest(algorithm, certificate).as_ref());
@@ -29,16 +29,16 @@ pub(super) fn channel_bindings(certificate: &[u8]) -> Vec<u8> {
     bindings
 }
 
-/// The identifier of the algorithm that a certificate is signed with (RFC 5280 4.1).
+/// Returns the object identifier of a certificate's signature algorithm (RFC 5280 4.1).
 fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
-    let (content, _) = element(certificate, SEQUENCE)?;
-    let (_, rest) = element(content, SEQUENCE)?;
-    let (algorithm, _) = element(rest, SEQUENCE)?;
-    element(algorithm, IDENTIFIER).map(|(identifier, _)| identifier)
+    let (content, _) = split_element(certificate, SEQUENCE)?;
+    let (_, rest) = split_element(content, SEQUENCE)?;
+    let (algorithm, _) = split_element(rest, SEQUENCE)?;
+    split_element(algorithm, IDENTIFIER).map(|(identifier, _)| identifier)
 }
 
-/// The content of an element of DER, and what is behind the element.
-fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+/// Splits DER into the content of its first element, which must have this tag, and the rest.
+fn split_element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, short], rest) = der.split_first_chunk::<2>()?;
     if found != tag {
         return None;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_the_signature() {
+    fn hash_matches_the_signature_algorithm() {
         for (algorithm, hash) in [(&PKCS_ECDSA_P256_SHA256, &SHA256), (&PKCS_ECDSA_P384_SHA384, &SHA384)] {
             let certificate = certificate(algorithm);
             assert!(signature_algorithm(&certificate).is_some());

@@ -1,26 +1,26 @@
-//! What a service answers instead of doing what it was asked for.
+//! Faults: errors reported by the service.
 
 use std::fmt;
 
-use super::xml::{Element, Namespace};
+use super::xml::{Namespace, XmlElement};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::remote_text;
 
-/// The operation took longer than its timeout.
+/// The operation timed out.
 const TIMED_OUT: u32 = 0x8033_8029;
-/// There is no such shell or command (`ERROR_WSMAN_INVALID_SELECTORS`).
+/// No such shell or command (`ERROR_WSMAN_INVALID_SELECTORS`).
 const INVALID_SELECTORS: u32 = 0x8033_805b;
-/// The operation was aborted because the command or the shell ends (`ERROR_OPERATION_ABORTED`).
+/// Aborted because the command or shell ends (`ERROR_OPERATION_ABORTED`).
 const ABORTED: u32 = 0x8007_03e3;
 /// Access is denied.
 const ACCESS_DENIED: u32 = 5;
 
-/// A fault of WS-Management (DSP0226 14, MS-WSMV 2.2.4.43): the source of the errors that a service tells in this way, for
-/// which [`Error::is_refused`], [`Error::is_denied`] or [`Error::is_timeout`].
+/// WS-Management fault (DSP0226 14, MS-WSMV 2.2.4.43). It is the source of an [`Error`] reported by the service, which
+/// is [`Error::is_refused`], [`Error::is_denied`] or [`Error::is_timeout`].
 ///
-/// Its text comes from the server and is shown with control characters made visible.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// The text comes from the server; control characters are escaped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WsmanFault {
     code: Option<u32>,
     subcode: Option<Box<str>>,
@@ -28,8 +28,8 @@ pub struct WsmanFault {
 }
 
 impl WsmanFault {
-    /// The fault of an envelope, if it has one.
-    pub(super) fn find(envelope: &Element) -> Option<Self> {
+    /// Returns the fault in an envelope, if there is one.
+    pub(super) fn find(envelope: &XmlElement) -> Option<Self> {
         use Namespace::{Fault, Soap};
 
         let fault = envelope.at(&[(Soap, "Body"), (Soap, "Fault")])?;
@@ -38,10 +38,10 @@ impl WsmanFault {
         let subcode = fault
             .at(&[(Soap, "Code"), (Soap, "Subcode"), (Soap, "Value")])
             .or_else(|| fault.at(&[(Soap, "Code"), (Soap, "Value")]))
-            .map(Element::text)
-            // The prefix is whatever the server likes.
+            .map(XmlElement::text)
+            // The namespace prefix is chosen by the server.
             .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
-        // Providers put the reason into an element of theirs.
+        // Providers nest the reason in another element.
         let message = detail.and_then(|detail| detail.child(Fault, "Message"));
         let message = message
             .and_then(|message| message.child_text(Fault, "ProviderFault").or_else(|| non_empty(message)))
@@ -51,22 +51,22 @@ impl WsmanFault {
         Some(Self { code, subcode, message: remote_text(message) })
     }
 
-    /// The number that Windows has for it, such as `0x80338029`. Services that are not Windows have none.
+    /// Returns the Windows error code, such as `0x80338029`. Other services have none.
     pub fn code(&self) -> Option<u32> {
         self.code
     }
 
-    /// The code of the protocol without its prefix, such as `TimedOut` or `InvalidSelectors`.
+    /// Returns the protocol's code without its prefix, such as `TimedOut` or `InvalidSelectors`.
     pub fn subcode(&self) -> Option<&str> {
         self.subcode.as_deref()
     }
 
-    /// What the server says, in its language, with control characters made visible; empty if it says nothing.
+    /// Returns the server's message in its language, with control characters escaped. Empty if there is none.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Whether the operation timeout is over: nothing was to be received.
+    /// Returns whether the operation timed out, which means for `Receive` that there was no output.
     pub(super) fn is_timed_out(&self) -> bool {
         match self.code {
             Some(code) => code == TIMED_OUT,
@@ -74,7 +74,7 @@ impl WsmanFault {
         }
     }
 
-    /// Whether the server has no such shell or command, or has just ended it.
+    /// Returns whether the shell or command does not exist or has just ended.
     pub(super) fn is_gone(&self) -> bool {
         match self.code {
             Some(code) => matches!(code, INVALID_SELECTORS | ABORTED),
@@ -82,7 +82,7 @@ impl WsmanFault {
         }
     }
 
-    /// The error of an operation that failed with this.
+    /// Converts the fault of an operation to an error.
     pub(super) fn into_error(self, operation: &str) -> Error {
         let kind = if self.is_timed_out() {
             Kind::Timeout
@@ -95,7 +95,7 @@ impl WsmanFault {
     }
 }
 
-/// Windows writes numbers in decimal, others in hexadecimal.
+/// Windows writes codes in decimal, other services in hexadecimal.
 fn code(text: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -103,11 +103,11 @@ fn code(text: &str) -> Option<u32> {
     }
 }
 
-fn non_empty(element: &Element) -> Option<&str> {
+fn non_empty(element: &XmlElement) -> Option<&str> {
     Some(element.text()).filter(|text| !text.is_empty())
 }
 
-fn nested_message(element: &Element) -> Option<&str> {
+fn nested_message(element: &XmlElement) -> Option<&str> {
     element.child_text(Namespace::Fault, "Message")
 }
 
@@ -123,16 +123,6 @@ impl fmt::Display for WsmanFault {
     }
 }
 
-impl fmt::Debug for WsmanFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WsmanFault")
-            .field("code", &self.code)
-            .field("subcode", &self.subcode)
-            .field("message", &self.message)
-            .finish()
-    }
-}
-
 impl std::error::Error for WsmanFault {}
 
 #[cfg(test)]
@@ -144,7 +134,7 @@ mod tests {
         let document = format!(
             "<s:Envelope xmlns:s='{soap}' xmlns:f='{detail}'><s:Body><s:Fault>{inner}</s:Fault></s:Body></s:Envelope>"
         );
-        WsmanFault::find(&Element::parse(document.as_bytes()).unwrap()).unwrap()
+        WsmanFault::find(&XmlElement::parse(document.as_bytes()).unwrap()).unwrap()
     }
 
     const CODE: &str =
@@ -152,7 +142,7 @@ mod tests {
     const REASON: &str = "<s:Reason><s:Text>The reason.</s:Text></s:Reason>";
 
     #[test]
-    fn the_detail_says_most() {
+    fn detail_is_preferred_over_reason() {
         let detail = "<s:Detail><f:WSManFault Code='2150858793'><f:Message> The message.\r\n</f:Message></f:WSManFault></s:Detail>";
         let fault = fault(&format!("{CODE}{REASON}{detail}"));
         assert!(fault.is_timed_out());
@@ -162,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_of_a_provider_comes_first() {
+    fn nested_provider_message_is_preferred() {
         let provider = "<f:ProviderFault provider='p'><f:WSManFault Code='1'><f:Message>Inside.</f:Message></f:WSManFault></f:ProviderFault>";
         let detail = format!(
             "<s:Detail><f:WSManFault Code='0x5'><f:Message>{provider}</f:Message></f:WSManFault></s:Detail>"
@@ -173,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn others_than_windows_have_codes_of_the_protocol() {
+    fn faults_without_windows_code_use_the_subcode() {
         let fault = fault(&format!("{CODE}{REASON}"));
         assert!(fault.is_timed_out());
         assert_eq!(fault.to_string(), "The reason. (TimedOut)");
@@ -183,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_short_and_safe_to_show() {
+    fn texts_are_truncated_and_escaped() {
         let long = "\u{E9}".repeat(4096);
         let fault = fault(&format!("<s:Reason><s:Text>&#x1b;[2J{long}</s:Text></s:Reason>"));
         assert!(fault.message().starts_with("\\u{1b}[2J\u{E9}"));

@@ -1,7 +1,6 @@
-//! Envelopes over HTTP.
+//! Sends envelopes over HTTP.
 
 use std::error::Error as _;
-use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -10,120 +9,117 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
 
-use super::config::{Method, Trust, Wsman};
+#[cfg(feature = "negotiate")]
+use super::connection_pool::ConnectionPool;
+use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use crate::b64;
 use crate::error::{Error, Kind};
 
 pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+xml;charset=UTF-8");
 
-/// A service, and who it is told that the client is.
-pub(super) struct Http {
-    wire: Wire,
-    authentication: Authentication,
+/// HTTP client of one service, with authentication.
+pub(super) struct HttpClient {
+    endpoint: HttpEndpoint,
+    authentication: HttpAuth,
 }
 
-/// Where a service is, and what connections to it are like.
-pub(super) struct Wire {
+/// URL of a service and settings of its connections.
+pub(super) struct HttpEndpoint {
     pub(super) url: Url,
-    trust: Trust,
-    connect_timeout: Duration,
-    request_timeout: Duration,
-    max_response_size: usize,
+    pub(super) trust: CertificateTrust,
+    pub(super) connect_timeout: Duration,
+    pub(super) request_timeout: Duration,
+    pub(super) max_response_size: usize,
 }
 
-enum Authentication {
-    /// The header that each request has. Requests share their connections.
+enum HttpAuth {
+    /// `Authorization` header of each request. Requests share connections.
     Basic { client: Client, header: HeaderValue },
-    /// Each connection has authenticated itself.
+    /// Every connection is authenticated separately.
     #[cfg(feature = "negotiate")]
-    Negotiate(super::channel::Channels),
+    Negotiate(ConnectionPool),
 }
 
-/// An answer of HTTP: its body, and what else matters.
-pub(super) struct Reply {
+/// HTTP response with its whole body.
+pub(super) struct HttpResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Vec<u8>,
-    /// The certificate of the server in DER, if the connection has one.
+    /// DER certificate of the server, if the connection uses TLS.
     #[cfg(feature = "negotiate")]
     pub(super) certificate: Option<Vec<u8>>,
 }
 
-impl Http {
+impl HttpClient {
+    /// Creates the HTTP client of a service.
+    ///
     /// # Errors
     ///
-    /// As [`Wsman::connect`](crate::io::Connect::connect).
-    pub(super) fn new(config: &Wsman) -> Result<Self, Error> {
-        let url = Url::parse(&config.endpoint())
-            .map_err(|error| Error::with(Kind::Unsupported, "host or path make no URL").caused_by(error))?;
-        let wire = Wire {
-            url,
-            trust: config.trust.clone(),
-            connect_timeout: config.connect_timeout,
-            request_timeout: config.request_timeout(),
-            max_response_size: config.max_response_size,
-        };
-        // Fails now rather than with the first request.
-        let client = wire.client()?;
-        let authentication = match config.credentials.method {
-            Method::Basic => {
-                let credentials = &config.credentials;
+    /// Fails with [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_unsupported`] if
+    /// the credentials cannot be encoded in a header.
+    pub(super) fn new(endpoint: HttpEndpoint, credentials: &WsmanCredentials) -> Result<Self, Error> {
+        // Reports invalid settings now rather than at the first request.
+        let client = endpoint.client()?;
+        let authentication = match credentials.method {
+            AuthMethod::Basic => {
                 let text = Zeroizing::new(format!("{}:{}", credentials.user, *credentials.password));
                 let text = Zeroizing::new(format!("Basic {}", b64::encode_to_string(text.as_bytes())));
-                let mut header = HeaderValue::from_str(&text)
-                    .map_err(|_| Error::with(Kind::Unsupported, "credentials that make no header"))?;
+                let mut header = HeaderValue::from_str(&text).map_err(|_| {
+                    Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header")
+                })?;
                 header.set_sensitive(true);
-                Authentication::Basic { client, header }
+                HttpAuth::Basic { client, header }
             }
             #[cfg(feature = "negotiate")]
-            Method::Negotiate(packages) => {
-                let channels =
-                    super::channel::Channels::new(packages, config.credentials.clone(), config.is_tls);
-                Authentication::Negotiate(channels.with_first(client))
+            AuthMethod::Negotiate(mechanisms) => {
+                let is_tls = endpoint.url.scheme() == "https";
+                let pool = ConnectionPool::new(mechanisms, credentials.clone(), is_tls);
+                HttpAuth::Negotiate(pool.with_client(client))
             }
         };
-        Ok(Self { wire, authentication })
+        Ok(Self { endpoint, authentication })
     }
 
-    /// Sends an envelope; the answer to it, which may be a fault.
+    /// Sends an envelope and returns the response envelope, which can be a fault.
     ///
     /// # Errors
     ///
-    /// Fails if there is no answer ([`Error::is_io`], [`Error::is_timeout`]), if it is too large ([`Error::is_limit`]), if
-    /// the server is not to be trusted ([`Error::is_untrusted`]) or refuses the user ([`Error::is_denied`]), and if it
-    /// answers with something else than an envelope ([`Error::is_refused`]).
+    /// Fails with [`Error::is_io`] or [`Error::is_timeout`] if there is no response, with [`Error::is_limit`] if it is
+    /// too large, with [`Error::is_untrusted`] if the server's identity is not verified, with [`Error::is_denied`] if
+    /// the server rejects the user, and with [`Error::is_refused`] if the response is not an envelope.
     pub(super) async fn post(&self, envelope: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let reply = match &self.authentication {
-            Authentication::Basic { client, header } => {
+        let response = match &self.authentication {
+            HttpAuth::Basic { client, header } => {
                 let mut headers = HeaderMap::new();
                 headers.insert(AUTHORIZATION, header.clone());
                 headers.insert(CONTENT_TYPE, SOAP);
-                self.wire.exchange(client, headers, envelope).await?
+                self.endpoint.exchange(client, headers, envelope).await?
             }
             #[cfg(feature = "negotiate")]
-            Authentication::Negotiate(channels) => channels.post(&self.wire, envelope).await?,
+            HttpAuth::Negotiate(pool) => pool.post(&self.endpoint, envelope).await?,
         };
-        reply.into_envelope()
+        response.into_envelope()
     }
 }
 
-impl Wire {
-    /// A client with connections of its own.
+impl HttpEndpoint {
+    /// Creates a reqwest client with its own connections.
     ///
     /// # Errors
     ///
-    /// Fails if the trusted certificates are none.
+    /// Fails if the trusted certificates are not valid.
     pub(super) fn client(&self) -> Result<Client, Error> {
         let untrusted = |error: reqwest::Error| {
-            Error::with(Kind::Untrusted, "certificates that can't be trusted").caused_by(error)
+            Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error)
         };
         let builder = ClientBuilder::new()
             .http1_only()
-            // Whatever else is built into the same program: its errors are understood, and its bindings known.
+            // Independent of the features that other crates enable for reqwest: its errors and channel bindings are
+            // known.
             .tls_backend_rustls()
             .no_proxy()
             .redirect(Policy::none())
-            // The limit is one of what arrives.
+            // The size limit applies to the bytes received.
             .no_gzip()
             .no_brotli()
             .no_zstd()
@@ -134,32 +130,32 @@ impl Wire {
             .connect_timeout(self.connect_timeout)
             .timeout(self.request_timeout);
         let builder = match &self.trust {
-            Trust::Platform => builder,
-            Trust::Only(pem) => {
+            CertificateTrust::Platform => builder,
+            CertificateTrust::Only(pem) => {
                 let certificates = Certificate::from_pem_bundle(pem).map_err(untrusted)?;
                 if certificates.is_empty() {
-                    return Err(Error::with(Kind::Untrusted, "no certificate to trust"));
+                    return Err(Error::with(Kind::Untrusted, "the PEM text contains no certificate"));
                 }
                 builder.tls_certs_only(certificates)
             }
-            Trust::Anything => builder.tls_danger_accept_invalid_certs(true),
+            CertificateTrust::All => builder.tls_danger_accept_invalid_certs(true),
         };
         builder.build().map_err(untrusted)
     }
 
-    /// One request and its answer.
+    /// Sends one request and reads the response.
     pub(super) async fn exchange(
         &self,
         client: &Client,
         mut headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Reply, Error> {
-        // Compressed answers would not be bounded by their length.
+    ) -> Result<HttpResponse, Error> {
+        // The size limit would not bound a compressed response.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let request = client.post(self.url.clone()).headers(headers).body(body);
-        let mut response = request.send().await.map_err(failure)?;
+        let mut response = request.send().await.map_err(request_error)?;
         let body = self.body(&mut response).await?;
-        Ok(Reply {
+        Ok(HttpResponse {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
             body,
@@ -173,9 +169,9 @@ impl Wire {
 
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(failure)? {
+        while let Some(chunk) = response.chunk().await.map_err(request_error)? {
             if body.len() + chunk.len() > self.max_response_size {
-                return Err(Error::with(Kind::Limit, "bytes of an answer"));
+                return Err(Error::with(Kind::Limit, "bytes of a response (see max_response_size)"));
             }
             body.extend_from_slice(&chunk);
         }
@@ -183,11 +179,11 @@ impl Wire {
     }
 }
 
-impl Reply {
-    /// The envelope, which answers with another status than success have too if they are faults.
+impl HttpResponse {
+    /// Returns the envelope. Faults have an envelope too, but an error status.
     fn into_envelope(self) -> Result<Vec<u8>, Error> {
         if self.status == StatusCode::UNAUTHORIZED {
-            return Err(Error::with(Kind::Denied, "the service does not take the credentials"));
+            return Err(Error::with(Kind::Denied, "the service rejected the credentials"));
         }
         let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_envelope = kind.to_ascii_lowercase().starts_with("application/soap+xml");
@@ -195,10 +191,10 @@ impl Reply {
             return Ok(self.body);
         }
         let status = self.status.as_u16();
-        Err(Error::with(Kind::Refused, format!("the service answers with the status {status} of HTTP")))
+        Err(Error::with(Kind::Refused, format!("HTTP status {status}")))
     }
 
-    /// The tokens of a scheme that the service has sent.
+    /// Returns the token of an authentication scheme in the `WWW-Authenticate` headers.
     #[cfg(feature = "negotiate")]
     pub(super) fn challenge(&self, scheme: &str) -> Option<&str> {
         let values = self.headers.get_all(http::header::WWW_AUTHENTICATE).iter();
@@ -212,27 +208,27 @@ impl Reply {
     }
 }
 
-/// The error of a request that has no answer.
-fn failure(error: reqwest::Error) -> Error {
-    // The URL is the caller's and may be a secret; the causes say what went wrong.
+/// Converts the error of a request without a response.
+fn request_error(error: reqwest::Error) -> Error {
+    // The URL can contain secrets of the caller; the causes explain the failure.
     let error = error.without_url();
     if error.is_timeout() {
-        return Error::with(Kind::Timeout, "to answer a request").caused_by(error);
+        return Error::with(Kind::Timeout, "to respond to a request").caused_by(error);
     }
     match is_certificate(&error) {
-        true => Error::with(Kind::Untrusted, "its certificate is not believed").caused_by(error),
-        false => Error::with(Kind::Io, "a request over HTTP").caused_by(error),
+        true => Error::with(Kind::Untrusted, "the server's certificate is not trusted").caused_by(error),
+        false => Error::with(Kind::Io, "HTTP request").caused_by(error),
     }
 }
 
-/// Whether the certificate of the server is what went wrong.
+/// Returns whether the server's certificate caused the error.
 fn is_certificate(error: &reqwest::Error) -> bool {
     let mut next = error.source();
     while let Some(cause) = next {
         if matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
             return true;
         }
-        // The errors of std hide the one that is inside of them from `source`.
+        // `source` of an I/O error skips the error that it wraps.
         let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         next = match inner {
             Some(inner) => Some(inner),
@@ -240,10 +236,4 @@ fn is_certificate(error: &reqwest::Error) -> bool {
         };
     }
     false
-}
-
-impl fmt::Debug for Http {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http").field("url", &self.wire.url.as_str()).finish_non_exhaustive()
-    }
 }

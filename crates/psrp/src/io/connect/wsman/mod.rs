@@ -1,29 +1,32 @@
-//! Sessions over WS-Management.
+//! PowerShell over WS-Management.
 //!
-//! `soap` and `answer` write and read envelopes, `xml` and `fault` what is inside of these; none does I/O. `http` carries
-//! them, with `channel`, `negotiate`, `bindings` and `seal` for what Windows authenticates and encrypts by itself. `session` has the
-//! operations, and `transport` makes packets of them.
+//! `soap` writes request envelopes and `response` parses responses, with `xml` and `fault`; none of them does I/O.
+//! `http` sends envelopes. For NTLM and Kerberos, `connection_pool` authenticates connections with `negotiate` and
+//! `bindings`, and `encryption` has the format of encrypted messages. `session` has the operations of a service, and
+//! `transport` maps packets to operations.
 
-mod answer;
 #[cfg(feature = "negotiate")]
 mod bindings;
-#[cfg(feature = "negotiate")]
-mod channel;
 mod config;
+#[cfg(feature = "negotiate")]
+mod connection_pool;
+mod credentials;
+#[cfg(feature = "negotiate")]
+mod encryption;
 mod fault;
 mod http;
+mod messages;
 #[cfg(feature = "negotiate")]
 mod negotiate;
-mod opening;
-#[cfg(feature = "negotiate")]
-mod seal;
+mod response;
 mod session;
 mod soap;
 mod target;
 mod transport;
 mod xml;
 
-pub use answer::WsmanShell;
-pub use config::{Wsman, WsmanCredentials};
+pub use config::Wsman;
+pub use credentials::WsmanCredentials;
 pub use fault::WsmanFault;
+pub use response::WsmanShell;
 pub use transport::WsmanTransport;

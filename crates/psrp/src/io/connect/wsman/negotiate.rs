@@ -1,6 +1,5 @@
-//! NTLM and Kerberos by SPNEGO (RFC 4178), one context for each connection.
+//! NTLM and Kerberos by SPNEGO (RFC 4178), with one security context per connection.
 
-use std::fmt;
 use std::time::Duration;
 
 use sspi::generator::{GeneratorState, NetworkRequest};
@@ -13,24 +12,16 @@ use sspi::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::config::WsmanCredentials;
-use super::seal::Sealed;
+use super::credentials::{Mechanisms, WsmanCredentials};
+use super::encryption::EncryptedMessage;
 use crate::error::{Error, Kind};
 
-/// How long a key distribution centre may take to answer.
-const CENTRE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Limits the answer of a key distribution centre.
-const MAX_TICKET: usize = 1 << 20;
+/// Timeout of a request to a key distribution centre.
+const KDC_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum bytes of a response of a key distribution centre.
+const MAX_KDC_RESPONSE: usize = 1 << 20;
 
-/// Which mechanisms may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packages {
-    Kerberos,
-    Ntlm,
-    KerberosOrNtlm,
-}
-
-impl Packages {
+impl Mechanisms {
     fn list(self) -> &'static str {
         match self {
             Self::Kerberos => "kerberos",
@@ -40,7 +31,7 @@ impl Packages {
     }
 
     #[cold]
-    fn failure(self, error: sspi::Error) -> Error {
+    fn auth_error(self, error: sspi::Error) -> Error {
         let detail = match self {
             Self::Kerberos => "authentication by Kerberos failed (NTLM is used only if it is requested)",
             Self::Ntlm => "authentication by NTLM failed",
@@ -50,60 +41,59 @@ impl Packages {
     }
 }
 
-/// The state of one authentication, and then the keys of its messages.
-pub(super) struct Context {
-    packages: Packages,
+/// Security context: the state of an authentication, then the keys for encrypting messages.
+pub(super) struct SecurityContext {
+    mechanisms: Mechanisms,
     negotiate: Negotiate,
     credentials: Option<CredentialsBuffers>,
     target: String,
-    /// What the authentication is bound to.
+    /// Channel bindings of the server's certificate.
     bindings: Option<Vec<u8>>,
     is_complete: bool,
 }
 
-impl Context {
-    /// A context for the service at this host, bound to its certificate.
+impl SecurityContext {
+    /// Creates a context for the service on a host, bound to its certificate.
     pub(super) fn new(
-        packages: Packages,
+        mechanisms: Mechanisms,
         credentials: &WsmanCredentials,
         host: &str,
         bindings: Option<Vec<u8>>,
     ) -> Result<Self, Error> {
         let username = Username::parse(&credentials.user)
-            .map_err(|error| Error::with(Kind::Denied, "a name that no user has").caused_by(error))?;
+            .map_err(|error| Error::with(Kind::Denied, "the user name is not valid").caused_by(error))?;
         let identity = AuthIdentity { username, password: credentials.password.to_string().into() };
         let config = NegotiateConfig::new(
             Box::new(NtlmConfig::default()),
-            Some(packages.list().into()),
-            // Windows shows this name in its log; that of the machine is nobody's business.
+            Some(mechanisms.list().into()),
+            // Windows logs this name. The machine's real name is not disclosed.
             "psrp".into(),
         );
-        let mut negotiate = Negotiate::new_client(config).map_err(|error| packages.failure(error))?;
+        let mut negotiate = Negotiate::new_client(config).map_err(|error| mechanisms.auth_error(error))?;
         let credentials = Credentials::from(identity);
         let handle = negotiate
             .acquire_credentials_handle()
             .with_credential_use(CredentialUse::Outbound)
             .with_auth_data(&credentials)
             .execute(&mut negotiate)
-            .map_err(|error| packages.failure(error))?
+            .map_err(|error| mechanisms.auth_error(error))?
             .credentials_handle;
         let target = format!("HTTP/{host}");
-        Ok(Self { packages, negotiate, credentials: handle, target, bindings, is_complete: false })
+        Ok(Self { mechanisms, negotiate, credentials: handle, target, bindings, is_complete: false })
     }
 
-    /// Whether the client is content with the other side.
+    /// Returns whether the client's part of the authentication has succeeded.
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Takes the token of the other side, none at first, and gives one for it, which is empty if there is nothing more
-    /// to say.
+    /// Processes the server's token (empty at first) and returns the next one, which is empty if none is needed.
     ///
     /// # Errors
     ///
-    /// Fails if the token is not what it should be or if there is no ticket to be had ([`Error::is_denied`]).
+    /// Fails with [`Error::is_denied`] if the token is not valid or no ticket can be obtained.
     pub(super) async fn step(&mut self, token: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let packages = self.packages;
+        let mechanisms = self.mechanisms;
         let mut input = vec![SecurityBuffer::new(token, BufferType::Token)];
         if let Some(bindings) = &self.bindings {
             input.push(SecurityBuffer::new(bindings.clone(), BufferType::ChannelBindings));
@@ -128,19 +118,21 @@ impl Context {
             let mut generator = self
                 .negotiate
                 .initialize_security_context_impl(&mut builder)
-                .map_err(|error| packages.failure(error))?;
+                .map_err(|error| mechanisms.auth_error(error))?;
             let mut state = generator.start();
             loop {
                 match state {
                     GeneratorState::Completed(result) => {
-                        break result.map_err(|error| packages.failure(error))?.status;
+                        break result.map_err(|error| mechanisms.auth_error(error))?.status;
                     }
-                    GeneratorState::Suspended(request) => state = generator.resume(ask(request).await),
+                    GeneratorState::Suspended(request) => {
+                        state = generator.resume(request_from_kdc(request).await)
+                    }
                 }
             }
         };
         if matches!(status, SecurityStatus::CompleteNeeded | SecurityStatus::CompleteAndContinue) {
-            self.negotiate.complete_auth_token(&mut output).map_err(|error| packages.failure(error))?;
+            self.negotiate.complete_auth_token(&mut output).map_err(|error| mechanisms.auth_error(error))?;
         }
         self.is_complete = matches!(status, SecurityStatus::Ok | SecurityStatus::CompleteNeeded);
         let [token] = output;
@@ -148,69 +140,66 @@ impl Context {
     }
 
     /// Encrypts a message.
-    pub(super) fn seal(&mut self, message: &[u8]) -> Result<Sealed, Error> {
-        let packages = self.packages;
-        let trailer =
-            self.negotiate.query_context_sizes().map_err(|error| packages.failure(error))?.security_trailer;
-        let mut sealed = Sealed { signature: vec![0; trailer as usize], data: message.to_vec() };
+    pub(super) fn encrypt(&mut self, message: &[u8]) -> Result<EncryptedMessage, Error> {
+        let mechanisms = self.mechanisms;
+        let trailer = self
+            .negotiate
+            .query_context_sizes()
+            .map_err(|error| mechanisms.auth_error(error))?
+            .security_trailer;
+        let mut encrypted = EncryptedMessage { signature: vec![0; trailer as usize], data: message.to_vec() };
         let mut buffers = [
-            SecurityBufferRef::token_buf(&mut sealed.signature),
-            SecurityBufferRef::data_buf(&mut sealed.data),
+            SecurityBufferRef::token_buf(&mut encrypted.signature),
+            SecurityBufferRef::data_buf(&mut encrypted.data),
         ];
         self.negotiate
             .encrypt_message(EncryptionFlags::empty(), &mut buffers)
-            .map_err(|error| packages.failure(error))?;
-        Ok(sealed)
+            .map_err(|error| mechanisms.auth_error(error))?;
+        Ok(encrypted)
     }
 
     /// Decrypts a message and checks its signature.
     ///
     /// # Errors
     ///
-    /// Fails if it was not sealed by the other side as its next message ([`Error::is_crypto`]).
-    pub(super) fn unseal(&mut self, mut sealed: Sealed) -> Result<Vec<u8>, Error> {
+    /// Fails with [`Error::is_crypto`] if this is not the next message encrypted by the server.
+    pub(super) fn decrypt(&mut self, mut encrypted: EncryptedMessage) -> Result<Vec<u8>, Error> {
         let mut buffers = [
-            SecurityBufferRef::token_buf(&mut sealed.signature),
-            SecurityBufferRef::data_buf(&mut sealed.data),
+            SecurityBufferRef::token_buf(&mut encrypted.signature),
+            SecurityBufferRef::data_buf(&mut encrypted.data),
         ];
-        // Which of the checks fails is nobody's business.
+        // Do not reveal which check failed.
         self.negotiate.decrypt_message(&mut buffers).map_err(|_| Error::new(Kind::Crypto))?;
         let [_, data] = buffers;
         Ok(data.data().to_vec())
     }
 }
 
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("is_complete", &self.is_complete).finish_non_exhaustive()
-    }
-}
-
-/// Asks a key distribution centre over TCP (RFC 4120 7.2.2): the length in four bytes, and then the message.
-async fn ask(request: NetworkRequest) -> sspi::Result<Vec<u8>> {
+/// Sends a request to a key distribution centre over TCP (RFC 4120 7.2.2): a 4-byte length, then the message.
+async fn request_from_kdc(request: NetworkRequest) -> sspi::Result<Vec<u8>> {
     if request.protocol != NetworkProtocol::Tcp {
-        let what = "key distribution centres are asked over TCP alone";
+        let what = "key distribution centres are supported over TCP only";
         return Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, what));
     }
     let host = request.url.host_str().unwrap_or_default().to_owned();
     let port = request.url.port().unwrap_or(88);
-    let asked = async {
+    let exchange = async {
         let mut stream = TcpStream::connect((host, port)).await?;
-        // The message has its length in front already.
+        // The message already contains its length prefix.
         stream.write_all(&request.data).await?;
         let len = stream.read_u32().await?;
-        if len as usize > MAX_TICKET {
-            return Err(std::io::Error::other("the answer is too long"));
+        if len as usize > MAX_KDC_RESPONSE {
+            return Err(std::io::Error::other("the response is too long"));
         }
-        let mut answer = vec![0; len as usize + 4];
-        answer[..4].copy_from_slice(&len.to_be_bytes());
-        stream.read_exact(&mut answer[4..]).await?;
-        Ok(answer)
+        let mut response = vec![0; len as usize + 4];
+        response[..4].copy_from_slice(&len.to_be_bytes());
+        stream.read_exact(&mut response[4..]).await?;
+        Ok(response)
     };
-    match tokio::time::timeout(CENTRE_TIMEOUT, asked).await {
-        Ok(Ok(answer)) => Ok(answer),
+    match tokio::time::timeout(KDC_TIMEOUT, exchange).await {
+        Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, error.to_string())),
-        Err(_) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, "no answer in time")),
+        Err(_) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, "no response in time")),
     }
 }
 
@@ -218,19 +207,19 @@ async fn ask(request: NetworkRequest) -> sspi::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// The first token of a user that no key distribution centre is known for.
-    async fn first_token(packages: Packages) -> Result<Vec<u8>, Error> {
+    /// Creates the first token for a user whose domain has no key distribution centre.
+    async fn first_token(mechanisms: Mechanisms) -> Result<Vec<u8>, Error> {
         let credentials = WsmanCredentials::basic("user@nowhere.invalid", "secret");
-        Context::new(packages, &credentials, "server.invalid", None).unwrap().step(Vec::new()).await
+        SecurityContext::new(mechanisms, &credentials, "server.invalid", None).unwrap().step(Vec::new()).await
     }
 
     #[tokio::test]
-    async fn ntlm_is_used_only_if_it_was_requested() {
+    async fn ntlm_is_used_only_if_requested() {
         let offers_ntlm = |token: &[u8]| token.windows(7).any(|window| window == b"NTLMSSP");
-        for packages in [Packages::Ntlm, Packages::KerberosOrNtlm] {
-            assert!(offers_ntlm(&first_token(packages).await.unwrap()), "{packages:?}");
+        for mechanisms in [Mechanisms::Ntlm, Mechanisms::KerberosOrNtlm] {
+            assert!(offers_ntlm(&first_token(mechanisms).await.unwrap()), "{mechanisms:?}");
         }
-        let error = first_token(Packages::Kerberos).await.unwrap_err();
+        let error = first_token(Mechanisms::Kerberos).await.unwrap_err();
         assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
     }
 }

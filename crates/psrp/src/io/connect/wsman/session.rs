@@ -1,83 +1,91 @@
-//! Operations on one service.
+//! WS-Management operations on one service.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, Received, WsmanShell, violation};
-use super::config::Wsman;
 use super::fault::WsmanFault;
-use super::http::Http;
-use super::soap::{self, Create, Operation, Style};
+use super::http::HttpClient;
+use super::response::{OutputChunk, Page, ResponseEnvelope, WsmanShell, violation};
+use super::soap::{self, Operation, RequestSettings, ShellOptions};
 use crate::Error;
 use crate::fragment::Priority;
 
-/// Parts of a list that are asked for; each may have thousands of elements.
+/// Maximum pages of a list. Each can have thousands of items.
 const MAX_PAGES: usize = 64;
 
-/// A client of one service. Each operation is a request and its answer.
-#[derive(Debug)]
-pub(super) struct Session {
-    http: Http,
-    style: Style,
-    config: Wsman,
+/// Options of the shell that a session creates.
+pub(super) struct SessionOptions {
+    /// Messages are encrypted, or unencrypted secure strings are allowed.
+    pub(super) is_confidential: bool,
+    pub(super) shell_name: Option<String>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) no_profile: bool,
 }
 
-impl Session {
-    pub(super) fn new(http: Http, style: Style, config: Wsman) -> Self {
-        Self { http, style, config }
+/// Client of one service. Each operation is one request and its response.
+pub(super) struct WsmanSession {
+    http: HttpClient,
+    settings: RequestSettings,
+    options: SessionOptions,
+}
+
+impl WsmanSession {
+    pub(super) fn new(http: HttpClient, settings: RequestSettings, options: SessionOptions) -> Self {
+        Self { http, settings, options }
     }
 
-    /// Whether messages are encrypted, or the caller accepts that secure strings are not.
+    /// Returns whether messages are encrypted, or unencrypted secure strings are allowed.
     pub(super) fn is_confidential(&self) -> bool {
-        !self.config.is_plain() || self.config.are_clear_secrets_allowed
+        self.options.is_confidential
     }
 
-    /// How many bytes of data fit into one request.
+    /// Maximum bytes of data per request.
     pub(super) fn max_data(&self) -> usize {
-        soap::max_data(&self.style)
+        soap::max_data(&self.settings)
     }
 
-    /// Does something.
+    /// Sends an operation and parses the response.
     ///
     /// # Errors
     ///
-    /// As [`Http::post`] and [`Answer::read`].
-    async fn run(&self, operation: Operation<'_>) -> Result<Answer, Error> {
+    /// Same as [`HttpClient::post`] and [`ResponseEnvelope::read`].
+    async fn run(&self, operation: Operation<'_>) -> Result<ResponseEnvelope, Error> {
         let message_id = Uuid::new_v4();
-        let document = self.http.post(operation.envelope(&self.style, message_id)).await?;
-        operation.answer(&document, message_id)
+        let document = self.http.post(operation.envelope(&self.settings, message_id)).await?;
+        operation.parse_response(&document, message_id)
     }
 
-    /// Makes a shell; its identifier, if the server has chosen another.
+    /// Creates a shell. Returns its identifier if the server assigns a different one.
     pub(super) async fn create(&self, shell: Uuid, data: &[u8]) -> Result<Option<Box<str>>, Error> {
-        let options = Create {
-            name: self.config.shell_name.as_deref(),
-            idle_timeout: self.config.idle_timeout,
-            no_profile: self.config.has_no_profile,
+        let options = ShellOptions {
+            name: self.options.shell_name.as_deref(),
+            idle_timeout: self.options.idle_timeout,
+            no_profile: self.options.no_profile,
         };
-        let answer = self.run(Operation::Create { shell, data, options }).await?;
-        Ok(answer.shell_id().map(Into::into))
+        let response = self.run(Operation::Create { shell, data, options }).await?;
+        Ok(response.shell_id().map(Into::into))
     }
 
-    /// Takes over a shell; the first data from it.
+    /// Connects to a shell and returns its first data.
     pub(super) async fn connect(&self, shell: &str, data: &[u8]) -> Result<Vec<u8>, Error> {
-        self.run(Operation::Connect { shell, data }).await?.connected()
+        self.run(Operation::Connect { shell, data }).await?.connect_data()
     }
 
     pub(super) async fn connect_command(&self, shell: &str, command: Uuid) -> Result<(), Error> {
         self.run(Operation::ConnectCommand { shell, command }).await.map(drop)
     }
 
-    /// Makes a command; its identifier, if the server has chosen another.
+    /// Creates a command. Returns its identifier if the server assigns a different one.
     pub(super) async fn command(
         &self,
         shell: &str,
         command: Uuid,
         data: &[u8],
     ) -> Result<Option<Box<str>>, Error> {
-        let answer = self.run(Operation::Command { shell, command, data }).await?;
-        Ok(answer.command_id().map(Into::into))
+        let response = self.run(Operation::Command { shell, command, data }).await?;
+        Ok(response.command_id().map(Into::into))
     }
 
     pub(super) async fn send(
@@ -90,12 +98,12 @@ impl Session {
         self.run(Operation::Send { shell, command, priority, data }).await.map(drop)
     }
 
-    /// Waits for output; there is none if the operation timeout is over.
-    pub(super) async fn receive(&self, shell: &str, command: Option<&str>) -> Result<Received, Error> {
+    /// Waits for output. Returns none after the operation timeout.
+    pub(super) async fn receive(&self, shell: &str, command: Option<&str>) -> Result<OutputChunk, Error> {
         match self.run(Operation::Receive { shell, command }).await {
-            Ok(answer) => answer.received(),
+            Ok(response) => response.output(),
             Err(error) if fault(&error).is_some_and(WsmanFault::is_timed_out) => {
-                Ok(Received { data: Vec::new(), is_done: false })
+                Ok(OutputChunk { data: Vec::new(), is_done: false })
             }
             Err(error) => Err(error),
         }
@@ -122,19 +130,19 @@ impl Session {
     }
 
     pub(super) async fn shells(&self) -> Result<Vec<WsmanShell>, Error> {
-        self.list(false, Operation::Shells, Answer::shells).await
+        self.list(false, Operation::Shells, ResponseEnvelope::shells).await
     }
 
     pub(super) async fn commands(&self, shell: Uuid) -> Result<Vec<Uuid>, Error> {
         let shell = shell_text(shell);
-        self.list(true, Operation::Commands { shell: &shell }, Answer::commands).await
+        self.list(true, Operation::Commands { shell: &shell }, ResponseEnvelope::commands).await
     }
 
     async fn list<T>(
         &self,
         of_commands: bool,
         first: Operation<'_>,
-        read: fn(&Answer) -> Result<Page<T>, Error>,
+        read: fn(&ResponseEnvelope) -> Result<Page<T>, Error>,
     ) -> Result<Vec<T>, Error> {
         let mut page = read(&self.run(first).await?)?;
         let mut items = page.items;
@@ -143,16 +151,16 @@ impl Session {
             page = read(&self.run(Operation::Pull { of_commands, context: &context }).await?)?;
             items.append(&mut page.items);
         }
-        Err(violation("a list without an end"))
+        Err(violation("a list with too many pages"))
     }
 }
 
-/// The fault that an error is about, if there is one.
+/// Returns the fault that caused an error, if there is one.
 pub(super) fn fault(error: &Error) -> Option<&WsmanFault> {
     error.source()?.downcast_ref()
 }
 
-/// An identifier as services write it.
+/// Formats an identifier like Windows, in upper case.
 pub(super) fn shell_text(id: Uuid) -> String {
     format!("{:X}", id.as_hyphenated())
 }

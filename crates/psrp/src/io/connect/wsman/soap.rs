@@ -1,4 +1,4 @@
-//! The envelopes of requests.
+//! Writer for WS-Management request envelopes.
 
 use std::time::Duration;
 
@@ -20,20 +20,20 @@ const PREFIXES: [(&str, Namespace); 6] = [
     ("x", Namespace::Transfer),
 ];
 const MICROSOFT: &str = "http://schemas.microsoft.com/wbem/wsman/1/wsman.xsd";
-/// All shells, and all commands of shells, as resources to enumerate.
+/// Resources to enumerate: all shells, and all commands of shells.
 const SHELLS: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell";
 const COMMANDS: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/Command";
-/// What stops a pipeline. The letters are in this order in PowerShell too.
+/// Signal that stops a pipeline. PowerShell has the same misspelling of `ctrl_c`.
 const INTERRUPT: &str = "powershell/signal/crtl_c";
 const TERMINATE: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/signal/terminate";
-/// Most elements that the server may list at once.
+/// Maximum items per list page.
 const MAX_ELEMENTS: &str = "32000";
-/// The version of the protocol that a server must know.
+/// Minimum protocol version that the server must support.
 const PROTOCOL: &str = "2.3";
 
-/// What all requests to one place have in common.
+/// Settings shared by all requests to a service.
 #[derive(Clone, Debug)]
-pub(super) struct Style {
+pub(super) struct RequestSettings {
     pub(super) endpoint: Box<str>,
     pub(super) resource: Box<str>,
     pub(super) locale: Box<str>,
@@ -42,49 +42,49 @@ pub(super) struct Style {
     pub(super) operation_timeout: Duration,
 }
 
-/// What a request is for (MS-WSMV 3.1.4).
+/// Operation of a request (MS-WSMV 3.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation<'a> {
-    /// Makes a shell, for a pool.
-    Create { shell: Uuid, data: &'a [u8], options: Create<'a> },
-    /// Takes over a shell that no client has.
+    /// Creates a shell, for a pool.
+    Create { shell: Uuid, data: &'a [u8], options: ShellOptions<'a> },
+    /// Connects to a disconnected shell.
     Connect { shell: &'a str, data: &'a [u8] },
-    /// Takes over a command of such a shell.
+    /// Connects to a command of a disconnected shell.
     ConnectCommand { shell: &'a str, command: Uuid },
-    /// Makes a command, for a pipeline.
+    /// Creates a command, for a pipeline.
     Command { shell: &'a str, command: Uuid, data: &'a [u8] },
-    /// Sends to a shell or to a command.
+    /// Sends data to a shell or command.
     Send { shell: &'a str, command: Option<&'a str>, priority: Priority, data: &'a [u8] },
-    /// Waits for what a shell or a command has to say.
+    /// Waits for output of a shell or command.
     Receive { shell: &'a str, command: Option<&'a str> },
     /// Stops a command.
     Interrupt { shell: &'a str, command: &'a str },
-    /// Ends a command.
+    /// Terminates a command.
     Terminate { shell: &'a str, command: &'a str },
-    /// Ends a shell.
+    /// Deletes a shell.
     Delete { shell: &'a str },
-    /// Leaves a shell to itself.
+    /// Disconnects from a shell.
     Disconnect { shell: &'a str },
-    /// Takes up a shell that this client left.
+    /// Reconnects to a shell that this client has disconnected from.
     Reconnect { shell: &'a str },
     /// Lists shells.
     Shells,
     /// Lists the commands of a shell.
     Commands { shell: &'a str },
-    /// Goes on with a list.
+    /// Requests the next page of a list.
     Pull { of_commands: bool, context: &'a str },
 }
 
-/// What a shell is to be like.
+/// Options of a new shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Create<'a> {
+pub(super) struct ShellOptions<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) no_profile: bool,
 }
 
 impl Operation<'_> {
-    /// What it is called in errors.
+    /// Operation name, as used in errors.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Create { .. } => "Create",
@@ -109,11 +109,11 @@ impl Operation<'_> {
         }
     }
 
-    fn resource<'s>(&self, style: &'s Style) -> &'s str {
+    fn resource<'s>(&self, settings: &'s RequestSettings) -> &'s str {
         match self {
             Self::Shells | Self::Pull { of_commands: false, .. } => SHELLS,
             Self::Commands { .. } | Self::Pull { of_commands: true, .. } => COMMANDS,
-            _ => &style.resource,
+            _ => &settings.resource,
         }
     }
 
@@ -133,7 +133,7 @@ impl Operation<'_> {
         }
     }
 
-    /// Options that the server must know, or may ignore.
+    /// Returns the options as name, value, and whether the server must comply.
     fn options(&self) -> Vec<(&'static str, &'static str, bool)> {
         match self {
             Self::Create { options, .. } => {
@@ -144,14 +144,14 @@ impl Operation<'_> {
                 all
             }
             Self::Connect { .. } => vec![("protocolversion", PROTOCOL, true)],
-            // The server answers within the timeout, even if there is nothing to say.
+            // The service responds within the operation timeout even without output.
             Self::Receive { .. } => vec![("WSMAN_CMDSHELL_OPTION_KEEPALIVE", "TRUE", false)],
             _ => Vec::new(),
         }
     }
 
-    /// The envelope, with this identifier of the message.
-    pub(super) fn envelope(&self, style: &Style, message_id: Uuid) -> Vec<u8> {
+    /// Encodes the envelope.
+    pub(super) fn envelope(&self, settings: &RequestSettings, message_id: Uuid) -> Vec<u8> {
         let mut xml =
             Xml(Vec::with_capacity(2048 + self.data().map_or(0, |data| b64::encoded_len(data.len()))));
         xml.raw("<s:Envelope");
@@ -159,28 +159,29 @@ impl Operation<'_> {
             xml.raw(" xmlns:").raw(prefix).raw("=\"").raw(namespace.uri()).raw("\"");
         }
         xml.raw("><s:Header>");
-        self.header(&mut xml, style, message_id);
+        self.header(&mut xml, settings, message_id);
         xml.raw("</s:Header><s:Body>");
         self.body(&mut xml);
         xml.raw("</s:Body></s:Envelope>");
         xml.0
     }
 
-    fn header(&self, xml: &mut Xml, style: &Style, message_id: Uuid) {
+    fn header(&self, xml: &mut Xml, settings: &RequestSettings, message_id: Uuid) {
         const MUST: &str = " s:mustUnderstand=\"true\"";
 
         xml.raw("<a:Action").raw(MUST).raw(">").raw(self.namespace().uri()).raw("/").raw(self.name());
-        xml.raw("</a:Action><a:To>").text(&style.endpoint);
+        xml.raw("</a:Action><a:To>").text(&settings.endpoint);
         xml.raw("</a:To><a:ReplyTo><a:Address").raw(MUST).raw(">").raw(ANONYMOUS);
         xml.raw("</a:Address></a:ReplyTo><a:MessageID>").uuid(message_id).raw("</a:MessageID>");
-        xml.raw("<w:ResourceURI").raw(MUST).raw(">").text(self.resource(style)).raw("</w:ResourceURI>");
-        xml.raw("<w:MaxEnvelopeSize").raw(MUST).raw(">").raw(&style.max_envelope_size.to_string());
-        xml.raw("</w:MaxEnvelopeSize><w:OperationTimeout>").duration(style.operation_timeout);
-        xml.raw("</w:OperationTimeout><w:Locale s:mustUnderstand=\"false\" xml:lang=\"").text(&style.locale);
+        xml.raw("<w:ResourceURI").raw(MUST).raw(">").text(self.resource(settings)).raw("</w:ResourceURI>");
+        xml.raw("<w:MaxEnvelopeSize").raw(MUST).raw(">").raw(&settings.max_envelope_size.to_string());
+        xml.raw("</w:MaxEnvelopeSize><w:OperationTimeout>").duration(settings.operation_timeout);
+        xml.raw("</w:OperationTimeout><w:Locale s:mustUnderstand=\"false\" xml:lang=\"")
+            .text(&settings.locale);
         xml.raw("\"/><m:DataLocale xmlns:m=\"").raw(MICROSOFT);
-        xml.raw("\" s:mustUnderstand=\"false\" xml:lang=\"").text(&style.locale);
+        xml.raw("\" s:mustUnderstand=\"false\" xml:lang=\"").text(&settings.locale);
         xml.raw("\"/><m:SessionId xmlns:m=\"").raw(MICROSOFT).raw("\" s:mustUnderstand=\"false\">");
-        xml.uuid(style.session_id).raw("</m:SessionId>");
+        xml.uuid(settings.session_id).raw("</m:SessionId>");
         let options = self.options();
         if !options.is_empty() {
             xml.raw("<w:OptionSet").raw(MUST).raw(">");
@@ -267,17 +268,18 @@ impl Operation<'_> {
     }
 }
 
-/// How many bytes of data fit into an envelope, whatever the request.
-pub(super) fn max_data(style: &Style) -> usize {
-    // The longest of the requests with data, but for the name of the shell; names and times grow by less than this.
+/// Maximum bytes of data that fit into an envelope for every operation.
+pub(super) fn max_data(settings: &RequestSettings) -> usize {
+    // Create is the longest request with data. Its shell name and longer durations take less than this.
     const SPARE: usize = 512;
-    let options = Create { name: None, idle_timeout: Some(Duration::MAX), no_profile: true };
+    let options = ShellOptions { name: None, idle_timeout: Some(Duration::MAX), no_profile: true };
     let longest = Operation::Create { shell: Uuid::nil(), data: &[], options };
-    let room = style.max_envelope_size.saturating_sub(longest.envelope(style, Uuid::nil()).len() + SPARE);
+    let room =
+        settings.max_envelope_size.saturating_sub(longest.envelope(settings, Uuid::nil()).len() + SPARE);
     room / 4 * 3
 }
 
-/// XML that is put together by hand: it is written far more often than its shape changes.
+/// XML buffer. Strings are concatenated by hand because the requests are fixed templates.
 struct Xml(Vec<u8>);
 
 impl Xml {
@@ -295,13 +297,14 @@ impl Xml {
         self
     }
 
-    /// What goes to PowerShell as a document of its own, which is why it declares its namespace by itself.
+    /// Writes data as an element of PowerShell's namespace. The element declares the namespace itself because the
+    /// service passes it on as a separate document.
     fn content(&mut self, name: &str, data: &[u8]) -> &mut Self {
         self.raw("<").raw(name).raw(" xmlns=\"").raw(Namespace::PowerShell.uri()).raw("\">");
         self.base64(data).raw("</").raw(name).raw(">")
     }
 
-    /// Upper case, which is how Windows writes identifiers of shells.
+    /// Upper case, as Windows writes shell identifiers.
     fn guid(&mut self, id: Uuid) -> &mut Self {
         self.raw(id.as_hyphenated().encode_upper(&mut [0; Hyphenated::LENGTH]))
     }
@@ -335,11 +338,11 @@ impl Xml {
 
 #[cfg(test)]
 mod tests {
-    use super::super::xml::Element;
+    use super::super::xml::XmlElement;
     use super::*;
 
-    fn style() -> Style {
-        Style {
+    fn settings() -> RequestSettings {
+        RequestSettings {
             endpoint: "https://server.example.org:5986/wsman?a&b".into(),
             resource: "http://schemas.microsoft.com/powershell/Microsoft.PowerShell".into(),
             locale: "en-US".into(),
@@ -349,9 +352,9 @@ mod tests {
         }
     }
 
-    fn parse(operation: Operation<'_>) -> (Element, Element) {
-        let envelope = operation.envelope(&style(), Uuid::from_u128(0xB));
-        let root = Element::parse(&envelope).unwrap();
+    fn parse(operation: Operation<'_>) -> (XmlElement, XmlElement) {
+        let envelope = operation.envelope(&settings(), Uuid::from_u128(0xB));
+        let root = XmlElement::parse(&envelope).unwrap();
         assert!(root.is(Namespace::Soap, "Envelope"));
         let mut parts = root.into_children();
         let body = parts.pop().unwrap();
@@ -359,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_what_and_for_whom() {
+    fn header_contains_action_target_and_limits() {
         let (header, body) = parse(Operation::Receive { shell: "ID<", command: Some("C&D") });
         let text = |namespace, name| header.child_text(namespace, name).unwrap().to_owned();
         assert_eq!(
@@ -377,9 +380,9 @@ mod tests {
     }
 
     #[test]
-    fn data_are_base64_where_each_request_has_them() {
+    fn data_is_base64_encoded_in_every_request() {
         let data = b"test data";
-        let options = Create {
+        let options = ShellOptions {
             name: Some("a \"name\""),
             idle_timeout: Some(Duration::from_secs(60)),
             no_profile: true,
@@ -419,23 +422,23 @@ mod tests {
     }
 
     #[test]
-    fn data_of_the_largest_size_fit() {
+    fn max_data_fits_into_the_envelope() {
         for max_envelope_size in [8192, 153_600, 512_000] {
-            let style = Style { max_envelope_size, ..style() };
-            let data = vec![0; max_data(&style)];
+            let settings = RequestSettings { max_envelope_size, ..settings() };
+            let data = vec![0; max_data(&settings)];
             let shell = "00000000-0000-0000-0000-000000000000";
             let options =
-                Create { name: Some("session"), idle_timeout: Some(Duration::MAX), no_profile: true };
+                ShellOptions { name: Some("session"), idle_timeout: Some(Duration::MAX), no_profile: true };
             for operation in [
                 Operation::Create { shell: Uuid::nil(), data: &data, options },
                 Operation::Connect { shell, data: &data },
                 Operation::Command { shell, command: Uuid::nil(), data: &data },
                 Operation::Send { shell, command: Some(shell), priority: Priority::Default, data: &data },
             ] {
-                let len = operation.envelope(&style, Uuid::nil()).len();
+                let len = operation.envelope(&settings, Uuid::nil()).len();
                 assert!(len <= max_envelope_size && len + 2048 > max_envelope_size, "{len}");
             }
         }
-        assert_eq!(max_data(&Style { max_envelope_size: 100, ..style() }), 0);
+        assert_eq!(max_data(&RequestSettings { max_envelope_size: 100, ..settings() }), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a transport knows of a shell or of one of its commands.
+//! State of a shell or one of its commands.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,67 +6,66 @@ use std::sync::Arc;
 use crate::Error;
 use crate::fragment::Priority;
 
-/// Something that a packet asks for.
+/// Request queued by a packet.
 #[derive(Debug)]
-pub(super) enum Request {
+pub(super) enum TargetRequest {
     Data(Priority, Vec<u8>),
-    /// Take over a command that runs.
-    Adopt,
+    /// Connects to a running command.
+    Connect,
     Interrupt,
-    /// Terminate a command, or delete the shell.
+    /// Terminates a command or deletes the shell.
     Close,
 }
 
-/// How far a shell or command is.
+/// Lifecycle of a shell or command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The server has not heard of it.
+pub(super) enum TargetState {
+    /// Not created on the server yet.
     #[default]
     New,
-    /// The server has it.
+    /// Exists on the server.
     Open,
-    /// It is to be closed: what the server says about it does not matter any more.
+    /// Being closed; its output is ignored.
     Closing,
 }
 
-/// A shell, or a command of it.
+/// Shell or command.
 ///
-/// Its requests are made one after the other, for one that overtakes another would change their meaning. Receiving goes
-/// on beside them.
+/// Its requests are sent one at a time, because their order matters. Receiving output runs in parallel.
 #[derive(Debug, Default)]
-pub(super) struct Target {
-    pub(super) stage: Stage,
-    /// The identifier that the server has given it.
+pub(super) struct ShellTarget {
+    pub(super) state: TargetState,
+    /// Identifier assigned by the server.
     pub(super) id: Option<Arc<str>>,
-    pub(super) waiting: VecDeque<Request>,
-    /// Whether a request is on its way.
+    pub(super) pending: VecDeque<TargetRequest>,
+    /// A request is in flight.
     pub(super) is_busy: bool,
-    /// Whether a request to receive is on its way.
+    /// A receive request is in flight.
     pub(super) is_receiving: bool,
-    /// Whether data of it wait to be taken.
+    /// Received data has not been taken yet.
     pub(super) is_full: bool,
-    /// Whether the server has nothing more to say.
+    /// The server has no more output for it.
     pub(super) is_done: bool,
-    /// Why data were not taken, if that means something: not if the command has ended meanwhile.
-    pub(super) doubt: Option<Error>,
+    /// Error of data that was not accepted. It is ignored if the command turns out to have ended.
+    pub(super) send_error: Option<Error>,
 }
 
-impl Target {
-    /// Whether it is time to receive.
-    pub(super) fn wants_to_receive(&self) -> bool {
-        self.stage == Stage::Open && !self.is_receiving && !self.is_full && !self.is_done
+impl ShellTarget {
+    /// Returns whether to send a receive request.
+    pub(super) fn can_receive(&self) -> bool {
+        self.state == TargetState::Open && !self.is_receiving && !self.is_full && !self.is_done
     }
 
-    /// The request whose turn it is.
-    pub(super) fn next_request(&mut self) -> Option<Request> {
+    /// Takes the next request unless one is in flight.
+    pub(super) fn next_request(&mut self) -> Option<TargetRequest> {
         if self.is_busy {
             return None;
         }
-        self.waiting.pop_front()
+        self.pending.pop_front()
     }
 
-    /// Whether everything that was asked for is done.
-    pub(super) fn is_settled(&self) -> bool {
-        !self.is_busy && self.waiting.is_empty()
+    /// Returns whether all requests are done.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.is_busy && self.pending.is_empty()
     }
 }

@@ -1,4 +1,4 @@
-//! Packets as operations on a shell.
+//! Transport that maps packets to operations on a shell.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -9,63 +9,63 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::answer::Received;
 use super::fault::WsmanFault;
-use super::opening::{Opening, failed_pipeline, split_first};
-use super::session::{Session, fault, shell_text};
-use super::target::{Request, Stage, Target};
+use super::messages::{PoolRequest, pipeline_failure, split_first_message};
+use super::response::OutputChunk;
+use super::session::{WsmanSession, fault, shell_text};
+use super::target::{ShellTarget, TargetRequest, TargetState};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::io::Transport;
 use crate::outofproc::Packet;
 
-/// A service that answers at once that there is no output is asked again after this.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Minimum time between receive requests if the service responds immediately without output.
+const RECEIVE_BACKOFF: Duration = Duration::from_millis(50);
 
-/// A shell of a service as a [`Transport`].
+/// [`Transport`] over a shell of a WS-Management service, created by [`Wsman`](super::Wsman).
 ///
-/// The first data of the pool make a shell, or connect to one if they ask for that, and the first data of a pipeline make
-/// a command. What other transports acknowledge counts as acknowledged when the service has answered. Requests to receive
-/// are repeated as long as there may be output.
+/// The first data of the pool creates a shell or connects to one, depending on its message. The first data of a
+/// pipeline creates a command. Packets are acknowledged when the service has responded. Receive requests are repeated
+/// as long as more output is possible.
 ///
-/// A service that refuses to make a command fails its pipeline, with the reason as the error record. All other errors end
-/// the connection. If a transport is dropped without [`Packet::Close`] for the pool, its shell stays with the service until
-/// it has been idle for too long.
+/// If the service refuses to create a command, its pipeline fails with the reason as error record. All other errors end
+/// the connection. If the transport is dropped without [`Packet::Close`] for the pool, the shell remains on the service
+/// until its idle timeout.
 pub struct WsmanTransport {
-    session: Arc<Session>,
-    state: State,
-    /// The pool, as its first data name it.
+    session: Arc<WsmanSession>,
+    state: TransportState,
+    /// Identifier of the pool, from its first data.
     pool: Uuid,
-    /// The identifier that the server has given the shell.
+    /// Identifier of the shell, which the server may have changed.
     shell: Arc<str>,
-    targets: HashMap<Option<Uuid>, Target>,
-    tasks: JoinSet<(Option<Uuid>, Outcome)>,
-    incoming: VecDeque<Incoming>,
+    targets: HashMap<Option<Uuid>, ShellTarget>,
+    tasks: JoinSet<(Option<Uuid>, OperationResult)>,
+    incoming: VecDeque<ReceivedPacket>,
     failure: Option<Error>,
-    /// Why leaving or coming back did not succeed.
-    refusal: Option<Error>,
-    /// Who is waiting for packets.
+    /// Error of a failed disconnect or reconnect.
+    change_error: Option<Error>,
+    /// Waker of the packet receiver.
     receiver: Option<Waker>,
 }
 
-/// How a transport stands to its shell.
+/// Relation of the transport to its shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// With it, or on the way to it.
-    Attached,
-    Leaving,
-    /// It goes on by itself.
-    Left,
-    Returning,
-    /// It is deleted.
+enum TransportState {
+    /// Connected, or not opened yet.
+    Connected,
+    Disconnecting,
+    /// The shell runs on without a client.
+    Disconnected,
+    Reconnecting,
+    /// The shell is deleted.
     Deleted,
     /// The transport has failed or was closed.
-    Ended,
+    Closed,
 }
 
-/// A packet that the server would have sent if this were its protocol.
+/// Packet made up for the receiver: WS-Management has no packets of its own.
 #[derive(Debug)]
-enum Incoming {
+enum ReceivedPacket {
     Data(Option<Uuid>, Vec<u8>),
     DataAck(Option<Uuid>),
     CommandAck(Option<Uuid>),
@@ -73,13 +73,13 @@ enum Incoming {
     CloseAck(Option<Uuid>),
 }
 
-/// How an operation has ended.
-enum Outcome {
+/// Result of an operation.
+enum OperationResult {
     Opened(Result<(Option<Box<str>>, Vec<u8>), Error>),
-    Commanded(Result<Option<Box<str>>, Error>),
-    Adopted(Result<(), Error>),
+    CommandCreated(Result<Option<Box<str>>, Error>),
+    CommandConnected(Result<(), Error>),
     Sent(Result<(), Error>),
-    Received(Result<Received, Error>),
+    Received(Result<OutputChunk, Error>),
     Interrupted(Result<(), Error>),
     Closed(Result<(), Error>),
     Disconnected(Result<(), Error>),
@@ -87,24 +87,28 @@ enum Outcome {
 }
 
 impl WsmanTransport {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: WsmanSession) -> Self {
         Self {
             session: Arc::new(session),
-            state: State::Attached,
+            state: TransportState::Connected,
             pool: Uuid::nil(),
             shell: "".into(),
-            targets: HashMap::from([(None, Target::default())]),
+            targets: HashMap::from([(None, ShellTarget::default())]),
             tasks: JoinSet::new(),
             incoming: VecDeque::new(),
             failure: None,
-            refusal: None,
+            change_error: None,
             receiver: None,
         }
     }
 
-    fn spawn(&mut self, target: Option<Uuid>, operation: impl Future<Output = Outcome> + Send + 'static) {
+    fn spawn(
+        &mut self,
+        target: Option<Uuid>,
+        operation: impl Future<Output = OperationResult> + Send + 'static,
+    ) {
         self.tasks.spawn(async move { (target, operation.await) });
-        // An empty set has not kept the waker.
+        // An empty task set does not store the waker.
         self.wake();
     }
 
@@ -114,82 +118,86 @@ impl WsmanTransport {
         }
     }
 
-    fn push(&mut self, incoming: Incoming) {
+    fn push(&mut self, incoming: ReceivedPacket) {
         self.incoming.push_back(incoming);
         self.wake();
     }
 
     fn fail(&mut self, error: Error) {
         self.failure.get_or_insert(error);
-        self.state = State::Ended;
+        self.state = TransportState::Closed;
         self.tasks.abort_all();
         self.wake();
     }
 
-    /// Adds a request for a target that is there.
-    fn ask(&mut self, id: Option<Uuid>, request: Request) {
+    /// Queues a request of an existing target.
+    fn enqueue(&mut self, id: Option<Uuid>, request: TargetRequest) {
         if let Some(target) = self.targets.get_mut(&id) {
-            target.waiting.push_back(request);
-            self.advance(id);
+            target.pending.push_back(request);
+            self.send_next(id);
         }
     }
 
-    /// Makes the next request of a target if there is one and it is its turn.
-    fn advance(&mut self, id: Option<Uuid>) {
+    /// Sends the next request of a target, if none is in flight.
+    fn send_next(&mut self, id: Option<Uuid>) {
         while let Some(target) = self.targets.get_mut(&id) {
             let Some(request) = target.next_request() else { return };
             target.is_busy = true;
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
             let known = target.id.clone();
-            match (id, request, target.stage) {
-                // A pipeline that was refused goes on sending until it hears of that.
-                (_, Request::Data(..), Stage::New) if target.is_done => self.push(Incoming::DataAck(id)),
-                (None, Request::Data(_, data), Stage::New) => return self.open(data),
-                (Some(command), Request::Data(priority, mut data), Stage::New) => {
-                    match split_first(&mut data) {
+            match (id, request, target.state) {
+                // After its creation was refused, a pipeline continues to send until it receives the failure.
+                (_, TargetRequest::Data(..), TargetState::New) if target.is_done => {
+                    self.push(ReceivedPacket::DataAck(id))
+                }
+                (None, TargetRequest::Data(_, data), TargetState::New) => return self.open_shell(data),
+                (Some(command), TargetRequest::Data(priority, mut data), TargetState::New) => {
+                    match split_first_message(&mut data) {
                         Ok(rest) if rest.is_empty() => {}
-                        Ok(rest) => target.waiting.push_front(Request::Data(priority, rest)),
+                        Ok(rest) => target.pending.push_front(TargetRequest::Data(priority, rest)),
                         Err(error) => return self.fail(error),
                     }
                     return self.spawn(id, async move {
-                        Outcome::Commanded(session.command(&shell, command, &data).await)
+                        OperationResult::CommandCreated(session.command(&shell, command, &data).await)
                     });
                 }
-                (Some(command), Request::Adopt, Stage::New) => {
+                (Some(command), TargetRequest::Connect, TargetState::New) => {
                     target.id = Some(shell_text(command).into());
                     return self.spawn(id, async move {
-                        Outcome::Adopted(session.connect_command(&shell, command).await)
+                        OperationResult::CommandConnected(session.connect_command(&shell, command).await)
                     });
                 }
-                (_, Request::Data(priority, data), Stage::Open) => {
+                (_, TargetRequest::Data(priority, data), TargetState::Open) => {
                     return self.spawn(id, async move {
-                        Outcome::Sent(session.send(&shell, known.as_deref(), priority, &data).await)
+                        OperationResult::Sent(session.send(&shell, known.as_deref(), priority, &data).await)
                     });
                 }
-                (Some(_), Request::Interrupt, Stage::Open) => {
+                (Some(_), TargetRequest::Interrupt, TargetState::Open) => {
                     let known = known.unwrap_or_default();
                     return self.spawn(id, async move {
-                        Outcome::Interrupted(session.interrupt(&shell, &known).await)
+                        OperationResult::Interrupted(session.interrupt(&shell, &known).await)
                     });
                 }
-                (Some(_), Request::Close, Stage::Open) => {
-                    target.stage = Stage::Closing;
+                (Some(_), TargetRequest::Close, TargetState::Open) => {
+                    target.state = TargetState::Closing;
                     let known = known.unwrap_or_default();
+                    return self.spawn(id, async move {
+                        OperationResult::Closed(session.terminate(&shell, &known).await)
+                    });
+                }
+                (None, TargetRequest::Close, TargetState::Open) => {
+                    target.state = TargetState::Closing;
                     return self
-                        .spawn(id, async move { Outcome::Closed(session.terminate(&shell, &known).await) });
+                        .spawn(id, async move { OperationResult::Closed(session.delete(&shell).await) });
                 }
-                (None, Request::Close, Stage::Open) => {
-                    target.stage = Stage::Closing;
-                    return self.spawn(id, async move { Outcome::Closed(session.delete(&shell).await) });
-                }
-                // What the server does not know, or is to forget, needs no request.
-                (_, Request::Data(..), Stage::Closing) => self.push(Incoming::DataAck(id)),
-                (_, Request::Interrupt, _) => self.push(Incoming::SignalAck(id)),
-                (_, Request::Close, _) => {
-                    self.closed(id);
+                // Targets that the server does not have, or that are being closed, need no request.
+                (_, TargetRequest::Data(..), TargetState::Closing) => self.push(ReceivedPacket::DataAck(id)),
+                (_, TargetRequest::Interrupt, _) => self.push(ReceivedPacket::SignalAck(id)),
+                (_, TargetRequest::Close, _) => {
+                    self.handle_closed(id);
                     continue;
                 }
-                (_, Request::Adopt, _) => {}
+                (_, TargetRequest::Connect, _) => {}
             }
             if let Some(target) = self.targets.get_mut(&id) {
                 target.is_busy = false;
@@ -197,32 +205,32 @@ impl WsmanTransport {
         }
     }
 
-    /// Makes the shell, or connects to it.
-    fn open(&mut self, data: Vec<u8>) {
-        let opening = match Opening::read(&data) {
-            Ok(opening) => opening,
+    /// Creates the shell or connects to it.
+    fn open_shell(&mut self, data: Vec<u8>) {
+        let request = match PoolRequest::parse(&data) {
+            Ok(request) => request,
             Err(error) => return self.fail(error),
         };
-        self.pool = opening.pool;
-        self.shell = shell_text(opening.pool).into();
+        self.pool = request.pool;
+        self.shell = shell_text(request.pool).into();
         let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
         self.spawn(None, async move {
-            Outcome::Opened(match opening.is_connection {
+            OperationResult::Opened(match request.is_connect {
                 true => session.connect(&shell, &data).await.map(|data| (None, data)),
-                false => session.create(opening.pool, &data).await.map(|shell| (shell, Vec::new())),
+                false => session.create(request.pool, &data).await.map(|shell| (shell, Vec::new())),
             })
         });
     }
 
-    /// Waits for output of all targets that may have some.
+    /// Sends receive requests for all targets that can have output.
     fn receive(&mut self) {
-        if self.state != State::Attached {
+        if self.state != TransportState::Connected {
             return;
         }
         let ready: Vec<_> = self
             .targets
             .iter_mut()
-            .filter(|(_, target)| target.wants_to_receive())
+            .filter(|(_, target)| target.can_receive())
             .map(|(id, target)| {
                 target.is_receiving = true;
                 (*id, target.id.clone())
@@ -235,138 +243,150 @@ impl WsmanTransport {
                 let result = session.receive(&shell, command.as_deref()).await;
                 let is_empty =
                     matches!(&result, Ok(received) if received.data.is_empty() && !received.is_done);
-                if is_empty && start.elapsed() < PAUSE {
-                    tokio::time::sleep(PAUSE).await;
+                if is_empty && start.elapsed() < RECEIVE_BACKOFF {
+                    tokio::time::sleep(RECEIVE_BACKOFF).await;
                 }
-                Outcome::Received(result)
+                OperationResult::Received(result)
             });
         }
     }
 
-    /// A command or the shell is gone.
-    fn closed(&mut self, id: Option<Uuid>) {
+    /// Removes a closed command, or ends the transport with its shell.
+    fn handle_closed(&mut self, id: Option<Uuid>) {
         if id.is_none() {
-            self.state = State::Deleted;
-            // Nobody waits for what is still on its way.
+            self.state = TransportState::Deleted;
+            // Results of requests in flight are no longer needed.
             self.tasks.abort_all();
             self.targets.clear();
         } else {
             self.targets.remove(&id);
         }
-        self.push(Incoming::CloseAck(id));
+        self.push(ReceivedPacket::CloseAck(id));
     }
 
-    fn finish(&mut self, id: Option<Uuid>, outcome: Outcome) {
-        match outcome {
-            Outcome::Disconnected(Ok(())) => return self.state = State::Left,
-            Outcome::Reconnected(Ok(())) => {
-                self.state = State::Attached;
+    fn handle_result(&mut self, id: Option<Uuid>, result: OperationResult) {
+        match result {
+            OperationResult::Disconnected(Ok(())) => return self.state = TransportState::Disconnected,
+            OperationResult::Reconnected(Ok(())) => {
+                self.state = TransportState::Connected;
                 return self.receive();
             }
-            Outcome::Disconnected(Err(error)) => {
-                self.refusal = Some(error);
-                self.state = State::Attached;
+            OperationResult::Disconnected(Err(error)) => {
+                self.change_error = Some(error);
+                self.state = TransportState::Connected;
                 return self.receive();
             }
-            Outcome::Reconnected(Err(error)) => {
-                self.refusal = Some(error);
-                return self.state = State::Left;
+            OperationResult::Reconnected(Err(error)) => {
+                self.change_error = Some(error);
+                return self.state = TransportState::Disconnected;
             }
-            Outcome::Received(result) => {
-                self.received(id, result);
+            OperationResult::Received(result) => {
+                self.handle_output(id, result);
                 return self.receive();
             }
             _ => {}
         }
         let Some(target) = self.targets.get_mut(&id) else { return };
         target.is_busy = false;
-        match outcome {
-            Outcome::Opened(Ok((shell, data))) => {
-                target.stage = Stage::Open;
+        match result {
+            OperationResult::Opened(Ok((shell, data))) => {
+                target.state = TargetState::Open;
                 target.is_full = !data.is_empty();
                 if let Some(shell) = shell {
                     self.shell = shell.into();
                 }
-                self.push(Incoming::DataAck(None));
+                self.push(ReceivedPacket::DataAck(None));
                 if !data.is_empty() {
-                    self.push(Incoming::Data(None, data));
+                    self.push(ReceivedPacket::Data(None, data));
                 }
             }
-            Outcome::Commanded(Ok(command)) => {
-                target.stage = Stage::Open;
+            OperationResult::CommandCreated(Ok(command)) => {
+                target.state = TargetState::Open;
                 let command = command.or_else(|| id.map(|id| shell_text(id).into()));
                 target.id = command.map(Into::into);
-                self.push(Incoming::DataAck(id));
+                self.push(ReceivedPacket::DataAck(id));
             }
-            Outcome::Adopted(Ok(())) => target.stage = Stage::Open,
-            Outcome::Commanded(Err(error)) | Outcome::Adopted(Err(error)) => self.refused(id, error),
-            Outcome::Sent(Ok(())) => self.push(Incoming::DataAck(id)),
-            // Input of a command that has ended is dropped, as by other transports. Whether it has will be received.
-            Outcome::Sent(Err(error)) if fault(&error).is_some() && id.is_some() => {
+            OperationResult::CommandConnected(Ok(())) => target.state = TargetState::Open,
+            OperationResult::CommandCreated(Err(error)) | OperationResult::CommandConnected(Err(error)) => {
+                self.fail_target(id, error)
+            }
+            OperationResult::Sent(Ok(())) => self.push(ReceivedPacket::DataAck(id)),
+            // Input of a command that has ended is dropped, as by other transports. The next receive shows whether it
+            // has.
+            OperationResult::Sent(Err(error)) if fault(&error).is_some() && id.is_some() => {
                 if !target.is_done {
-                    target.doubt = Some(error);
+                    target.send_error = Some(error);
                 }
-                self.push(Incoming::DataAck(id));
+                self.push(ReceivedPacket::DataAck(id));
             }
-            Outcome::Sent(Err(error)) => self.fail(error),
-            Outcome::Closed(Err(error)) | Outcome::Interrupted(Err(error)) if fault(&error).is_none() => {
+            OperationResult::Sent(Err(error)) => self.fail(error),
+            OperationResult::Closed(Err(error)) | OperationResult::Interrupted(Err(error))
+                if fault(&error).is_none() =>
+            {
                 self.fail(error);
             }
-            // The command goes on.
-            Outcome::Interrupted(Err(error)) if !fault(&error).is_some_and(WsmanFault::is_gone) => {
-                self.refused(id, error);
-                self.push(Incoming::SignalAck(id));
+            // The command continues to run.
+            OperationResult::Interrupted(Err(error)) if !fault(&error).is_some_and(WsmanFault::is_gone) => {
+                self.fail_target(id, error);
+                self.push(ReceivedPacket::SignalAck(id));
             }
-            // A fault says that there is nothing left to be stopped or closed.
-            Outcome::Interrupted(_) => self.push(Incoming::SignalAck(id)),
-            Outcome::Closed(_) => self.closed(id),
-            Outcome::Opened(Err(error)) => self.fail(error),
-            Outcome::Received(_) | Outcome::Disconnected(_) | Outcome::Reconnected(_) => {}
+            // A fault means that there was nothing left to stop or close.
+            OperationResult::Interrupted(_) => self.push(ReceivedPacket::SignalAck(id)),
+            OperationResult::Closed(_) => self.handle_closed(id),
+            OperationResult::Opened(Err(error)) => self.fail(error),
+            OperationResult::Received(_)
+            | OperationResult::Disconnected(_)
+            | OperationResult::Reconnected(_) => {}
         }
-        self.advance(id);
+        self.send_next(id);
         self.receive();
     }
 
-    fn received(&mut self, id: Option<Uuid>, result: Result<Received, Error>) {
+    fn handle_output(&mut self, id: Option<Uuid>, result: Result<OutputChunk, Error>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         target.is_receiving = false;
-        if target.stage == Stage::Closing {
+        if target.state == TargetState::Closing {
             return;
         }
         match result {
-            Ok(Received { data, is_done }) => {
-                // The shell itself never ends this way.
+            Ok(OutputChunk { data, is_done }) => {
+                // A shell does not end this way.
                 target.is_done = is_done && id.is_some();
                 if target.is_done {
-                    target.doubt = None;
+                    target.send_error = None;
                 } else if data.is_empty()
-                    && let Some(error) = target.doubt.take()
+                    && let Some(error) = target.send_error.take()
                 {
-                    return self.refused(id, error);
+                    return self.fail_target(id, error);
                 }
                 if !data.is_empty() {
                     target.is_full = true;
-                    self.push(Incoming::Data(id, data));
+                    self.push(ReceivedPacket::Data(id, data));
                 }
             }
-            // Services end what waits when the client leaves.
-            Err(_) if matches!(self.state, State::Leaving | State::Left | State::Returning) => {}
-            Err(error) => self.refused(id, error),
+            // Services abort pending receive requests when the client disconnects.
+            Err(_)
+                if matches!(
+                    self.state,
+                    TransportState::Disconnecting
+                        | TransportState::Disconnected
+                        | TransportState::Reconnecting
+                ) => {}
+            Err(error) => self.fail_target(id, error),
         }
     }
 
-    /// A command that the server does not make or does not go on with fails its pipeline, everything else the
-    /// transport.
-    fn refused(&mut self, id: Option<Uuid>, error: Error) {
+    /// Fails the pipeline of a command that the server has refused. Every other error fails the transport.
+    fn fail_target(&mut self, id: Option<Uuid>, error: Error) {
         let reason = fault(&error).map(ToString::to_string);
         match (id, reason, self.targets.get_mut(&id)) {
             (Some(pipeline), Some(reason), Some(target)) => {
                 target.is_done = true;
                 target.is_full = true;
-                match failed_pipeline(self.pool, pipeline, &reason) {
+                match pipeline_failure(self.pool, pipeline, &reason) {
                     Ok(data) => {
-                        self.push(Incoming::DataAck(id));
-                        self.push(Incoming::Data(id, data));
+                        self.push(ReceivedPacket::DataAck(id));
+                        self.push(ReceivedPacket::Data(id, data));
                     }
                     Err(error) => self.fail(error),
                 }
@@ -375,10 +395,10 @@ impl WsmanTransport {
         }
     }
 
-    /// Takes what operations have ended with.
+    /// Handles the next completed operation.
     fn poll_tasks(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.tasks.poll_join_next(cx)) {
-            Some(Ok((id, outcome))) => self.finish(id, outcome),
+            Some(Ok((id, result))) => self.handle_result(id, result),
             Some(Err(error)) if error.is_cancelled() => {}
             Some(Err(error)) => self.fail(Error::with(Kind::Io, "a request has panicked").caused_by(error)),
             None => return Poll::Pending,
@@ -386,38 +406,46 @@ impl WsmanTransport {
         Poll::Ready(())
     }
 
-    /// Fails with the reason of the end if there is one; who receives is told the reason in any case.
+    /// Fails if the transport has ended. The receiver gets the error itself.
     fn check(&self) -> Result<(), Error> {
         match (self.state, &self.failure) {
-            (State::Ended, Some(error)) => Err(error.duplicate()),
-            (State::Ended, None) => Err(Error::with(Kind::Closed, "it has failed before")),
+            (TransportState::Closed, Some(error)) => Err(error.duplicate()),
+            (TransportState::Closed, None) => {
+                Err(Error::with(Kind::Closed, "the connection has already failed"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Waits until everything that was asked for is done.
-    fn poll_settled(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    /// Waits until all queued requests are done.
+    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         loop {
             self.check()?;
-            if self.targets.values().all(Target::is_settled) {
+            if self.targets.values().all(ShellTarget::is_idle) {
                 return Poll::Ready(Ok(()));
             }
             ready!(self.poll_tasks(cx));
         }
     }
 
-    /// Waits for the answer to leaving or coming back.
-    fn poll_turn(&mut self, cx: &mut Context<'_>, turning: State, turned: State) -> Poll<Result<(), Error>> {
-        while self.state == turning {
+    /// Waits for the result of a disconnect or reconnect.
+    fn poll_change(
+        &mut self,
+        cx: &mut Context<'_>,
+        in_progress: TransportState,
+        done: TransportState,
+    ) -> Poll<Result<(), Error>> {
+        while self.state == in_progress {
             ready!(self.poll_tasks(cx));
         }
         self.check()?;
-        match self.refusal.take() {
+        match self.change_error.take() {
             Some(error) => Poll::Ready(Err(error)),
-            None if self.state == turned => Poll::Ready(Ok(())),
-            None => {
-                Poll::Ready(Err(Error::with(Kind::State, "there is no shell to leave or to come back to")))
-            }
+            None if self.state == done => Poll::Ready(Ok(())),
+            None => Poll::Ready(Err(Error::with(
+                Kind::State,
+                "there is no shell to disconnect from or reconnect to",
+            ))),
         }
     }
 }
@@ -431,27 +459,27 @@ impl Transport for WsmanTransport {
         loop {
             if let Some(incoming) = self.incoming.pop_front() {
                 let packet = match &incoming {
-                    Incoming::Data(target, data) => {
+                    ReceivedPacket::Data(target, data) => {
                         let more = self
                             .incoming
                             .iter()
-                            .any(|other| matches!(other, Incoming::Data(other, _) if other == target));
+                            .any(|other| matches!(other, ReceivedPacket::Data(other, _) if other == target));
                         if let Some(known) = self.targets.get_mut(target) {
                             known.is_full = more;
                         }
                         self.receive();
                         Packet::Data { target: *target, priority: Priority::Default, data }
                     }
-                    Incoming::DataAck(target) => Packet::DataAck(*target),
-                    Incoming::CommandAck(target) => Packet::CommandAck(*target),
-                    Incoming::SignalAck(target) => Packet::SignalAck(*target),
-                    Incoming::CloseAck(target) => Packet::CloseAck(*target),
+                    ReceivedPacket::DataAck(target) => Packet::DataAck(*target),
+                    ReceivedPacket::CommandAck(target) => Packet::CommandAck(*target),
+                    ReceivedPacket::SignalAck(target) => Packet::SignalAck(*target),
+                    ReceivedPacket::CloseAck(target) => Packet::CloseAck(*target),
                 };
                 return Poll::Ready(Some(take(packet)));
             }
             match self.state {
-                State::Deleted => return Poll::Ready(None),
-                State::Ended => return Poll::Ready(self.failure.take().map(Err)),
+                TransportState::Deleted => return Poll::Ready(None),
+                TransportState::Closed => return Poll::Ready(self.failure.take().map(Err)),
                 _ => {}
             }
             if self.poll_tasks(cx).is_pending() {
@@ -461,56 +489,53 @@ impl Transport for WsmanTransport {
         }
     }
 
-    /// Ready until the transport has failed: a client sends no more to a target than it gets acknowledged.
+    /// Ready unless the transport has failed: unacknowledged data bounds the queue.
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(self.check())
     }
 
     /// # Errors
     ///
-    /// Fails for packets that are a server's, and after the pool was closed ([`Error::is_unsupported`]).
+    /// Fails with [`Error::is_unsupported`] for packets that only servers send, and after the pool was closed.
     fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         self.check()?;
         match packet {
             Packet::Data { target, priority, data } if self.targets.contains_key(&target) => {
-                self.ask(target, Request::Data(priority, data.to_vec()));
+                self.enqueue(target, TargetRequest::Data(priority, data.to_vec()));
             }
-            Packet::Command(Some(id)) if self.state != State::Deleted => {
+            Packet::Command(Some(id)) if self.state != TransportState::Deleted => {
                 self.targets.entry(Some(id)).or_default();
-                self.push(Incoming::CommandAck(Some(id)));
+                self.push(ReceivedPacket::CommandAck(Some(id)));
             }
             Packet::Signal(Some(id)) => match self.targets.contains_key(&Some(id)) {
-                true => self.ask(Some(id), Request::Interrupt),
-                false => self.push(Incoming::SignalAck(Some(id))),
+                true => self.enqueue(Some(id), TargetRequest::Interrupt),
+                false => self.push(ReceivedPacket::SignalAck(Some(id))),
             },
             Packet::Close(id) => match self.targets.contains_key(&id) {
-                true => self.ask(id, Request::Close),
-                false => self.push(Incoming::CloseAck(id)),
+                true => self.enqueue(id, TargetRequest::Close),
+                false => self.push(ReceivedPacket::CloseAck(id)),
             },
             _ => {
-                return Err(Error::with(
-                    Kind::Unsupported,
-                    "a packet that a service of WS-Management can't get",
-                ));
+                return Err(Error::with(Kind::Unsupported, "this packet cannot be sent over WS-Management"));
             }
         }
         Ok(())
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.poll_settled(cx)
+        self.poll_idle(cx)
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if matches!(self.state, State::Attached) {
-            ready!(self.poll_settled(cx))?;
+        if matches!(self.state, TransportState::Connected) {
+            ready!(self.poll_idle(cx))?;
         }
         self.tasks.abort_all();
-        self.state = State::Ended;
+        self.state = TransportState::Closed;
         Poll::Ready(self.failure.take().map_or(Ok(()), Err))
     }
 
-    /// As much as fits into an envelope of the largest size.
+    /// Data that fits into an envelope of the maximum size.
     fn max_data(&self) -> usize {
         self.session.max_data()
     }
@@ -522,32 +547,32 @@ impl Transport for WsmanTransport {
     fn adopt(&mut self, pipeline: Uuid) -> Result<(), Error> {
         self.check()?;
         self.targets.entry(Some(pipeline)).or_default();
-        self.ask(Some(pipeline), Request::Adopt);
+        self.enqueue(Some(pipeline), TargetRequest::Connect);
         Ok(())
     }
 
     fn poll_disconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let is_open = self.targets.get(&None).is_some_and(|target| target.stage == Stage::Open);
-        if self.state == State::Attached && is_open && self.refusal.is_none() {
-            ready!(self.poll_settled(cx))?;
-            self.state = State::Leaving;
+        let is_open = self.targets.get(&None).is_some_and(|target| target.state == TargetState::Open);
+        if self.state == TransportState::Connected && is_open && self.change_error.is_none() {
+            ready!(self.poll_idle(cx))?;
+            self.state = TransportState::Disconnecting;
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move { Outcome::Disconnected(session.disconnect(&shell).await) });
+            self.spawn(None, async move { OperationResult::Disconnected(session.disconnect(&shell).await) });
         }
-        self.poll_turn(cx, State::Leaving, State::Left)
+        self.poll_change(cx, TransportState::Disconnecting, TransportState::Disconnected)
     }
 
     fn poll_reconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if self.state == State::Left && self.refusal.is_none() {
-            self.state = State::Returning;
+        if self.state == TransportState::Disconnected && self.change_error.is_none() {
+            self.state = TransportState::Reconnecting;
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move { Outcome::Reconnected(session.reconnect(&shell).await) });
+            self.spawn(None, async move { OperationResult::Reconnected(session.reconnect(&shell).await) });
         }
-        self.poll_turn(cx, State::Returning, State::Attached)
+        self.poll_change(cx, TransportState::Reconnecting, TransportState::Connected)
     }
 }
 
-/// Shows how much is going on, not what.
+/// Shows the number of targets and requests, not their contents.
 impl fmt::Debug for WsmanTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WsmanTransport")

@@ -1,4 +1,4 @@
-//! The XML of an answer as a small tree.
+//! Small XML tree for parsing responses.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use quick_xml::name::ResolveResult;
 use crate::Error;
 use crate::error::Kind;
 
-/// Elements inside of each other; an envelope with everything in it has ten.
+/// Maximum nesting depth. A complete envelope has ten levels.
 const MAX_DEPTH: usize = 32;
-/// Elements and attributes of one answer, far above what the largest list of shells has.
+/// Maximum elements and attributes of a response, far above those of the longest list of shells.
 const MAX_NODES: usize = 64 * 1024;
 
-/// The namespaces that mean something here.
+/// XML namespaces used by WS-Management.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Namespace {
     Soap,
@@ -49,36 +49,36 @@ impl Namespace {
     }
 }
 
-/// An element.
 #[derive(Debug)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     namespace: Namespace,
     name: Box<str>,
-    /// By their local names; those of namespaces are left out.
+    /// Attributes by local name, without namespace declarations.
     attributes: Vec<(Box<str>, Box<str>)>,
-    /// The text directly inside, in one piece.
+    /// Concatenated text directly inside the element.
     text: String,
     children: Vec<Self>,
 }
 
-impl Element {
-    /// Reads a document.
+impl XmlElement {
+    /// Parses a document.
     ///
     /// # Errors
     ///
-    /// Fails if it is not well-formed, has a document type or an entity of its own ([`Error::is_syntax`]), ends too
-    /// early ([`Error::is_unexpected_end`]), or is too deep or has too many elements ([`Error::is_limit`]).
+    /// Fails with [`Error::is_syntax`] if the document is not well-formed or has a document type or custom entities,
+    /// with [`Error::is_unexpected_end`] if it is truncated, and with [`Error::is_limit`] if it is too deep or has too
+    /// many elements.
     pub(super) fn parse(document: &[u8]) -> Result<Self, Error> {
         let text = str::from_utf8(document)
-            .map_err(|error| syntax("bytes that are no UTF-8").or_offset(error.valid_up_to() as u64))?;
+            .map_err(|error| syntax("invalid UTF-8").or_offset(error.valid_up_to() as u64))?;
         let mut reader = NsReader::from_str(text);
         reader.config_mut().check_end_names = true;
-        let mut tree = Tree { open: Vec::new(), nodes: 0 };
+        let mut builder = TreeBuilder { open: Vec::new(), nodes: 0 };
         loop {
             let at = reader.buffer_position();
-            match tree.take(&mut reader).map_err(|error| error.or_offset(at))? {
-                Taken::Nothing => {}
-                Taken::Root(root) => return Ok(root),
+            match builder.next(&mut reader).map_err(|error| error.or_offset(at))? {
+                ParseStep::Continue => {}
+                ParseStep::Root(root) => return Ok(root),
             }
         }
     }
@@ -87,12 +87,12 @@ impl Element {
         self.namespace == namespace && *self.name == *name
     }
 
-    /// The first child of this name.
+    /// Returns the first child with this name.
     pub(super) fn child(&self, namespace: Namespace, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.is(namespace, name))
     }
 
-    /// The descendant at the end of a path of names.
+    /// Returns the descendant at a path of names.
     pub(super) fn at(&self, path: &[(Namespace, &str)]) -> Option<&Self> {
         path.iter().try_fold(self, |element, (namespace, name)| element.child(*namespace, name))
     }
@@ -110,29 +110,29 @@ impl Element {
         self.attributes.iter().find(|(known, _)| **known == *name).map(|(_, value)| &**value)
     }
 
-    /// The text without white space around it.
+    /// Returns the text without surrounding white space.
     pub(super) fn text(&self) -> &str {
         self.text.trim_ascii()
     }
 
-    /// The text of a child, if there is one with text.
+    /// Returns the text of a child, if it is not empty.
     pub(super) fn child_text(&self, namespace: Namespace, name: &str) -> Option<&str> {
         self.child(namespace, name).map(Self::text).filter(|text| !text.is_empty())
     }
 }
 
-enum Taken {
-    Nothing,
-    Root(Element),
+enum ParseStep {
+    Continue,
+    Root(XmlElement),
 }
 
-struct Tree {
-    open: Vec<Element>,
+struct TreeBuilder {
+    open: Vec<XmlElement>,
     nodes: usize,
 }
 
-impl Tree {
-    fn take(&mut self, reader: &mut NsReader<&[u8]>) -> Result<Taken, Error> {
+impl TreeBuilder {
+    fn next(&mut self, reader: &mut NsReader<&[u8]>) -> Result<ParseStep, Error> {
         let (namespace, event) = match reader.read_resolved_event() {
             Ok((ResolveResult::Bound(namespace), event)) => (Namespace::from_uri(namespace.as_ref()), event),
             Ok((_, event)) => (Namespace::Other, event),
@@ -143,7 +143,7 @@ impl Tree {
         match event {
             Event::Start(start) => {
                 if self.open.len() == MAX_DEPTH {
-                    return Err(Error::with(Kind::Limit, "depth of an answer"));
+                    return Err(Error::with(Kind::Limit, "depth of a response"));
                 }
                 let element = self.element(namespace, &start)?;
                 self.open.push(element);
@@ -166,14 +166,14 @@ impl Tree {
             Event::Eof => return Err(Error::new(Kind::UnexpectedEnd)),
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
         }
-        Ok(Taken::Nothing)
+        Ok(ParseStep::Continue)
     }
 
-    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<Element, Error> {
+    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<XmlElement, Error> {
         self.count()?;
         let mut attributes = Vec::new();
         for attribute in start.attributes().with_checks(false) {
-            let attribute = attribute.map_err(|_| syntax("an attribute that is none"))?;
+            let attribute = attribute.map_err(|_| syntax("a malformed attribute"))?;
             self.count()?;
             if attribute.key.as_namespace_binding().is_some() {
                 continue;
@@ -182,13 +182,13 @@ impl Tree {
                 .push((attribute.key.local_name().as_ref().into(), unescaped(&attribute.value)?.into()));
         }
         let name = start.local_name().as_ref().into();
-        Ok(Element { namespace, name, attributes, text: String::new(), children: Vec::new() })
+        Ok(XmlElement { namespace, name, attributes, text: String::new(), children: Vec::new() })
     }
 
     fn count(&mut self) -> Result<(), Error> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(Error::with(Kind::Limit, "elements and attributes of an answer"));
+            return Err(Error::with(Kind::Limit, "elements and attributes of a response"));
         }
         Ok(())
     }
@@ -202,18 +202,18 @@ impl Tree {
         Ok(())
     }
 
-    fn close(&mut self, element: Element) -> Taken {
+    fn close(&mut self, element: XmlElement) -> ParseStep {
         match self.open.last_mut() {
             Some(parent) => {
                 parent.children.push(element);
-                Taken::Nothing
+                ParseStep::Continue
             }
-            None => Taken::Root(element),
+            None => ParseStep::Root(element),
         }
     }
 }
 
-/// The value of an attribute with its references resolved.
+/// Resolves the references in an attribute value.
 fn unescaped(raw: &str) -> Result<Cow<'_, str>, Error> {
     if !raw.contains('&') {
         return Ok(Cow::Borrowed(raw));
@@ -221,7 +221,7 @@ fn unescaped(raw: &str) -> Result<Cow<'_, str>, Error> {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((before, after)) = rest.split_once('&') {
-        let (name, after) = after.split_once(';').ok_or_else(|| syntax("a reference that does not end"))?;
+        let (name, after) = after.split_once(';').ok_or_else(|| syntax("an unterminated reference"))?;
         text.push_str(before);
         text.push(reference(name)?);
         rest = after;
@@ -230,7 +230,7 @@ fn unescaped(raw: &str) -> Result<Cow<'_, str>, Error> {
     Ok(Cow::Owned(text))
 }
 
-/// What a reference stands for: one of the five entities of XML, or a character by its number.
+/// Resolves one of the five XML entities or a character reference.
 fn reference(name: &str) -> Result<char, Error> {
     let number = match name {
         "lt" => return Ok('<'),
@@ -238,13 +238,13 @@ fn reference(name: &str) -> Result<char, Error> {
         "amp" => return Ok('&'),
         "quot" => return Ok('"'),
         "apos" => return Ok('\''),
-        _ => name.strip_prefix('#').ok_or_else(|| syntax("an entity that XML does not have"))?,
+        _ => name.strip_prefix('#').ok_or_else(|| syntax("an unknown entity"))?,
     };
     let number = match number.strip_prefix('x') {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => number.parse(),
     };
-    number.ok().and_then(char::from_u32).ok_or_else(|| syntax("a reference to no character"))
+    number.ok().and_then(char::from_u32).ok_or_else(|| syntax("a reference to an invalid character"))
 }
 
 fn syntax(what: &'static str) -> Error {
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_namespaces_whatever_the_prefix() {
+    fn namespaces_are_resolved_for_any_prefix() {
         let uri = Namespace::Soap.uri();
         for document in [
             format!("<s:Envelope xmlns:s='{uri}'><s:Body>a &lt;&#x62;<![CDATA[&c]]></s:Body></s:Envelope>"),
@@ -266,7 +266,7 @@ mod tests {
                 "\u{FEFF}<?xml version='1.0'?><Envelope xmlns=\"{uri}\"><Body>a &#60;b&amp;c</Body></Envelope>"
             ),
         ] {
-            let root = Element::parse(document.as_bytes()).unwrap();
+            let root = XmlElement::parse(document.as_bytes()).unwrap();
             assert!(root.is(Namespace::Soap, "Envelope"));
             assert!(root.child(Namespace::Shell, "Body").is_none());
             assert_eq!(root.child_text(Namespace::Soap, "Body"), Some("a <b&c"));
@@ -275,13 +275,13 @@ mod tests {
 
     #[test]
     fn attributes_are_unescaped() {
-        let root = Element::parse(b"<a xmlns:b='c' b:Name='1 &quot;2&#33;'/>").unwrap();
+        let root = XmlElement::parse(b"<a xmlns:b='c' b:Name='1 &quot;2&#33;'/>").unwrap();
         assert_eq!(root.attribute("Name"), Some("1 \"2!"));
         assert_eq!(root.attribute("b"), None);
     }
 
     #[test]
-    fn document_types_and_entities_are_refused() {
+    fn document_types_and_entities_are_rejected() {
         for document in [
             "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
             "<!DOCTYPE a SYSTEM 'http://example.org/'><a/>",
@@ -292,16 +292,16 @@ mod tests {
             "<a></b>",
             "text<a/>",
         ] {
-            let error = Element::parse(document.as_bytes()).unwrap_err();
+            let error = XmlElement::parse(document.as_bytes()).unwrap_err();
             assert!(error.is_syntax(), "{document}: {error}");
         }
-        assert!(Element::parse(b"<a>\xff</a>").unwrap_err().is_syntax());
+        assert!(XmlElement::parse(b"<a>\xff</a>").unwrap_err().is_syntax());
     }
 
     #[test]
-    fn what_ends_early_is_told() {
+    fn truncated_document_is_an_unexpected_end() {
         for document in ["", "<a>", "<a><b/>", "<a", "<a b='", "<!-- "] {
-            let error = Element::parse(document.as_bytes()).unwrap_err();
+            let error = XmlElement::parse(document.as_bytes()).unwrap_err();
             assert!(error.is_unexpected_end(), "{document}: {error}");
         }
     }
@@ -309,24 +309,24 @@ mod tests {
     #[test]
     fn depth_and_size_are_limited() {
         let deep = |levels: usize| "<a>".repeat(levels) + &"</a>".repeat(levels);
-        assert!(Element::parse(deep(MAX_DEPTH).as_bytes()).is_ok());
-        assert!(Element::parse(deep(MAX_DEPTH + 1).as_bytes()).unwrap_err().is_limit());
-        assert!(Element::parse("<a>".repeat(1 << 20).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(deep(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(XmlElement::parse(deep(MAX_DEPTH + 1).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse("<a>".repeat(1 << 20).as_bytes()).unwrap_err().is_limit());
         let wide = |count: usize| format!("<a>{}</a>", "<b/>".repeat(count - 1));
-        assert!(Element::parse(wide(MAX_NODES).as_bytes()).is_ok());
-        assert!(Element::parse(wide(MAX_NODES + 1).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(wide(MAX_NODES).as_bytes()).is_ok());
+        assert!(XmlElement::parse(wide(MAX_NODES + 1).as_bytes()).unwrap_err().is_limit());
         let attributes: String = (0..MAX_NODES).map(|number| format!(" b{number}=''")).collect();
-        assert!(Element::parse(format!("<a{attributes}/>").as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(format!("<a{attributes}/>").as_bytes()).unwrap_err().is_limit());
     }
 
     proptest! {
         #[test]
-        fn any_bytes_lead_to_a_tree_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Element::parse(&bytes);
+        fn any_bytes_are_parsed_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = XmlElement::parse(&bytes);
         }
 
         #[test]
-        fn any_markup_leads_to_a_tree_or_an_error(
+        fn any_markup_is_parsed_or_rejected(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "<", ">", "/", "a", "b:", "='", "'", " ", "&", ";", "#x41", "xmlns", "<![CDATA[", "]]>", "<!--",
@@ -335,7 +335,7 @@ mod tests {
                 0..40,
             ),
         ) {
-            let _ = Element::parse(pieces.concat().as_bytes());
+            let _ = XmlElement::parse(pieces.concat().as_bytes());
         }
     }
 }

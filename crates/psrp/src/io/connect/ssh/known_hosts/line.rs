@@ -1,37 +1,37 @@
-//! One line of a file of known hosts (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+//! Parser for one line of a known-hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 
 use aws_lc_rs::hmac;
 
 use crate::b64;
 
-/// What a line says about its key.
+/// Marker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// It is a key of the host.
+    /// Key of a host.
     Key,
-    /// It signs the certificates of the host.
-    Authority,
-    /// It must not be accepted.
+    /// Authority for host certificates.
+    CertAuthority,
+    /// Revoked key.
     Revoked,
 }
 
-/// A line that is about somebody's key.
+/// Line with a key.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) marker: Marker,
     hosts: &'a str,
-    /// The name of the key's type, such as `ssh-ed25519`.
+    /// Key type, such as `ssh-ed25519`.
     pub(super) kind: &'a str,
     key: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// `None` for comments, empty lines and what has too few words.
+    /// Parses a line. Returns `None` for comments, empty lines and incomplete lines.
     pub(super) fn parse(line: &'a str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
         let first = words.next().filter(|word| !word.starts_with('#'))?;
         let (marker, hosts) = match first {
-            "@cert-authority" => (Marker::Authority, words.next()?),
+            "@cert-authority" => (Marker::CertAuthority, words.next()?),
             "@revoked" => (Marker::Revoked, words.next()?),
             other if other.starts_with('@') => return None,
             hosts => (Marker::Key, hosts),
@@ -39,20 +39,20 @@ impl<'a> Line<'a> {
         Some(Self { marker, hosts, kind: words.next()?, key: words.next()? })
     }
 
-    /// The key as SSH writes it on the wire. `None` if it is no Base64.
+    /// Returns the key in SSH wire format, or `None` if it is not valid Base64.
     pub(super) fn blob(&self) -> Option<Vec<u8>> {
         b64::decode_to_box(self.key.as_bytes()).map(Vec::from)
     }
 
-    /// Whether the line is about the host with this name: lower case, and `[name]:port` if the port is not 22.
-    pub(super) fn is_about(&self, name: &str) -> bool {
+    /// Returns whether the line applies to a host. `name` is in lower case, and `[name]:port` if the port is not 22.
+    pub(super) fn applies_to(&self, name: &str) -> bool {
         if let Some(hashed) = self.hosts.strip_prefix("|1|") {
             return is_hash_of(hashed, name).unwrap_or(false);
         }
         let mut found = false;
         for pattern in self.hosts.split(',') {
             match pattern.strip_prefix('!') {
-                // A host that is taken out stays out, whatever else matches.
+                // A negated pattern excludes the host even if others match.
                 Some(pattern) if matches(pattern, name) => return false,
                 Some(_) => {}
                 None => found |= matches(pattern, name),
@@ -62,7 +62,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether `hashed`, which is `salt|hash` in Base64, is made of the name.
+/// Returns whether `hashed` (`salt|hash` in Base64) is the hash of the name.
 fn is_hash_of(hashed: &str, name: &str) -> Option<bool> {
     let (salt, hash) = hashed.split_once('|')?;
     let salt = b64::decode_to_box(salt.as_bytes())?;
@@ -71,31 +71,31 @@ fn is_hash_of(hashed: &str, name: &str) -> Option<bool> {
     Some(hmac::verify(&key, name.as_bytes(), &hash).is_ok())
 }
 
-/// Whether a pattern with `*` and `?` matches all of a name. Letters of the pattern may be of either case.
+/// Returns whether a pattern with `*` and `?` matches the whole name, ignoring ASCII case of the pattern.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut at, mut in_name) = (0, 0);
-    // Where the last star is, and how far into the name it reaches.
+    let (mut in_pattern, mut in_name) = (0, 0);
+    // Position of the last star, and end of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while in_name < name.len() {
-        match pattern.get(at) {
+        match pattern.get(in_pattern) {
             Some(b'*') => {
-                star = Some((at, in_name));
-                at += 1;
+                star = Some((in_pattern, in_name));
+                in_pattern += 1;
             }
             Some(byte) if *byte == b'?' || byte.eq_ignore_ascii_case(&name[in_name]) => {
-                at += 1;
+                in_pattern += 1;
                 in_name += 1;
             }
             _ => {
-                let Some((place, reach)) = star else { return false };
-                star = Some((place, reach + 1));
-                at = place + 1;
-                in_name = reach + 1;
+                let Some((star_position, star_end)) = star else { return false };
+                star = Some((star_position, star_end + 1));
+                in_pattern = star_position + 1;
+                in_name = star_end + 1;
             }
         }
     }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+    pattern[in_pattern..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_those_of_openssh() {
+    fn patterns_match_like_openssh() {
         for (hosts, name, about) in [
             ("server", "server", true),
             ("Server.Example.ORG", "server.example.org", true),
@@ -125,31 +125,31 @@ mod tests {
             ("a*b*c", "aXbYbZ", false),
         ] {
             let line = Line { marker: Marker::Key, hosts, kind: "", key: "" };
-            assert_eq!(line.is_about(name), about, "{hosts} {name}");
+            assert_eq!(line.applies_to(name), about, "{hosts} {name}");
         }
     }
 
     #[test]
-    fn hashed_names_are_those_of_openssh() {
+    fn hashed_names_match_like_openssh() {
         // Written by `ssh-keygen -H`.
         for (hosts, name) in [
             ("|1|DWby39l5Yu2lZ46PPS7iWtaxqdM=|4wm2hMEDnKPlEKlHJXr8uphwPvM=", "server.example.org"),
             ("|1|i5zmp3y7Ozrj7zT32opihG1cd+E=|rH1IvF8Czpyb8co84YfDZ3QKNaI=", "[server.example.org]:2222"),
         ] {
             let line = Line { marker: Marker::Key, hosts, kind: "", key: "" };
-            assert!(line.is_about(name));
-            assert!(!line.is_about("server.example.com"));
+            assert!(line.applies_to(name));
+            assert!(!line.applies_to("server.example.com"));
         }
         for broken in
             ["|1|", "|1|AAAA", "|1|*|*", "|2|DWby39l5Yu2lZ46PPS7iWtaxqdM=|4wm2hMEDnKPlEKlHJXr8uphwPvM="]
         {
             let line = Line { marker: Marker::Key, hosts: broken, kind: "", key: "" };
-            assert!(!line.is_about("server.example.org"), "{broken}");
+            assert!(!line.applies_to("server.example.org"), "{broken}");
         }
     }
 
     #[test]
-    fn what_is_no_line_is_passed_over() {
+    fn comments_and_incomplete_lines_are_skipped() {
         for text in [
             "",
             "   ",

@@ -1,4 +1,4 @@
-//! Whose keys are known: the files that OpenSSH keeps them in.
+//! Known-hosts files of OpenSSH.
 
 mod line;
 
@@ -10,10 +10,10 @@ use self::line::{Line, Marker};
 use crate::Error;
 use crate::error::Kind;
 
-/// The port that stands in no name.
-const PORT: u16 = 22;
+/// Default port, which is not part of the host name in the files.
+const DEFAULT_PORT: u16 = 22;
 
-/// The files that OpenSSH looks into: those of the user, then those of the system.
+/// Default files of OpenSSH: the user's, then the system's.
 pub(super) fn default_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     if let Some(home) = std::env::home_dir() {
@@ -27,72 +27,72 @@ pub(super) fn default_files() -> Vec<PathBuf> {
     files
 }
 
-/// What the files say about one host.
+/// Entries of all files that apply to one host.
 #[derive(Debug)]
 pub(super) struct KnownHosts {
     name: String,
     files: Vec<PathBuf>,
-    entries: Vec<Entry>,
+    entries: Vec<HostEntry>,
 }
 
-/// A line about the host.
+/// Line that applies to the host.
 #[derive(Debug)]
-struct Entry {
+struct HostEntry {
     marker: Marker,
     kind: Box<str>,
-    /// `None` if it can't be read.
+    /// `None` if the key is malformed.
     key: Option<Vec<u8>>,
     file: usize,
     line: usize,
-    /// The line is about the host without its port, which is weaker: it can confirm a key but not contradict it.
+    /// The line has no port but the connection's is not 22. Such an entry can confirm a key but not contradict it.
     without_port: bool,
 }
 
-/// What is known about a key.
+/// Status of a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It is a key of the host.
+pub(super) enum KeyStatus {
+    /// Known key of the host.
     Known,
-    /// Nothing is known about the host.
+    /// The host has no entry.
     Unknown,
-    /// The host has other keys, such as the one at this place.
+    /// The host has other keys; the location of one of them.
     Changed(String),
-    /// This place says that it must not be accepted.
+    /// The key is revoked; the location of that line.
     Revoked(String),
-    /// All that is known is who signs certificates of the host, at this place.
-    Authority(String),
+    /// The host has only a certificate authority, at this location.
+    CertAuthority(String),
 }
 
 impl KnownHosts {
-    /// Reads the files; one that is not there is empty.
+    /// Reads the files. Missing files count as empty.
     ///
     /// # Errors
     ///
-    /// Fails if a file is there but can't be read: it might say that a key is revoked.
+    /// Fails if an existing file cannot be read, because it might revoke a key.
     pub(super) fn read(files: Vec<PathBuf>, host: &str, port: u16) -> Result<Self, Error> {
         let host = host.to_ascii_lowercase();
-        let name = if port == PORT { host.clone() } else { format!("[{host}]:{port}") };
+        let name = if port == DEFAULT_PORT { host.clone() } else { format!("[{host}]:{port}") };
         let mut entries = Vec::new();
         for (file, path) in files.iter().enumerate() {
             let bytes = match fs::read(path) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    let detail = format!("the known hosts of {} can't be read", path.display());
+                    let detail = format!("can't read known hosts from {}", path.display());
                     return Err(Error::with(Kind::Io, detail).caused_by(error));
                 }
             };
             for (index, text) in String::from_utf8_lossy(&bytes).lines().enumerate() {
                 let Some(line) = Line::parse(text) else { continue };
-                let about = line.is_about(&name);
-                if about || (port != PORT && line.is_about(&host)) {
-                    entries.push(Entry {
+                let matches_name = line.applies_to(&name);
+                if matches_name || (port != DEFAULT_PORT && line.applies_to(&host)) {
+                    entries.push(HostEntry {
                         marker: line.marker,
                         kind: line.kind.into(),
                         key: line.blob(),
                         file,
                         line: index + 1,
-                        without_port: !about,
+                        without_port: !matches_name,
                     });
                 }
             }
@@ -100,55 +100,58 @@ impl KnownHosts {
         Ok(Self { name, files, entries })
     }
 
-    /// How the files call the host.
+    /// Returns the host's name as used in the files.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The files, most important first.
+    /// Returns the files in order of precedence.
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// The types of the keys of the host. One of them should be asked for, or a key that is known is never shown.
+    /// Returns the types of the host's known keys. At least one must be offered, or the server never presents a known
+    /// key.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.marker == Marker::Key).map(|entry| &*entry.kind)
     }
 
-    /// What is known about a key, as SSH writes it on the wire.
-    pub(super) fn check(&self, key: &[u8]) -> Verdict {
-        let place = |entry: &Entry| format!("{}:{}", self.files[entry.file].display(), entry.line);
+    /// Returns the status of a key in SSH wire format.
+    pub(super) fn check(&self, key: &[u8]) -> KeyStatus {
+        let location = |entry: &HostEntry| format!("{}:{}", self.files[entry.file].display(), entry.line);
         let of = |marker| self.entries.iter().filter(move |entry| entry.marker == marker);
-        // A revoked key that can't be read might be this one.
+        // An unreadable revoked key might be this one.
         if let Some(entry) =
             of(Marker::Revoked).find(|entry| entry.key.as_deref().is_none_or(|revoked| revoked == key))
         {
-            return Verdict::Revoked(place(entry));
+            return KeyStatus::Revoked(location(entry));
         }
         if of(Marker::Key).any(|entry| entry.key.as_deref() == Some(key)) {
-            return Verdict::Known;
+            return KeyStatus::Known;
         }
         if let Some(entry) = of(Marker::Key).find(|entry| !entry.without_port) {
-            return Verdict::Changed(place(entry));
+            return KeyStatus::Changed(location(entry));
         }
-        of(Marker::Authority).next().map_or(Verdict::Unknown, |entry| Verdict::Authority(place(entry)))
+        of(Marker::CertAuthority)
+            .next()
+            .map_or(KeyStatus::Unknown, |entry| KeyStatus::CertAuthority(location(entry)))
     }
 
-    /// Writes a key of the host to the first file, and knows it from now on.
+    /// Adds a key of the host to the first file and to this instance.
     ///
     /// # Errors
     ///
-    /// Fails if there is no file, or none that can be written.
-    pub(super) fn learn(&mut self, kind: &str, key: Vec<u8>) -> Result<(), Error> {
+    /// Fails if there is no file or it cannot be written.
+    pub(super) fn add(&mut self, kind: &str, key: Vec<u8>) -> Result<(), Error> {
         let Some(path) = self.files.first() else {
-            return Err(Error::with(Kind::Unsupported, "there is no file for keys of hosts"));
+            return Err(Error::with(Kind::Unsupported, "no known-hosts file is configured"));
         };
         let text = format!("{} {kind} {}\n", self.name, crate::b64::encode_to_string(&key));
         let line = append(path, &text).map_err(|error| {
-            let detail = format!("the key of the host can't be written to {}", path.display());
+            let detail = format!("can't write the host key to {}", path.display());
             Error::with(Kind::Io, detail).caused_by(error)
         })?;
-        self.entries.push(Entry {
+        self.entries.push(HostEntry {
             marker: Marker::Key,
             kind: kind.into(),
             key: Some(key),
@@ -160,8 +163,8 @@ impl KnownHosts {
     }
 }
 
-/// Adds a line to a file, which is made with its directory if there is none; both are the user's alone then. Gives the
-/// number of the line.
+/// Appends a line to a file and returns its line number. Creates the file and its directory, accessible only to the
+/// user, if they do not exist.
 fn append(path: &Path, text: &str) -> io::Result<usize> {
     let mut options = fs::OpenOptions::new();
     options.read(true).append(true).create(true);
@@ -181,7 +184,7 @@ fn append(path: &Path, text: &str) -> io::Result<usize> {
     file.read_to_end(&mut before)?;
     let ended = before.last().is_none_or(|last| *last == b'\n');
     let line = if ended { text.to_owned() } else { format!("\n{text}") };
-    // In one piece, so that another program that adds a line does not come between.
+    // A single write, so that lines appended by other programs do not interleave.
     file.write_all(line.as_bytes())?;
     Ok(before.iter().filter(|byte| **byte == b'\n').count() + 1 + usize::from(!ended))
 }
@@ -190,10 +193,10 @@ fn append(path: &Path, text: &str) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// A file with this text, which is gone with the value.
-    struct File(PathBuf);
+    /// Temporary file, removed on drop.
+    struct TempFile(PathBuf);
 
-    impl File {
+    impl TempFile {
         fn new(name: &str, text: &str) -> Self {
             let path = std::env::temp_dir().join(format!("psrp-known-hosts-{}-{name}", std::process::id()));
             fs::write(&path, text).unwrap();
@@ -201,26 +204,26 @@ mod tests {
         }
     }
 
-    impl Drop for File {
+    impl Drop for TempFile {
         fn drop(&mut self) {
             let _ = fs::remove_file(&self.0);
         }
     }
 
-    fn check(file: &File, host: &str, port: u16, key: &[u8]) -> Verdict {
+    fn check(file: &TempFile, host: &str, port: u16, key: &[u8]) -> KeyStatus {
         let verdict = KnownHosts::read(vec![file.0.clone()], host, port).unwrap().check(key);
-        // The place is the file and the line; the file is the same for all.
-        let short = |place: String| place.rsplit(':').next().unwrap().to_owned();
+        // Keep only the line number of the location.
+        let short = |location: String| location.rsplit(':').next().unwrap().to_owned();
         match verdict {
-            Verdict::Changed(place) => Verdict::Changed(short(place)),
-            Verdict::Revoked(place) => Verdict::Revoked(short(place)),
-            Verdict::Authority(place) => Verdict::Authority(short(place)),
+            KeyStatus::Changed(location) => KeyStatus::Changed(short(location)),
+            KeyStatus::Revoked(location) => KeyStatus::Revoked(short(location)),
+            KeyStatus::CertAuthority(location) => KeyStatus::CertAuthority(short(location)),
             verdict => verdict,
         }
     }
 
     #[test]
-    fn a_key_is_known_changed_revoked_or_unknown() {
+    fn key_is_known_changed_revoked_or_unknown() {
         let text = "# comment\n\
             a.example.org ssh-ed25519 AAAA\n\
             a.example.org ssh-rsa BBBB\n\
@@ -230,44 +233,44 @@ mod tests {
             @cert-authority c.example.org ssh-ed25519 EEEE\n\
             @revoked broken.example.org ssh-ed25519 *\n\
             broken.example.org ssh-ed25519 AAAA\n";
-        let file = File::new("verdicts", text);
+        let file = TempFile::new("verdicts", text);
         let (a, b, c) = ([0; 3], [4, 16, 65], [8, 32, 130]);
         let d = [12, 48, 195];
         for (host, port, key, verdict) in [
-            ("A.example.org", 22, &a, Verdict::Known),
-            ("a.example.org", 22, &b, Verdict::Known),
-            ("a.example.org", 22, &c, Verdict::Changed("2".into())),
-            ("a.example.org", 2222, &c, Verdict::Known),
-            ("a.example.org", 2222, &a, Verdict::Known),
-            ("a.example.org", 2222, &[9, 9, 9], Verdict::Changed("4".into())),
-            ("a.example.org", 2223, &a, Verdict::Known),
-            ("a.example.org", 2223, &c, Verdict::Unknown),
-            ("b.example.org", 22, &a, Verdict::Unknown),
-            ("b.example.org", 22, &d, Verdict::Revoked("5".into())),
-            ("d.example.org", 22, &d, Verdict::Revoked("5".into())),
-            ("c.example.org", 22, &a, Verdict::Authority("7".into())),
-            ("broken.example.org", 22, &a, Verdict::Revoked("8".into())),
+            ("A.example.org", 22, &a, KeyStatus::Known),
+            ("a.example.org", 22, &b, KeyStatus::Known),
+            ("a.example.org", 22, &c, KeyStatus::Changed("2".into())),
+            ("a.example.org", 2222, &c, KeyStatus::Known),
+            ("a.example.org", 2222, &a, KeyStatus::Known),
+            ("a.example.org", 2222, &[9, 9, 9], KeyStatus::Changed("4".into())),
+            ("a.example.org", 2223, &a, KeyStatus::Known),
+            ("a.example.org", 2223, &c, KeyStatus::Unknown),
+            ("b.example.org", 22, &a, KeyStatus::Unknown),
+            ("b.example.org", 22, &d, KeyStatus::Revoked("5".into())),
+            ("d.example.org", 22, &d, KeyStatus::Revoked("5".into())),
+            ("c.example.org", 22, &a, KeyStatus::CertAuthority("7".into())),
+            ("broken.example.org", 22, &a, KeyStatus::Revoked("8".into())),
         ] {
             assert_eq!(check(&file, host, port, key), verdict, "{host} {port} {key:?}");
         }
     }
 
     #[test]
-    fn what_is_learnt_is_known_and_written() {
-        let file = File::new("learnt", "other ssh-rsa AAAA");
+    fn added_key_is_known_and_written() {
+        let file = TempFile::new("added", "other ssh-rsa AAAA");
         let mut hosts = KnownHosts::read(vec![file.0.clone()], "new.example.org", 2222).unwrap();
-        assert_eq!(hosts.check(&[1, 2, 3]), Verdict::Unknown);
-        hosts.learn("ssh-ed25519", vec![1, 2, 3]).unwrap();
-        assert_eq!(hosts.check(&[1, 2, 3]), Verdict::Known);
-        assert_eq!(hosts.check(&[1, 2, 4]), Verdict::Changed(format!("{}:2", file.0.display())));
+        assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Unknown);
+        hosts.add("ssh-ed25519", vec![1, 2, 3]).unwrap();
+        assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Known);
+        assert_eq!(hosts.check(&[1, 2, 4]), KeyStatus::Changed(format!("{}:2", file.0.display())));
         let text = fs::read_to_string(&file.0).unwrap();
         assert_eq!(text, "other ssh-rsa AAAA\n[new.example.org]:2222 ssh-ed25519 AQID\n");
     }
 
     #[test]
-    fn a_file_that_can_not_be_read_is_an_error_and_one_that_is_not_there_is_none() {
+    fn unreadable_file_is_an_error_and_missing_file_is_empty() {
         let hosts = KnownHosts::read(vec!["not/there".into()], "host", 22).unwrap();
-        assert_eq!(hosts.check(&[]), Verdict::Unknown);
+        assert_eq!(hosts.check(&[]), KeyStatus::Unknown);
         let error = KnownHosts::read(vec![std::env::temp_dir()], "host", 22).unwrap_err();
         assert!(error.is_io(), "{error}");
     }

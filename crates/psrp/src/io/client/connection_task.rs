@@ -1,0 +1,309 @@
+//! Connection task of a client: reads packets from the transport into the state machine and writes its output.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep};
+use uuid::Uuid;
+
+use super::host_calls::QueuedCall;
+use super::shared::{ConnectionChange, SessionState, SharedSession};
+use super::slot::PipelineSlot;
+use crate::error::{Error, Kind};
+use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
+use crate::io::{Host, Transport};
+use crate::message::RunspacePoolState;
+use crate::record::ErrorRecord;
+
+/// Packets read per poll before writing, and polls before the task yields.
+const PACKETS_PER_POLL: usize = 16;
+
+/// After a write fails, how long to keep reading for the peer's error (for example a child's standard error).
+const ERROR_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Moves packets between the transport and the state machine until the session ends.
+pub(super) struct ConnectionTask<T> {
+    transport: T,
+    shared: Arc<SharedSession>,
+    buffer: Vec<u8>,
+    needs_flush: bool,
+    /// First write error, and the deadline for reading the peer's reason.
+    write_error: Option<(Error, Instant)>,
+    /// The server closed its output after it was asked to close the pool.
+    is_eof: bool,
+    /// Deadline for the server to close the pool.
+    close_deadline: Option<Instant>,
+    timer: Pin<Box<Sleep>>,
+    /// One task per queue of host calls that is being served.
+    host_calls: JoinSet<()>,
+}
+
+impl<T: Transport> ConnectionTask<T> {
+    pub(super) fn new(transport: T, shared: Arc<SharedSession>) -> Self {
+        Self {
+            transport,
+            shared,
+            buffer: Vec::new(),
+            needs_flush: false,
+            write_error: None,
+            is_eof: false,
+            close_deadline: None,
+            timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            host_calls: JoinSet::new(),
+        }
+    }
+
+    /// Runs until the session ends, then closes the transport.
+    pub(super) async fn run(mut self) {
+        let mut result = poll_fn(|cx| self.poll_session(cx)).await;
+        if result.is_ok() {
+            let limit = self.shared.limits.close_timeout;
+            let ended = tokio::time::timeout(limit, poll_fn(|cx| self.transport.poll_close(cx))).await;
+            result = ended.unwrap_or_else(|_| Err(Error::with(Kind::Timeout, "to close the connection")));
+        }
+        self.shared.end(result);
+    }
+
+    fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        for _ in 0..PACKETS_PER_POLL {
+            let change = self.shared.lock().register_waker(cx.waker());
+            self.apply_change(change, cx);
+            if let Some(result) = self.poll_lifecycle() {
+                return Poll::Ready(result);
+            }
+            if self.write_error.is_none()
+                && let Err(error) = self.write(cx)
+            {
+                self.write_error = Some((error, Instant::now() + ERROR_DRAIN_TIMEOUT));
+            }
+            let has_read = self.read(cx)?;
+            self.start_host_calls(cx);
+            let state = self.shared.lock();
+            let is_over =
+                matches!(state.machine.state(), RunspacePoolState::Closed | RunspacePoolState::Broken);
+            self.shared.notify_waiters(state);
+            if is_over {
+                continue;
+            }
+            if !has_read && self.poll_timer(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Handles timeouts and changes of the pool's state. Returns `Some` when the session is over.
+    fn poll_lifecycle(&mut self) -> Option<Result<(), Error>> {
+        use RunspacePoolState::{
+            BeforeOpen, Broken, Closed, Closing, Connecting, Disconnected, Opened, Opening,
+        };
+
+        if self.is_eof {
+            return Some(Ok(()));
+        }
+        if self.write_error.as_ref().is_some_and(|(_, deadline)| *deadline <= Instant::now()) {
+            return self.write_error.take().map(|(error, _)| Err(error));
+        }
+        let mut state = self.shared.lock();
+        // Calls on handles can produce events too.
+        state.dispatch_events(false);
+        match state.machine.state() {
+            Closed if state.is_closing => return Some(Ok(())),
+            Closed | Broken => return Some(Err(state.pool_end_error())),
+            _ if !state.is_closing => return None,
+            // Not open yet, or disconnected: nothing to close.
+            BeforeOpen | Opening | Connecting | Disconnected => return Some(Ok(())),
+            Opened => {
+                state.close_unneeded();
+                if state.machine.pipelines().len() == 0 {
+                    // Cannot fail: the match excludes the states in which `close` is invalid.
+                    let _ = state.machine.close();
+                    self.close_deadline = Some(Instant::now() + self.shared.limits.close_timeout);
+                } else if self.close_deadline.is_none() {
+                    let limits = &self.shared.limits;
+                    self.close_deadline = Some(Instant::now() + limits.stop_timeout + limits.close_timeout);
+                }
+            }
+            Closing => {}
+            _ => return None,
+        }
+        let is_late = self.close_deadline.is_some_and(|deadline| deadline <= Instant::now());
+        is_late.then(|| Err(Error::with(Kind::Timeout, "to close the pool")))
+    }
+
+    /// Writes pending packets until the transport applies backpressure.
+    fn write(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let adopted = std::mem::take(&mut self.shared.lock().adopted);
+        for pipeline in adopted {
+            self.transport.adopt(pipeline)?;
+        }
+        while let Poll::Ready(ready) = self.transport.poll_ready(cx) {
+            ready?;
+            let max = self.transport.max_data();
+            let packet = self.shared.lock().machine.poll_transmit(max, &mut self.buffer);
+            let Some(packet) = packet else { break };
+            self.transport.send(packet)?;
+            self.needs_flush = true;
+        }
+        if self.needs_flush
+            && let Poll::Ready(flushed) = self.transport.poll_flush(cx)
+        {
+            flushed?;
+            self.needs_flush = false;
+        }
+        Ok(())
+    }
+
+    /// Reads up to [`PACKETS_PER_POLL`] packets. Returns whether any arrived, because they can lead to new output.
+    fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let mut may_read = self.shared.lock().may_read();
+        for count in 0..PACKETS_PER_POLL {
+            if !may_read {
+                return Ok(count > 0);
+            }
+            let received = self.transport.poll_receive(cx, &mut |packet| {
+                let mut state = self.shared.lock();
+                state.handle_packet(packet)?;
+                may_read = state.may_read();
+                Ok(())
+            });
+            match received {
+                Poll::Pending => return Ok(count > 0),
+                Poll::Ready(Some(Ok(()))) => {}
+                Poll::Ready(Some(Err(error))) => return Err(error),
+                Poll::Ready(None) => {
+                    use RunspacePoolState::{Closed, Closing};
+                    // A server may end the connection instead of answering the request to close the pool.
+                    self.is_eof = matches!(self.shared.lock().machine.state(), Closed | Closing);
+                    let closed = || Error::with(Kind::Closed, "closed by the server");
+                    return if self.is_eof { Ok(true) } else { Err(closed()) };
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Starts a task for each new queue of host calls, and reaps the tasks that have finished.
+    fn start_host_calls(&mut self, cx: &mut Context<'_>) {
+        let unserved = self.shared.lock().calls.take_unserved();
+        for (host, pipeline) in unserved {
+            self.host_calls.spawn(run_host_calls(Arc::clone(&self.shared), host, pipeline));
+        }
+        while let Poll::Ready(Some(_)) = self.host_calls.poll_join_next(cx) {}
+    }
+
+    /// Ready if a deadline has passed.
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let signal = self.shared.lock().next_deadline();
+        let write_error = self.write_error.as_ref().map(|(_, deadline)| *deadline);
+        let next = [signal, write_error, self.close_deadline].into_iter().flatten().min();
+        let Some(next) = next else { return Poll::Pending };
+        if self.timer.deadline() != next {
+            self.timer.as_mut().reset(next);
+        }
+        self.timer.as_mut().poll(cx)
+    }
+
+    /// Disconnects or reconnects the pool if a handle asked for it.
+    fn apply_change(&mut self, change: Option<ConnectionChange>, cx: &mut Context<'_>) {
+        let done = match change {
+            None => return,
+            Some(ConnectionChange::Disconnect) => self.transport.poll_disconnect(cx),
+            Some(ConnectionChange::Reconnect) => self.transport.poll_reconnect(cx),
+        };
+        let Poll::Ready(result) = done else { return };
+        let mut state = self.shared.lock();
+        let Some((change, waiting)) = state.connection_change.take() else { return };
+        let result = result.and_then(|()| match change {
+            ConnectionChange::Disconnect => state.machine.disconnect(),
+            ConnectionChange::Reconnect => state.machine.reconnect(),
+        });
+        // Pipelines may have been dropped while the transport was busy.
+        state.close_unneeded();
+        // The caller may have dropped its future.
+        let _ = waiting.send(result);
+    }
+}
+
+/// Ends the session if the task is dropped together with its runtime.
+impl<T> Drop for ConnectionTask<T> {
+    fn drop(&mut self) {
+        self.shared.end(Err(Error::with(Kind::Closed, "the runtime of the session has ended")));
+    }
+}
+
+/// Runs the calls of one queue in order until it is empty.
+async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipeline: Option<Uuid>) {
+    loop {
+        let next = {
+            let mut state = shared.lock();
+            let next = state.calls.next(pipeline);
+            if let Some(id) = pipeline {
+                // With `ordered_host`, events wait for the previous call.
+                let slot = state.slots.get_mut(&id).filter(|_| shared.limits.ordered_host);
+                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
+                    waker.wake();
+                }
+                if next.is_none() {
+                    state.deliver_last_event(id);
+                    shared.notify_waiters(state);
+                }
+            }
+            next
+        };
+        let Some((QueuedCall { call, size, events_before }, cancelled)) = next else { return };
+        if let Some(id) = pipeline.filter(|_| shared.limits.ordered_host) {
+            let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
+            let is_due =
+                |state: &mut SessionState| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);
+            shared.wait_until(|state| is_due(state).then_some(())).await;
+        }
+        let response = tokio::select! {
+            response = call_host(&*host, pipeline, &call) => Some(response),
+            // Calls that return nothing run to completion after the pipeline's end, so that the user sees their output.
+            Err(_) = cancelled, if !call.is_void() => None,
+        };
+        let mut state = shared.lock();
+        if state.ended.is_some() {
+            return;
+        }
+        state.remove_buffered(size);
+        if let Some(response) = response.filter(|_| !call.is_void())
+            && let Err(error) = state.machine.respond(pipeline, response)
+            && !error.is_state()
+        {
+            // The response could not be encoded, but this one can. If the pipeline is gone, none is expected.
+            let _ = state.machine.respond(pipeline, HostResponse::failed(&call, error.to_string()));
+        }
+        state.wake_task();
+    }
+}
+
+/// Calls the host and converts its result, error or panic to a response.
+async fn call_host(host: &dyn Host, pipeline: Option<Uuid>, call: &HostCall) -> HostResponse {
+    let request = match call.request() {
+        Ok(request) => request,
+        Err(error) => return HostResponse::failed(call, error.to_string()),
+    };
+    let mut future = pin!(async { host.call(pipeline, request).await });
+    let result = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Some),
+        Err(_) => Poll::Ready(None),
+    });
+    match result.await {
+        Some(Ok(result)) => HostResponse::new(call, &result),
+        Some(Err(record)) => error_response(call, record),
+        None => HostResponse::failed(call, "the host of the client panicked"),
+    }
+}
+
+fn error_response(call: &HostCall, record: Box<ErrorRecord>) -> HostResponse {
+    let response = HostResponse::new(call, &HostResult::Nothing);
+    HostResponse { outcome: HostOutcome::Error(record), ..response }
+}

@@ -1,0 +1,122 @@
+//! Queues of host calls.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::client::RunspacePool;
+use crate::host::{HostCall, HostResponse};
+use crate::io::Host;
+
+/// Pending host calls, one queue per pipeline and one (`None`) for the pool.
+pub(super) struct HostCallQueues {
+    host: Option<Arc<dyn Host>>,
+    queues: HashMap<Option<Uuid>, HostCallQueue>,
+    /// Keys of new queues that have no task yet.
+    unserved: Vec<Option<Uuid>>,
+}
+
+#[derive(Default)]
+struct HostCallQueue {
+    calls: VecDeque<QueuedCall>,
+    /// [`QueuedCall::events_before`] of the running call.
+    running: Option<u64>,
+    /// Dropping it cancels the running call, unless that returns no value.
+    cancel: Option<oneshot::Sender<()>>,
+}
+
+pub(super) struct QueuedCall {
+    pub(super) call: HostCall,
+    /// Bytes counted towards `max_buffered_bytes`.
+    pub(super) size: usize,
+    /// Number of events of the pipeline that arrived before the call.
+    pub(super) events_before: u64,
+}
+
+impl HostCallQueues {
+    pub(super) fn new(host: Option<Arc<dyn Host>>) -> Self {
+        Self { host, queues: HashMap::new(), unserved: Vec::new() }
+    }
+
+    /// Queues a call. Returns `false` if there is no host: the call is then answered with an error.
+    pub(super) fn push(
+        &mut self,
+        pipeline: Option<Uuid>,
+        call: HostCall,
+        size: usize,
+        events_before: u64,
+        machine: &mut RunspacePool,
+    ) -> bool {
+        if self.host.is_none() {
+            if !call.is_void() {
+                // Fails if the call or the pool no longer exists; then no response is expected.
+                let _ = machine.respond(pipeline, HostResponse::failed(&call, "the client has no host"));
+            }
+            return false;
+        }
+        let queue = self.queues.entry(pipeline).or_insert_with(|| {
+            self.unserved.push(pipeline);
+            HostCallQueue::default()
+        });
+        queue.calls.push_back(QueuedCall { call, size, events_before });
+        true
+    }
+
+    /// Returns the number of events that arrived before the oldest call that has not finished.
+    pub(super) fn first_pending(&self, pipeline: Option<Uuid>) -> Option<u64> {
+        let queue = self.queues.get(&pipeline)?;
+        queue.running.or(queue.calls.front().map(|queued| queued.events_before))
+    }
+
+    /// Returns the queues that need a task.
+    pub(super) fn take_unserved(&mut self) -> Vec<(Arc<dyn Host>, Option<Uuid>)> {
+        let Some(host) = &self.host else { return Vec::new() };
+        self.unserved.drain(..).map(|pipeline| (Arc::clone(host), pipeline)).collect()
+    }
+
+    /// Returns whether calls of the pipeline are queued or running.
+    pub(super) fn is_busy(&self, pipeline: Option<Uuid>) -> bool {
+        self.queues.contains_key(&pipeline)
+    }
+
+    /// Cancels the calls that return a value, because the pipeline no longer expects it. Returns their total size.
+    pub(super) fn cancel(&mut self, pipeline: Option<Uuid>) -> usize {
+        let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
+        queue.cancel = None;
+        let mut size = 0;
+        queue.calls.retain(|queued| {
+            if !queued.call.is_void() {
+                size += queued.size;
+            }
+            queued.call.is_void()
+        });
+        size
+    }
+
+    /// Drops all queued calls of a pipeline. Returns their total size.
+    pub(super) fn discard(&mut self, pipeline: Option<Uuid>) -> usize {
+        let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
+        queue.cancel = None;
+        queue.calls.drain(..).map(|queued| queued.size).sum()
+    }
+
+    /// Drops all queues.
+    pub(super) fn clear(&mut self) {
+        self.queues.clear();
+        self.unserved.clear();
+    }
+
+    /// Takes the next call of a queue. Removes the queue if it is empty.
+    pub(super) fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, oneshot::Receiver<()>)> {
+        let queue = self.queues.get_mut(&pipeline)?;
+        let Some(queued) = queue.calls.pop_front() else {
+            self.queues.remove(&pipeline);
+            return None;
+        };
+        let (sender, cancelled) = oneshot::channel();
+        (queue.cancel, queue.running) = (Some(sender), Some(queued.events_before));
+        Some((queued, cancelled))
+    }
+}

@@ -1,0 +1,220 @@
+//! Handler of russh's callbacks.
+
+use std::sync::Arc;
+
+use russh::client::{ChannelOpenHandle, DisconnectReason, Handler, Msg, Session};
+use russh::keys::PublicKeyOrCertificate;
+use russh::{Channel, ChannelId, Sig};
+
+use super::host_key::HostKeyVerifier;
+use super::state::{ConnectionError, ExitReason, SharedConnection};
+use crate::Error;
+use crate::error::Kind;
+use crate::io::remote::remote_text;
+
+/// Receives the events of a connection: the data of one channel. Channels opened by the server are refused.
+pub(super) struct ClientHandler {
+    pub(super) shared: Arc<SharedConnection>,
+    pub(super) verifier: HostKeyVerifier,
+}
+
+/// Error of a connection.
+#[derive(Debug)]
+pub(super) enum SshError {
+    /// Reported by russh.
+    Ssh(russh::Error),
+    /// The host key was not accepted.
+    HostKey(Error),
+}
+
+impl From<russh::Error> for SshError {
+    fn from(error: russh::Error) -> Self {
+        Self::Ssh(error)
+    }
+}
+
+impl From<SshError> for Error {
+    fn from(error: SshError) -> Self {
+        match error {
+            SshError::HostKey(error) => error,
+            SshError::Ssh(russh::Error::IO(error)) => error.into(),
+            SshError::Ssh(error @ (russh::Error::Disconnect | russh::Error::HUP)) => {
+                Self::new(Kind::Closed).caused_by(error_text(&error))
+            }
+            // The text can contain parts of the server's messages.
+            SshError::Ssh(error) => {
+                Self::with(Kind::Protocol, "the SSH connection failed").caused_by(error_text(&error))
+            }
+        }
+    }
+}
+
+/// Returns the escaped text of a russh error, which can contain text of the server.
+pub(super) fn error_text(error: &russh::Error) -> String {
+    remote_text(&error.to_string()).into()
+}
+
+impl Handler for ClientHandler {
+    type Error = SshError;
+
+    async fn check_server_key(&mut self, presented: &PublicKeyOrCertificate) -> Result<bool, SshError> {
+        self.verifier.check(presented).await.map_err(SshError::HostKey)?;
+        Ok(true)
+    }
+
+    async fn data(&mut self, _: ChannelId, data: &[u8], _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_output(data);
+        Ok(())
+    }
+
+    async fn extended_data(
+        &mut self,
+        _: ChannelId,
+        _: u32,
+        data: &[u8],
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        self.shared.put_stderr(data);
+        Ok(())
+    }
+
+    async fn exit_status(&mut self, _: ChannelId, status: u32, _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_exit(ExitReason::Status(status));
+        Ok(())
+    }
+
+    async fn exit_signal(
+        &mut self,
+        _: ChannelId,
+        signal: Sig,
+        _: bool,
+        _: &str,
+        _: &str,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        let name = match signal {
+            Sig::Custom(name) => name,
+            known => format!("{known:?}"),
+        };
+        self.shared.put_exit(ExitReason::Signal(name.into()));
+        Ok(())
+    }
+
+    async fn channel_success(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_subsystem_response(true);
+        Ok(())
+    }
+
+    async fn channel_failure(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_subsystem_response(false);
+        Ok(())
+    }
+
+    async fn channel_eof(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_eof();
+        Ok(())
+    }
+
+    async fn channel_close(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
+        self.shared.put_closed(None);
+        Ok(())
+    }
+
+    async fn disconnected(&mut self, reason: DisconnectReason<SshError>) -> Result<(), SshError> {
+        let error = match reason {
+            DisconnectReason::ReceivedDisconnect(info) => ConnectionError::Disconnect(info.message.into()),
+            DisconnectReason::Error(SshError::HostKey(error)) => {
+                ConnectionError::Other(error.to_string().into())
+            }
+            DisconnectReason::Error(SshError::Ssh(russh::Error::NoAuthMethod)) => {
+                ConnectionError::NoAuthMethodLeft
+            }
+            // russh's error for an end without a reason.
+            DisconnectReason::Error(SshError::Ssh(russh::Error::Disconnect)) => {
+                ConnectionError::Other("the connection has ended".into())
+            }
+            DisconnectReason::Error(SshError::Ssh(error)) => {
+                ConnectionError::Other(error_text(&error).into())
+            }
+        };
+        self.shared.put_closed(Some(error));
+        Ok(())
+    }
+
+    // Channels opened by the server are refused: dropping the handle rejects them, while the default methods accept them.
+
+    async fn server_channel_open_forwarded_tcpip(
+        &mut self,
+        _: Channel<Msg>,
+        _: &str,
+        _: u32,
+        _: &str,
+        _: u32,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_forwarded_streamlocal(
+        &mut self,
+        _: Channel<Msg>,
+        _: &str,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_agent_forward(
+        &mut self,
+        _: Channel<Msg>,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_session(
+        &mut self,
+        _: Channel<Msg>,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_direct_tcpip(
+        &mut self,
+        _: Channel<Msg>,
+        _: &str,
+        _: u32,
+        _: &str,
+        _: u32,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_direct_streamlocal(
+        &mut self,
+        _: Channel<Msg>,
+        _: &str,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+
+    async fn server_channel_open_x11(
+        &mut self,
+        _: Channel<Msg>,
+        _: &str,
+        _: u32,
+        _: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), SshError> {
+        Ok(())
+    }
+}

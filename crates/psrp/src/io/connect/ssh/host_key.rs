@@ -1,0 +1,131 @@
+//! Verification of host keys.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
+
+use super::known_hosts::{KeyStatus, KnownHosts};
+use crate::Error;
+use crate::error::Kind;
+
+/// Treatment of unknown host keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum HostKeyPolicy {
+    #[default]
+    Strict,
+    /// Saved if the host has no known key; refused if it differs from known ones.
+    AcceptNew,
+    /// Every key is accepted.
+    AcceptAny,
+}
+
+/// Verifies the host key of one server.
+pub(super) struct HostKeyVerifier {
+    policy: HostKeyPolicy,
+    /// `None` while a blocking thread writes to the files.
+    hosts: Option<KnownHosts>,
+}
+
+impl HostKeyVerifier {
+    /// Reads the known-hosts files, unless every key is accepted.
+    pub(super) async fn read(
+        policy: HostKeyPolicy,
+        files: Vec<PathBuf>,
+        host: &str,
+        port: u16,
+    ) -> Result<Self, Error> {
+        let files = if policy == HostKeyPolicy::AcceptAny { Vec::new() } else { files };
+        let host = host.to_owned();
+        let hosts = blocking(move || KnownHosts::read(files, &host, port)).await??;
+        Ok(Self { policy, hosts: Some(hosts) })
+    }
+
+    /// Returns the host key algorithms to offer, those of known keys first. RSA with SHA-1 is excluded.
+    pub(super) fn algorithms(&self) -> Cow<'static, [Algorithm]> {
+        let is_sound = |algorithm: &Algorithm| !matches!(algorithm, Algorithm::Rsa { hash: None });
+        let all = russh::Preferred::DEFAULT.key.iter().filter(|algorithm| is_sound(algorithm));
+        let kinds: Vec<&str> = self.hosts.iter().flat_map(KnownHosts::kinds).collect();
+        let is_known = |algorithm: &Algorithm| {
+            let kind = match algorithm {
+                // An RSA key has one type for all signature hashes.
+                Algorithm::Rsa { .. } => "ssh-rsa",
+                other => other.as_str(),
+            };
+            kinds.contains(&kind)
+        };
+        let (mut first, rest): (Vec<_>, Vec<_>) = all.cloned().partition(is_known);
+        first.extend(rest);
+        first.into()
+    }
+
+    /// Checks the host key.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `is_untrusted` if the key is not accepted.
+    pub(super) async fn check(&mut self, presented: &PublicKeyOrCertificate) -> Result<(), Error> {
+        if self.policy == HostKeyPolicy::AcceptAny {
+            return Ok(());
+        }
+        let Some(hosts) = &self.hosts else {
+            return Err(Error::with(Kind::State, "an earlier update of the known hosts failed"));
+        };
+        if presented.certificate().is_some() {
+            return Err(Error::with(
+                Kind::Untrusted,
+                "the server presented a certificate, but host certificates are not supported",
+            ));
+        }
+        let key = presented.public_key();
+        let blob = key.to_bytes().map_err(|error| {
+            Error::with(Kind::Protocol, "the host key can't be read").caused_by(error.to_string())
+        })?;
+        let what = format!(
+            "the {} key {} of {}",
+            key.algorithm().as_str(),
+            key.fingerprint(HashAlg::Sha256),
+            hosts.name()
+        );
+        let files = || {
+            let files: Vec<String> = hosts.files().iter().map(|file| file.display().to_string()).collect();
+            files.join(", ")
+        };
+        let detail = match hosts.check(&blob) {
+            KeyStatus::Known => return Ok(()),
+            KeyStatus::Unknown if self.policy == HostKeyPolicy::AcceptNew => {
+                return self.add(key.algorithm().as_str().to_owned(), blob).await;
+            }
+            KeyStatus::Unknown => format!("{what} is unknown; searched in {}", files()),
+            KeyStatus::Changed(place) => format!("{what} differs from the known key in {place}"),
+            KeyStatus::Revoked(place) => format!("{what} is revoked by {place}"),
+            KeyStatus::CertAuthority(place) => format!(
+                "{what} is unknown; {place} names a certificate authority, but host certificates are not supported"
+            ),
+        };
+        Err(Error::with(Kind::Untrusted, detail))
+    }
+
+    async fn add(&mut self, kind: String, key: Vec<u8>) -> Result<(), Error> {
+        if let Some(mut hosts) = self.hosts.take() {
+            let (hosts, result) = blocking(move || {
+                let result = hosts.add(&kind, key);
+                (hosts, result)
+            })
+            .await?;
+            self.hosts = Some(hosts);
+            result?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs blocking work (files, key derivation, prompts) on a blocking thread.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    // Fails if the work panics or the runtime shuts down.
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Error::from(std::io::Error::other(error.to_string())))
+}

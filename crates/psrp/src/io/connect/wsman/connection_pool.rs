@@ -1,0 +1,169 @@
+//! Pool of HTTP connections that are authenticated once each (NTLM and Kerberos).
+
+use std::sync::{Mutex, PoisonError};
+
+use base64_simd::STANDARD;
+use http::StatusCode;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::Client;
+
+use super::bindings::channel_bindings;
+use super::credentials::{Mechanisms, WsmanCredentials};
+use super::encryption;
+use super::http::{HttpEndpoint, HttpResponse, SOAP};
+use super::negotiate::SecurityContext;
+use crate::error::{Error, Kind};
+
+/// Maximum round trips of one authentication. NTLM needs three, Kerberos two or three.
+const MAX_ROUND_TRIPS: usize = 8;
+
+/// Pool of idle authenticated connections. A request takes one or opens a new one.
+///
+/// NTLM and Kerberos authenticate a connection, not a request. Each connection therefore has its own reqwest client,
+/// which reuses its single connection as long as requests are sequential. Cancelling a request drops its client and
+/// connection.
+pub(super) struct ConnectionPool {
+    mechanisms: Mechanisms,
+    credentials: WsmanCredentials,
+    is_tls: bool,
+    idle: Mutex<Vec<PooledConnection>>,
+}
+
+struct PooledConnection {
+    client: Client,
+    context: Option<SecurityContext>,
+}
+
+impl ConnectionPool {
+    pub(super) fn new(mechanisms: Mechanisms, credentials: WsmanCredentials, is_tls: bool) -> Self {
+        Self { mechanisms, credentials, is_tls, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// Adds a client that has no connection yet.
+    pub(super) fn with_client(self, client: Client) -> Self {
+        self.put_idle(PooledConnection { client, context: None });
+        self
+    }
+
+    fn take_idle(&self) -> Option<PooledConnection> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put_idle(&self, connection: PooledConnection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+
+    /// Sends an envelope, encrypted unless the connection uses TLS.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`HttpEndpoint::exchange`], with [`Error::is_denied`] if the authentication fails, and with
+    /// [`Error::is_crypto`] or [`Error::is_protocol`] if the response is not encrypted correctly.
+    pub(super) async fn post(
+        &self,
+        endpoint: &HttpEndpoint,
+        envelope: Vec<u8>,
+    ) -> Result<HttpResponse, Error> {
+        let mut connection = match self.take_idle() {
+            Some(connection) => connection,
+            None => PooledConnection { client: endpoint.client()?, context: None },
+        };
+        // If the service has closed the idle connection, the new one has to be authenticated again.
+        let is_new = connection.context.is_none();
+        let mut response = self.attempt(&mut connection, endpoint, &envelope).await?;
+        if response.status == StatusCode::UNAUTHORIZED && !is_new {
+            connection.context = None;
+            response = self.attempt(&mut connection, endpoint, &envelope).await?;
+        }
+        self.put_idle(connection);
+        Ok(response)
+    }
+
+    async fn attempt(
+        &self,
+        connection: &mut PooledConnection,
+        endpoint: &HttpEndpoint,
+        envelope: &[u8],
+    ) -> Result<HttpResponse, Error> {
+        let PooledConnection { client, context } = connection;
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(self.authenticate(client, endpoint).await?),
+        };
+        let mut headers = HeaderMap::new();
+        if self.is_tls {
+            headers.insert(CONTENT_TYPE, SOAP);
+            return endpoint.exchange(client, headers, envelope.to_vec()).await;
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(encryption::CONTENT_TYPE));
+        let body = encryption::encode(&context.encrypt(envelope)?, envelope.len());
+        let mut response = endpoint.exchange(client, headers, body).await?;
+        if response.status == StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let kind = response.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if encryption::is_encrypted(kind) {
+            let (encrypted, length) = encryption::decode(&response.body)?;
+            response.body = context.decrypt(encrypted)?;
+            if response.body.len() != length {
+                return Err(Error::with(Kind::Protocol, "a decrypted response of the wrong length"));
+            }
+            response.headers.insert(CONTENT_TYPE, SOAP);
+        } else if !response.body.is_empty() {
+            // An attacker could have written it.
+            response.body.clear();
+            if response.status.is_success() {
+                return Err(Error::with(Kind::Protocol, "a response that is not encrypted"));
+            }
+        }
+        Ok(response)
+    }
+
+    /// Authenticates a connection by requests without a body.
+    async fn authenticate(&self, client: &Client, endpoint: &HttpEndpoint) -> Result<SecurityContext, Error> {
+        let host = endpoint.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        // Kerberos needs the certificate for its first token.
+        let certificate = match self.is_tls {
+            true => endpoint.exchange(client, HeaderMap::new(), Vec::new()).await?.certificate,
+            false => None,
+        };
+        let bindings = certificate.as_deref().map(channel_bindings);
+        let mut context = SecurityContext::new(self.mechanisms, &self.credentials, host, bindings)?;
+        let mut token = context.step(Vec::new()).await?;
+        for _ in 0..MAX_ROUND_TRIPS {
+            let mut headers = HeaderMap::new();
+            let mut value =
+                HeaderValue::from_str(&format!("Negotiate {}", STANDARD.encode_to_string(&token)))
+                    .map_err(|_| Error::new(Kind::Denied))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+            let response = endpoint.exchange(client, headers, Vec::new()).await?;
+            let challenge = response.challenge("Negotiate").unwrap_or_default();
+            let server_token = STANDARD
+                .decode_to_vec(challenge)
+                .map_err(|_| Error::with(Kind::Protocol, "an authentication token that is not Base64"))?;
+            let is_success = response.status.is_success();
+            if !is_success && response.status != StatusCode::UNAUTHORIZED {
+                let status = response.status.as_u16();
+                let what = format!("HTTP status {status}");
+                return Err(Error::with(Kind::Refused, what));
+            }
+            token = match server_token.is_empty() {
+                true if is_success && context.is_complete() => return Ok(context),
+                true if is_success => {
+                    return Err(Error::with(Kind::Untrusted, "the service did not authenticate itself"));
+                }
+                true => return Err(Error::with(Kind::Denied, "the service rejected the credentials")),
+                false if is_success && context.is_complete() => return Ok(context),
+                false => context.step(server_token).await?,
+            };
+            if is_success {
+                return match context.is_complete() {
+                    true => Ok(context),
+                    false => Err(Error::with(Kind::Untrusted, "the service did not authenticate itself")),
+                };
+            }
+        }
+        Err(Error::with(Kind::Protocol, "an authentication with too many round trips"))
+    }
+}

@@ -1,0 +1,131 @@
+//! PSRP messages that the transport has to read or write itself.
+
+use uuid::Uuid;
+
+use crate::clixml::Writer;
+use crate::error::{Error, Kind};
+use crate::fragment::{Assembler, Fragment, Fragmenter};
+use crate::message::{
+    Destination, Message, MessageHeader, MessageType, Payload, PipelineState, PipelineStateInfo,
+};
+use crate::record::{ErrorCategory, ErrorRecord};
+
+/// Content of a pool's first data: a request to open a pool or to connect to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PoolRequest {
+    pub(super) pool: Uuid,
+    /// True for connecting to an existing pool.
+    pub(super) is_connect: bool,
+}
+
+impl PoolRequest {
+    /// Parses the first data.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::is_limit`] if the data contains no complete message, and if it does not consist of
+    /// fragments.
+    pub(super) fn parse(mut data: &[u8]) -> Result<Self, Error> {
+        let mut assembler = Assembler::new();
+        let mut request = None;
+        while let Some(message) = assembler.next(&mut data)? {
+            let header = Message::decode(message)?.header;
+            let request = request.get_or_insert(Self { pool: header.pool_id, is_connect: false });
+            request.is_connect |= header.message_type == MessageType::ConnectRunspacePool;
+        }
+        request
+            .ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
+    }
+}
+
+/// Splits `data` after the fragments of the first message and returns the rest. PowerShell's clients send only this
+/// message when they create a command.
+///
+/// # Errors
+///
+/// Fails if the data does not consist of fragments.
+pub(super) fn split_first_message(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
+    let mut rest = &data[..];
+    let mut first = None;
+    while !rest.is_empty() {
+        let (fragment, after) = Fragment::decode(rest)?;
+        if *first.get_or_insert(fragment.object_id) != fragment.object_id {
+            break;
+        }
+        rest = after;
+    }
+    let len = data.len() - rest.len();
+    Ok(data.split_off(len))
+}
+
+/// Encodes the server's message for a failed pipeline, as fragments.
+pub(super) fn pipeline_failure(pool_id: Uuid, pipeline: Uuid, reason: &str) -> Result<Vec<u8>, Error> {
+    let record = ErrorRecord::new(reason, ErrorCategory::ConnectionError);
+    let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(record)) };
+    let payload = Payload::PipelineState(info);
+    let header = MessageHeader {
+        destination: Destination::Client,
+        message_type: payload.message_type(),
+        pool_id,
+        pipeline_id: Some(pipeline),
+    };
+    let (mut message, mut fragments) = (Vec::new(), Vec::new());
+    let mut writer = Writer::new();
+    Message { header, data: payload.encode(&mut writer)? }.encode(&mut message);
+    Fragmenter::new().encode(&message, &mut fragments);
+    Ok(fragments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{Config, RunspacePool};
+    use crate::outofproc::Packet;
+
+    fn first_data(pool: &mut RunspacePool) -> Vec<u8> {
+        let mut buffer = Vec::new();
+        let Some(Packet::Data { data, .. }) = pool.poll_transmit(100_000, &mut buffer) else { panic!() };
+        data.to_vec()
+    }
+
+    #[test]
+    fn open_and_connect_requests_are_distinguished() {
+        let mut pool = RunspacePool::new(Config::new());
+        pool.open().unwrap();
+        let data = first_data(&mut pool);
+        assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: false });
+        assert!(PoolRequest::parse(&data[..30]).unwrap_err().is_limit());
+
+        let mut pool = RunspacePool::new(Config::new());
+        pool.connect().unwrap();
+        let data = first_data(&mut pool);
+        assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: true });
+    }
+
+    #[test]
+    fn pipeline_failure_is_a_valid_server_message() {
+        let data = pipeline_failure(Uuid::from_u128(1), Uuid::from_u128(2), "no more").unwrap();
+        let mut assembler = Assembler::new();
+        let message = Message::decode(assembler.next(&mut &data[..]).unwrap().unwrap()).unwrap();
+        assert_eq!(message.header.pipeline_id, Some(Uuid::from_u128(2)));
+        let payload = Payload::decode(message.header.message_type, message.data).unwrap();
+        let Payload::PipelineState(info) = payload else { panic!() };
+        assert_eq!(info.state, PipelineState::Failed);
+        assert_eq!(info.error.unwrap().message().unwrap().to_string(), "no more");
+    }
+
+    #[test]
+    fn first_message_is_split_from_the_rest() {
+        let mut fragmenter = Fragmenter::new().fragment_size(100);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        fragmenter.encode(&[1; 150], &mut first);
+        fragmenter.encode(&[2; 150], &mut second);
+        let mut data = [&first[..], &second].concat();
+        assert_eq!(split_first_message(&mut data).unwrap(), second);
+        assert_eq!(data, first);
+        assert!(split_first_message(&mut data).unwrap().is_empty());
+        assert_eq!(data, first);
+        data.pop();
+        assert!(split_first_message(&mut data).unwrap_err().is_unexpected_end());
+    }
+}

@@ -1,0 +1,187 @@
+//! Server connection: moves packets between the transport and the state machine.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::time::timeout;
+
+use super::dispatcher::Dispatcher;
+use super::shared::SharedServerState;
+use super::{Handler, Options, SessionEnd};
+use crate::Error;
+use crate::io::Transport;
+use crate::message::RunspacePoolState;
+use crate::outofproc::Packet;
+use crate::record::{ErrorCategory, ErrorRecord};
+use crate::server::RunspacePool;
+
+/// Maximum packets per turn in one direction.
+const PACKETS_PER_TURN: usize = 64;
+/// Bytes counted per packet in addition to its data.
+const PACKET_OVERHEAD: usize = 64;
+/// Turns per poll before the task yields.
+const TURNS_PER_POLL: usize = 16;
+
+/// Serves one session until the client closes the pool or the connection ends. After closing the pool, the client has
+/// [`Options::close_timeout`] to close the connection.
+///
+/// Must be called in a tokio runtime, because each pipeline is a task. Dropping the future aborts them.
+///
+/// # Errors
+///
+/// Fails if the connection fails, and if the client violates the protocol or exceeds a limit. If the client has opened
+/// the pool, it is told the reason first.
+pub async fn serve<T: Transport, H: Handler>(
+    transport: T,
+    handler: H,
+    options: Options,
+) -> Result<SessionEnd, Error> {
+    let Options { config, max_unsent_bytes, max_input_bytes, stop_timeout, close_timeout } = options;
+    let shared = SharedServerState::new(RunspacePool::new(config), max_unsent_bytes, max_input_bytes);
+    let mut connection = ServerConnection {
+        transport,
+        dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout, max_input_bytes),
+        buffer: Vec::new(),
+        max_read: max_unsent_bytes,
+        max_input: max_input_bytes,
+        read: 0,
+        is_blocked: false,
+        needs_flush: false,
+    };
+    let ended = poll_fn(|cx| connection.poll(cx)).await;
+    if let Err(error) = &ended {
+        connection.report_error(error);
+    }
+    connection.dispatcher.shared.end();
+    // Best effort: a client that stops reading must not keep the session alive, and one that has closed the pool or
+    // disconnected does not need the last packets.
+    let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_close(cx))).await;
+    // A handler that blocks its thread cannot be aborted.
+    let _ = timeout(close_timeout, connection.dispatcher.shut_down()).await;
+    connection.dispatcher.handler.closed(&ended).await;
+    if matches!(ended, Ok(SessionEnd::Closed)) {
+        // PowerShell's client reports an error if the process exits before it has read the acknowledgement.
+        let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_disconnected(cx))).await;
+    }
+    ended
+}
+
+struct ServerConnection<T, H> {
+    transport: T,
+    dispatcher: Dispatcher<H>,
+    buffer: Vec<u8>,
+    /// Maximum bytes read while sending is blocked.
+    max_read: usize,
+    max_input: usize,
+    /// Bytes read since all packets were sent.
+    read: usize,
+    /// The transport is not ready to accept a packet.
+    is_blocked: bool,
+    needs_flush: bool,
+}
+
+impl<T: Transport, H: Handler> ServerConnection<T, H> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<SessionEnd, Error>> {
+        for _ in 0..TURNS_PER_POLL {
+            self.dispatcher.shared.lock().register(cx.waker());
+            let mut is_active = self.dispatcher.poll_tasks(cx);
+            is_active |= self.poll_receive(cx)?;
+            is_active |= self.poll_send(cx)?;
+            if self.dispatcher.shared.lock().pool.state() == RunspacePoolState::Broken {
+                self.dispatcher.ended.get_or_insert(SessionEnd::Broken);
+            }
+            if let Some(ended) = self.dispatcher.ended {
+                return Poll::Ready(Ok(ended));
+            }
+            if !is_active {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Receives packets. Returns whether there were any, because they can have started tasks that must be polled.
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let Self { transport, dispatcher, read, .. } = self;
+        for turn in 0..PACKETS_PER_TURN {
+            let is_full = self.is_blocked && *read > self.max_read;
+            if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read(self.max_input) {
+                return Ok(turn > 0);
+            }
+            let mut take = |packet: Packet<'_>| {
+                *read += match packet {
+                    Packet::Data { data, .. } => PACKET_OVERHEAD + data.len(),
+                    _ => PACKET_OVERHEAD,
+                };
+                dispatcher.handle_packet(packet)
+            };
+            match transport.poll_receive(cx, &mut take) {
+                Poll::Pending => return Ok(turn > 0),
+                Poll::Ready(None) => {
+                    dispatcher.ended = Some(SessionEnd::Disconnected);
+                    return Ok(turn > 0);
+                }
+                Poll::Ready(Some(result)) => result?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends packets. Returns whether there may be more.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let mut is_more = true;
+        for _ in 0..PACKETS_PER_TURN {
+            self.is_blocked = self.transport.poll_ready(cx)?.is_pending();
+            if self.is_blocked {
+                is_more = false;
+                break;
+            }
+            let max = self.transport.max_data();
+            let mut state = self.dispatcher.shared.lock();
+            let packet = match state.acknowledgements.pop_front() {
+                Some(target) => Some(Packet::DataAck(target)),
+                None => state.pool.poll_transmit(max, &mut self.buffer),
+            };
+            drop(state);
+            let Some(packet) = packet else {
+                self.read = 0;
+                is_more = false;
+                break;
+            };
+            self.transport.send(packet)?;
+            self.needs_flush = true;
+        }
+        if self.needs_flush && self.transport.poll_flush(cx)?.is_ready() {
+            self.needs_flush = false;
+        }
+        let has_room = self.dispatcher.shared.has_ample_room(&self.dispatcher.shared.lock());
+        if has_room {
+            self.dispatcher.shared.notify_writers();
+        }
+        Ok(is_more)
+    }
+
+    /// Sends the client the reason for the end of the session.
+    fn report_error(&self, error: &Error) {
+        let record = ErrorRecord::new(error.to_string(), ErrorCategory::ProtocolError);
+        // Fails if the client has not opened a pool yet.
+        let _ = self.dispatcher.shared.lock().pool.set_broken(record);
+    }
+
+    /// Sends the remaining packets and closes the connection.
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        while self.poll_send(cx)? {}
+        if self.is_blocked {
+            return Poll::Pending;
+        }
+        self.transport.poll_close(cx)
+    }
+
+    /// Discards packets received after the pool was closed, until the connection ends.
+    fn poll_disconnected(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Some(Ok(())) = ready!(self.transport.poll_receive(cx, &mut |_| Ok(()))) {}
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,466 @@
+//! Executes a program of bytes: anything that two applications, a network and a malicious peer can do to a client and a
+//! server, with invariants checked after each step. Also used by a fuzz target.
+
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
+use psrp::client::{self, Event};
+use psrp::fragment::{Fragmenter, Priority};
+use psrp::host::{HostRequest, HostResponse, HostResult};
+use psrp::message::{
+    Availability, CreatePipeline, Destination, Message, MessageHeader, MessageType, PowerShell,
+    RunspacePoolState, SessionCapability,
+};
+use psrp::outofproc::Packet;
+use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::value::Version;
+use psrp::{Error, server};
+use uuid::Uuid;
+
+const MAX_PENDING: usize = 20_000;
+
+/// Starts of message data, modified by the program.
+const DATA: [&str; 12] = [
+    "",
+    "<Nil />",
+    "<S>text</S>",
+    "<Obj RefId=\"0\"><MS><Version N=\"PSVersion\">2.0</Version><Version N=\"protocolversion\">2.3</Version><Version N=\"SerializationVersion\">1.1.0.1</Version></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I32 N=\"MinRunspaces\">1</I32><I32 N=\"MaxRunspaces\">2</I32><Obj N=\"ApplicationArguments\" RefId=\"1\"><DCT></DCT></Obj></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I32 N=\"RunspaceState\">2</I32></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I32 N=\"PipelineState\">4</I32></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I64 N=\"ci\">1</I64><I32 N=\"mi\">11</I32><Obj N=\"mp\" RefId=\"1\"><LST></LST></Obj></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I64 N=\"ci\">1</I64><I32 N=\"MaxRunspaces\">3</I32><I64 N=\"SetMinMaxRunspacesResponse\">3</I64></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><Nil N=\"ApplicationPrivateData\" /></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><I32 N=\"PSEventArgs.EventIdentifier\">1</I32></MS></Obj>",
+    "<Obj RefId=\"0\"><MS><Nil N=\"Exception\" /><S N=\"InformationalRecord_Message\">m</S></MS></Obj>",
+];
+
+const STATES: [RunspacePoolState; 9] = [
+    RunspacePoolState::BeforeOpen,
+    RunspacePoolState::Opening,
+    RunspacePoolState::Opened,
+    RunspacePoolState::Closed,
+    RunspacePoolState::Closing,
+    RunspacePoolState::Broken,
+    RunspacePoolState::Disconnecting,
+    RunspacePoolState::Disconnected,
+    RunspacePoolState::Connecting,
+];
+
+struct FuzzSession<'p> {
+    client: client::RunspacePool,
+    server: server::RunspacePool,
+    program: &'p [u8],
+    /// Packets in flight.
+    last: [Option<OwnedPacket>; 2],
+    calls: Vec<(Option<Uuid>, psrp::host::HostCall)>,
+    requests: Vec<i64>,
+}
+
+/// An owned packet.
+#[derive(Clone)]
+enum OwnedPacket {
+    Data(Option<Uuid>, Priority, Vec<u8>),
+    Other(Packet<'static>),
+}
+
+impl OwnedPacket {
+    fn new(packet: Packet<'_>) -> Self {
+        match packet {
+            Packet::Data { target, priority, data } => Self::Data(target, priority, data.to_vec()),
+            Packet::DataAck(target) => Self::Other(Packet::DataAck(target)),
+            Packet::Command(target) => Self::Other(Packet::Command(target)),
+            Packet::CommandAck(target) => Self::Other(Packet::CommandAck(target)),
+            Packet::Close(target) => Self::Other(Packet::Close(target)),
+            Packet::CloseAck(target) => Self::Other(Packet::CloseAck(target)),
+            Packet::Signal(target) => Self::Other(Packet::Signal(target)),
+            Packet::SignalAck(target) => Self::Other(Packet::SignalAck(target)),
+        }
+    }
+
+    fn packet(&self) -> Packet<'_> {
+        match self {
+            Self::Data(target, priority, data) => Packet::Data { target: *target, priority: *priority, data },
+            Self::Other(packet) => *packet,
+        }
+    }
+}
+
+const fn pipeline_id(number: u8) -> Uuid {
+    Uuid::from_u128(number as u128 % 4 + 1)
+}
+
+impl FuzzSession<'_> {
+    fn byte(&mut self) -> u8 {
+        let (first, rest) = self.program.split_first().unwrap_or((&0, &[]));
+        self.program = rest;
+        *first
+    }
+
+    fn target(&mut self) -> Option<Uuid> {
+        let number = self.byte();
+        (!number.is_multiple_of(5)).then(|| pipeline_id(number % 5 - 1))
+    }
+
+    fn deliver_to_server(&mut self, packet: &OwnedPacket) {
+        let before = self.server.state();
+        let result = self.server.handle_packet(packet.packet());
+        check_result(result, before, self.server.state());
+    }
+
+    fn deliver_to_client(&mut self, packet: &OwnedPacket) {
+        let before = self.client.state();
+        let result = self.client.handle_packet(packet.packet());
+        check_result(result, before, self.client.state());
+    }
+
+    /// Delivers packets as the program says.
+    fn deliver(&mut self, count: u8) {
+        let mut buffer = Vec::new();
+        for _ in 0..count {
+            let max = usize::from(count) * 20;
+            if let Some(packet) = self.client.poll_transmit(max, &mut buffer) {
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_server(&packet);
+                self.last[0] = Some(packet);
+            }
+            if let Some(packet) = self.server.poll_transmit(max, &mut buffer) {
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_client(&packet);
+                self.last[1] = Some(packet);
+            }
+        }
+    }
+
+    /// A message with a valid header and data of the program.
+    fn message(&mut self) -> OwnedPacket {
+        let to_client = self.byte().is_multiple_of(2);
+        let target = self.target();
+        let number = usize::from(self.byte());
+        let kinds = MessageType::ALL;
+        let message_type = kinds.get(number % (kinds.len() + 1)).copied().unwrap_or(MessageType::Other(7));
+        let mut data = DATA[usize::from(self.byte()) % DATA.len()].as_bytes().to_vec();
+        let (place, value) = (usize::from(self.byte()), self.byte());
+        if value > 0
+            && let Some(byte) = data.get_mut(place)
+        {
+            *byte = value;
+        }
+        let header = MessageHeader {
+            destination: if to_client { Destination::Client } else { Destination::Server },
+            message_type,
+            pool_id: self.client.id(),
+            pipeline_id: target,
+        };
+        let (mut message, mut fragments) = (Vec::new(), Vec::new());
+        Message { header, data: &data }.encode(&mut message);
+        let mut fragmenter = Fragmenter::new().fragment_size(usize::from(self.byte()) + 22);
+        fragmenter.encode(&message, &mut fragments);
+        if self.byte().is_multiple_of(8) {
+            fragments.truncate(place);
+        }
+        OwnedPacket::Data(target, Priority::Default, fragments)
+    }
+
+    /// A packet of any kind for either side, with bytes of the program.
+    fn garbage(&mut self) -> OwnedPacket {
+        let target = self.target();
+        match self.byte() % 8 {
+            0 => OwnedPacket::Other(Packet::DataAck(target)),
+            1 => OwnedPacket::Other(Packet::CommandAck(target)),
+            2 => OwnedPacket::Other(Packet::SignalAck(target)),
+            3 => OwnedPacket::Other(Packet::CloseAck(target)),
+            4 => OwnedPacket::Other(Packet::Command(target)),
+            5 => OwnedPacket::Other(Packet::Signal(target)),
+            6 => OwnedPacket::Other(Packet::Close(target)),
+            _ => {
+                let len = usize::from(self.byte()).min(self.program.len());
+                let (data, rest) = self.program.split_at(len);
+                self.program = rest;
+                OwnedPacket::Data(target, Priority::PromptResponse, data.to_vec())
+            }
+        }
+    }
+
+    fn act_as_client(&mut self) -> Result<(), Error> {
+        let action = self.byte();
+        let id = pipeline_id(self.byte());
+        let pool = &mut self.client;
+        match action % 18 {
+            0 => pool.open(),
+            1 => pool.connect(),
+            2 => pool.disconnect(),
+            3 => pool.reconnect(),
+            4 => pool.close(),
+            5 => pool.set_max_runspaces(i32::from(action)).map(drop),
+            6 => pool.get_available_runspaces().map(drop),
+            7 => pool.reset_runspace_state().map(drop),
+            8 => {
+                let mut create = CreatePipeline::new(PowerShell::script("x"));
+                create.no_input = action > 127;
+                pool.create_pipeline_with_id(id, create)
+            }
+            9 => pool.connect_pipeline(id),
+            10 => pool.pipeline(id)?.start(),
+            11 => pool.pipeline(id)?.send_input("x".repeat(usize::from(action) * 20)),
+            12 => pool.pipeline(id)?.end_input(),
+            13 => pool.pipeline(id)?.stop(),
+            14 => pool.pipeline(id)?.close(),
+            15 => pool.pipeline(id)?.reconnect(),
+            16 => match self.calls.pop() {
+                Some((pipeline, call)) => {
+                    pool.respond(pipeline, HostResponse::new(&call, &HostResult::Text("x".into())))
+                }
+                None => Ok(()),
+            },
+            _ => {
+                if action > 200 {
+                    pool.handle_end();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn act_as_server(&mut self) -> Result<(), Error> {
+        let action = self.byte();
+        let id = pipeline_id(self.byte());
+        let pool = &mut self.server;
+        match action % 14 {
+            0 => pool.disconnect(),
+            1 => pool.reconnect(),
+            2 => pool.close(),
+            3 if action > 200 => pool.set_broken(ErrorRecord::new("x", ErrorCategory::CloseError)),
+            3 | 4 => pool.host_call(&HostRequest::ReadLine).map(drop),
+            5 => match self.requests.pop() {
+                Some(call_id) => pool
+                    .respond(call_id, Availability::Accepted(true))
+                    .or_else(|_| pool.respond(call_id, Availability::Count(1))),
+                None => Ok(()),
+            },
+            6 => pool.pipeline(id)?.start(),
+            7 => pool.pipeline(id)?.write_output("x".repeat(usize::from(action) * 20)),
+            8 => pool.pipeline(id)?.host_call(&HostRequest::ReadLine).map(drop),
+            9 => pool.pipeline(id)?.complete(),
+            10 => pool.pipeline(id)?.stop(),
+            11 => pool.pipeline(id)?.fail(ErrorRecord::new("x", ErrorCategory::CloseError)),
+            12 => pool.pipeline(id)?.connect(),
+            _ => {
+                if action > 200 {
+                    pool.handle_end();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            if let Event::HostCall { pipeline, call } = event {
+                self.calls.push((pipeline, call));
+            }
+        }
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                server::Event::GetAvailableRunspaces { call_id }
+                | server::Event::SetMaxRunspaces { call_id, .. }
+                | server::Event::SetMinRunspaces { call_id, .. }
+                | server::Event::ResetRunspaceState { call_id } => self.requests.push(call_id),
+                _ => {}
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let result = match self.byte() {
+            0..=99 => {
+                let count = self.byte() % 32;
+                self.deliver(count);
+                Ok(())
+            }
+            100..=149 => self.act_as_client(),
+            150..=199 => self.act_as_server(),
+            200..=219 => {
+                self.take_events();
+                Ok(())
+            }
+            number @ 220..=239 => {
+                let packet = self.message();
+                if number % 2 == 0 {
+                    self.deliver_to_client(&packet)
+                } else {
+                    self.deliver_to_server(&packet)
+                }
+                Ok(())
+            }
+            number @ 240..=249 => {
+                let packet = self.garbage();
+                if number % 2 == 0 {
+                    self.deliver_to_client(&packet)
+                } else {
+                    self.deliver_to_server(&packet)
+                }
+                Ok(())
+            }
+            // A packet arrives twice.
+            250..=252 => {
+                if let Some(packet) = self.last[0].clone() {
+                    self.deliver_to_server(&packet);
+                }
+                Ok(())
+            }
+            _ => {
+                if let Some(packet) = self.last[1].clone() {
+                    self.deliver_to_client(&packet);
+                }
+                Ok(())
+            }
+        };
+        if let Err(error) = result {
+            let is_known = error.is_state() || error.is_limit() || error.is_unwritable() || error.is_no_key();
+            assert!(is_known, "{error}");
+        }
+        self.check();
+    }
+
+    fn check(&self) {
+        use RunspacePoolState::{Broken, Closed};
+
+        let (client, server) = (&self.client, &self.server);
+        for (state, pipelines) in
+            [(client.state(), client.pipelines().len()), (server.state(), server.pipelines().len())]
+        {
+            assert!(STATES.contains(&state), "{state}");
+            assert!(!matches!(state, Broken | Closed) || pipelines == 0, "{state} with pipelines");
+        }
+        assert!(client.pending_bytes() <= MAX_PENDING * 4);
+        assert!(server.pending_bytes() <= MAX_PENDING * 4);
+        let targets = || std::iter::once(None).chain((0..4).map(|number| Some(pipeline_id(number))));
+        assert_eq!(client.pending_bytes(), targets().map(|of| client.pending_bytes_of(of)).sum::<usize>());
+        assert_eq!(server.pending_bytes(), targets().map(|of| server.pending_bytes_of(of)).sum::<usize>());
+        if matches!(client.state(), Broken | Closed) {
+            assert_eq!(client.pending_bytes(), 0);
+        }
+    }
+
+    /// Delivers packets until there are no more, and checks that this ends.
+    fn deliver_all(&mut self) {
+        let mut buffer = Vec::new();
+        for _ in 0..100_000 {
+            let mut is_idle = true;
+            if let Some(packet) = self.client.poll_transmit(1000, &mut buffer) {
+                is_idle = false;
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_server(&packet);
+            }
+            if let Some(packet) = self.server.poll_transmit(1000, &mut buffer) {
+                is_idle = false;
+                let packet = OwnedPacket::new(packet);
+                self.deliver_to_client(&packet);
+            }
+            self.take_events();
+            if is_idle {
+                return;
+            }
+        }
+        panic!("packets without an end");
+    }
+
+    /// Delivers all packets, ends the connection, and checks that everything ends.
+    fn finish(&mut self) {
+        self.deliver_all();
+        let is_disconnected = |state| state == RunspacePoolState::Disconnected;
+        self.client.handle_end();
+        self.server.handle_end();
+        self.take_events();
+        let ended = [RunspacePoolState::Broken, RunspacePoolState::Closed, RunspacePoolState::BeforeOpen];
+        assert!(ended.contains(&self.client.state()) || is_disconnected(self.client.state()));
+        assert!(ended.contains(&self.server.state()) || is_disconnected(self.server.state()));
+        self.check();
+    }
+}
+
+/// An error of a packet breaks the pool, or reports that the pool's state does not allow packets.
+fn check_result(result: Result<(), Error>, before: RunspacePoolState, after: RunspacePoolState) {
+    use RunspacePoolState::{Broken, Connecting, Disconnected};
+
+    match result {
+        Ok(()) => {}
+        Err(error) if error.is_state() => assert_eq!(before, after, "{error}"),
+        Err(error) => {
+            let is_refused = matches!(before, Connecting | Disconnected) && after == Disconnected;
+            assert!(after == Broken || is_refused, "{error}: {before} to {after}");
+        }
+    }
+}
+
+/// The configurations of both ends. An odd byte selects small limits.
+fn configs(number: u8) -> (client::Config, server::Config) {
+    // Protocol 2.4 has no key for secure strings.
+    let protocol_version = Version::new(2, 3 + u32::from(number / 2 % 2));
+    let capability = SessionCapability { protocol_version, ..SessionCapability::default() };
+    let client = client::Config::new().pool_id(Uuid::from_u128(99)).max_pending_bytes(MAX_PENDING);
+    let client = client.capability(capability);
+    let server = server::Config::new().max_pending_bytes(MAX_PENDING);
+    let (client, server) =
+        (client.max_event_bytes(100_000), server.max_event_bytes(100_000).max_data_per_command(50_000));
+    if number.is_multiple_of(2) {
+        return (client, server);
+    }
+    let (few, bytes) = (usize::from(number % 4), usize::from(number) * 16);
+    let client = client
+        .max_object_size(bytes)
+        .max_decoded_size(bytes * 4)
+        .max_event_bytes(bytes * 8)
+        .max_partial_bytes(bytes)
+        .max_data_per_command(bytes * 8)
+        .max_pipelines(few)
+        .max_host_calls(few)
+        .max_requests(few);
+    let server = server
+        .max_object_size(bytes * 2)
+        .max_decoded_size(bytes * 4)
+        .max_event_bytes(bytes * 8)
+        .max_partial_bytes(bytes)
+        .max_data_per_command(bytes * 8)
+        .max_pipelines(few)
+        .max_host_calls(few)
+        .max_requests(few);
+    (client, server)
+}
+
+/// Runs a program. The first byte selects whether the pool is open at the start, the second one the limits.
+pub fn check(program: &[u8]) {
+    let Some((&[first, second], program)) = program.split_first_chunk() else { return };
+    let size = 22 + usize::from(first);
+    let (client, server) = configs(second);
+    let mut session = FuzzSession {
+        client: client::RunspacePool::new(client.fragment_size(size)),
+        server: server::RunspacePool::new(server.fragment_size(size)),
+        program,
+        last: [None, None],
+        calls: Vec::new(),
+        requests: Vec::new(),
+    };
+    if first % 2 == 0 {
+        let _ = session.client.open();
+        session.deliver_all();
+        for number in 0..2 {
+            let mut create = CreatePipeline::new(PowerShell::script("x"));
+            create.no_input = false;
+            let id = pipeline_id(number);
+            if session.client.create_pipeline_with_id(id, create).is_ok()
+                && let Ok(mut pipeline) = session.client.pipeline(id)
+            {
+                let _ = pipeline.start();
+            }
+        }
+        session.deliver_all();
+        let started = session.server.pipeline(pipeline_id(0)).and_then(|mut pipeline| pipeline.start());
+        assert!(started.is_ok() || !second.is_multiple_of(2), "nothing but a limit prevents it");
+    }
+    session.check();
+    while !session.program.is_empty() {
+        session.step();
+    }
+    session.finish();
+}

@@ -1,0 +1,137 @@
+//! Counters of a bucket.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Defines an enumeration whose variants have metric label values.
+macro_rules! named {
+    ($(#[$about:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name { $($(#[$one])* $variant),* }
+
+        impl $name {
+            pub(crate) const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
+
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+    };
+}
+
+named! {
+    /// Operation on the bucket.
+    Operation {
+        Get = "get",
+        Put = "put",
+        Create = "create",
+        Update = "update",
+        Begin = "begin",
+        Part = "part",
+        Complete = "complete",
+        Abort = "abort",
+        Delete = "delete",
+    }
+}
+
+named! {
+    /// Outcome of an operation.
+    Outcome {
+        Done = "done",
+        Missing = "missing",
+        /// The condition of a write was not met.
+        Refused = "refused",
+        Failed = "failed",
+        Timeout = "timeout",
+        /// Not sent, because the circuit breaker is open.
+        Skipped = "skipped",
+    }
+}
+
+named! {
+    /// Outcome of a lease.
+    LeaseOutcome {
+        Acquired = "acquired",
+        /// The previous owner stopped renewing it.
+        TakenOver = "taken_over",
+        /// Another proxy owned it and has uploaded the file.
+        Waited = "waited",
+        /// Another proxy owned it for too long.
+        GivenUp = "given_up",
+        /// The bucket failed.
+        Unavailable = "unavailable",
+        /// Another proxy has taken it over.
+        Lost = "lost",
+    }
+}
+
+named! {
+    /// Outcome of an upload.
+    UploadOutcome {
+        Done = "done",
+        /// The file could not be downloaded, or did not match its hash.
+        Aborted = "aborted",
+        Failed = "failed",
+        /// The upload queue was full.
+        Dropped = "dropped",
+    }
+}
+
+impl Operation {
+    /// Returns whether the operation writes an object.
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Self::Get | Self::Delete | Self::Abort)
+    }
+}
+
+/// Counters since the bucket was opened.
+#[derive(Debug, Default)]
+pub(crate) struct BucketMetrics {
+    operations: [[AtomicU64; Outcome::ALL.len()]; Operation::ALL.len()],
+    leases: [AtomicU64; LeaseOutcome::ALL.len()],
+    uploads: [AtomicU64; UploadOutcome::ALL.len()],
+    pub(super) received: AtomicU64,
+    pub(super) sent: AtomicU64,
+    pub(super) corrupt: AtomicU64,
+}
+
+impl BucketMetrics {
+    pub(super) fn record_operation(&self, operation: Operation, outcome: Outcome) {
+        self.operations[operation as usize][outcome as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn record_lease(&self, outcome: LeaseOutcome) {
+        self.leases[outcome as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn record_upload(&self, outcome: UploadOutcome) {
+        self.uploads[outcome as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn operations(&self, operation: Operation, outcome: Outcome) -> u64 {
+        self.operations[operation as usize][outcome as usize].load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn leases(&self, outcome: LeaseOutcome) -> u64 {
+        self.leases[outcome as usize].load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn uploads(&self, outcome: UploadOutcome) -> u64 {
+        self.uploads[outcome as usize].load(Ordering::Relaxed)
+    }
+
+    /// Returns the received bytes of files and pages.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Returns the sent bytes of files and pages.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of files whose content did not match their hash.
+    pub(crate) fn corrupt(&self) -> u64 {
+        self.corrupt.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,303 @@
+//! Construction of the parts of the proxy from the settings.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::netrc;
+use super::origin::Origin;
+use super::settings::Settings;
+use super::value::{IndexUrl, List, Period, StorageType};
+use crate::error::Kind;
+use crate::guard::{self, Guard};
+use crate::page_cache::{self, PageCache};
+use crate::rules::{ProjectPattern, Rules};
+use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
+use crate::store::{self, Store};
+use crate::upstream::{self, Budget, Upstream};
+use crate::{Error, config::DiscoveredIndex};
+
+/// TTL of additional indexes without an entry in `extra_index_ttls`.
+const EXTRA_TTL: Duration = Duration::from_secs(180);
+/// Effectively unlimited age of stale pages in offline mode: 100 years.
+const ANY_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
+/// Default connect timeout of groxpi and proxpi if only the read timeout is set.
+const COMPAT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3100);
+const COMPAT_READ_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Builds the parts of the proxy from the settings.
+#[derive(Debug)]
+pub struct ProxyBuilder<'s> {
+    settings: &'s Settings,
+    index: IndexUrl,
+    netrc: Option<String>,
+}
+
+impl<'s> ProxyBuilder<'s> {
+    /// Creates a builder. `found` is the index to use if `index_url` is not set.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no index, if an index is the proxy itself, or if `storage_type` requires the feature `s3`,
+    /// which is off ([`Error::is_config`]).
+    pub fn new(settings: &'s Settings, found: Option<DiscoveredIndex>) -> Result<Self, Error> {
+        let index = match (&settings.index_url.value, found) {
+            (Some(index), _) => index.clone(),
+            (None, Some(found)) => found.value,
+            (None, None) => return Err(Error::with(Kind::Config, "no index is set (set index_url)")),
+        };
+        if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
+            let origin = &settings.storage_type.origin;
+            let text = format!(
+                "{origin}: this program was built without the feature s3 (set storage_type to local)"
+            );
+            return Err(Error::with(Kind::Config, text));
+        }
+        let builder = Self { settings, index, netrc: None };
+        if builder.urls().any(|url| builder.is_own(url)) {
+            return Err(Error::with(
+                Kind::Config,
+                "the index is the proxy itself (set index_url to the upstream index)",
+            ));
+        }
+        Ok(builder)
+    }
+
+    /// Sets the text of a `.netrc` file, which has the credentials of indexes without credentials in their URL.
+    #[must_use]
+    pub fn netrc(mut self, text: impl Into<Option<String>>) -> Self {
+        self.netrc = text.into();
+        self
+    }
+
+    fn urls(&self) -> impl Iterator<Item = &IndexUrl> {
+        std::iter::once(&self.index).chain(&self.settings.extra_index_urls.0)
+    }
+
+    /// Returns whether this is the address of the proxy, which would send requests to itself without end.
+    fn is_own(&self, index: &IndexUrl) -> bool {
+        let Some(url) = index.url() else { return false };
+        let listen = &self.settings.listen;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let is_here = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0" | "::");
+        let is_same = host.eq_ignore_ascii_case(&listen.host) || is_here(host) && is_here(&listen.host);
+        url.port_or_known_default() == Some(listen.port) && is_same
+    }
+
+    /// Returns the indexes in the order of the settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file of `ca_files` can't be read or contains no certificate ([`Error::is_config`]).
+    pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
+        let settings = self.settings;
+        let authorities = settings.authorities()?;
+        let extra = settings.extra_index_urls.0.iter().enumerate().map(|(index, url)| {
+            (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
+        });
+        let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
+        let budget = Budget::new(settings.decompression_memory.0);
+        all.map(|(url, ttl)| {
+            let mut config = self.tune(url.config()?).ttl(ttl).budget(budget.clone());
+            if !url.has_credentials()
+                && let (Some(netrc), Some(url)) = (&self.netrc, url.url())
+                && let Some((user, password)) = netrc::lookup(netrc, url.host_str().unwrap_or_default())
+            {
+                config = config.credentials(user, password);
+            }
+            for pem in &authorities {
+                config = config.authority(&**pem);
+            }
+            Upstream::new(config).map(Arc::new)
+        })
+        .collect()
+    }
+
+    fn tune(&self, config: upstream::Config) -> upstream::Config {
+        let settings = self.settings;
+        let (connect, read) = (&settings.connect_timeout, &settings.read_timeout);
+        let is_compat = |origin: &Origin| match origin {
+            Origin::Env(name) => !name.starts_with(super::table::PREFIX),
+            _ => false,
+        };
+        let connect_time = connect.value.0.unwrap_or({
+            let is_compat_default = read.value.0.is_some() && is_compat(&read.origin);
+            if is_compat_default { COMPAT_CONNECT_TIMEOUT } else { upstream::Config::DEFAULT_CONNECT_TIMEOUT }
+        });
+        let read_time = read.value.0.unwrap_or({
+            let is_compat_default = connect.value.0.is_some() && is_compat(&connect.origin);
+            if is_compat_default { COMPAT_READ_TIMEOUT } else { upstream::Config::DEFAULT_READ_TIMEOUT }
+        });
+        let mut config =
+            config.connect_timeout(connect_time).read_timeout(read_time).max_page(settings.max_page_size.0);
+        config = config.offline(settings.offline.0);
+        if settings.disable_index_ssl_verification.0 {
+            config = config.danger_accept_any_certificate();
+        }
+        if !settings.file_hosts.0.is_empty() {
+            config = config.file_hosts(&settings.file_hosts.0);
+        }
+        config
+    }
+
+    /// Returns the configuration of the file store.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no cache directory, or as [`Settings::bucket`] ([`Error::is_config`]).
+    pub fn store(&self) -> Result<store::Config, Error> {
+        let settings = self.settings;
+        let Some(dir) = settings.cache_directory() else {
+            return Err(Error::with(Kind::Config, "there is no cache directory (set cache_dir)"));
+        };
+        #[cfg(feature = "s3")]
+        let bucket = settings.bucket()?.filter(|_| !settings.offline.0);
+        #[cfg(not(feature = "s3"))]
+        let bucket = None;
+        Ok(store::Config::new(dir)
+            .allow_shared_dir(settings.allow_shared_cache_dir.0)
+            .max_bytes(settings.cache_directory_size())
+            .unused_ttl(settings.cache_directory_ttl())
+            .bucket(bucket)
+            .max_file(settings.max_file_size.0)
+            .max_concurrent_downloads(count(settings.max_concurrent_downloads.0))
+            .max_open_files(count(settings.open_files.0))
+            .stall_timeout(settings.stall_timeout.0)
+            .retries(settings.download_retries.0)
+            .sync(settings.sync_files.0))
+    }
+
+    /// Returns the configuration of the page cache, whose pages are stored next to the files of `store`.
+    pub fn pages(&self, store: &Store) -> page_cache::Config {
+        let settings = self.settings;
+        page_cache::Config::new()
+            .dir(store.pages_dir())
+            .bucket(store.bucket().cloned())
+            .stale_while_revalidate(settings.stale_while_revalidate.0)
+            .stale_if_error(if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 })
+            .stale_wait(settings.stale_wait.0)
+            .negative_ttl(settings.negative_ttl.0)
+            .max_fetches(count(settings.max_concurrent_pages.0))
+            .max_queued(count(settings.max_queued_pages.0))
+            .max_bytes(settings.response_cache_size.0)
+            .wheel_metadata(settings.wheel_metadata.0)
+            .rules(self.rules())
+    }
+
+    fn rules(&self) -> Rules {
+        let settings = self.settings;
+        let patterns = |list: &List<ProjectPattern>| list.0.clone();
+        let rules = Rules::new()
+            .allow(patterns(&settings.allow_projects))
+            .deny(patterns(&settings.deny_projects))
+            .min_age(settings.min_age.0)
+            .min_age_exempt(patterns(&settings.min_age_exempt))
+            .min_age_unknown(settings.min_age_unknown.value)
+            .yanked(settings.yanked.value);
+        let sources = settings.project_sources.0.iter();
+        sources.fold(rules, |rules, source| rules.only_from(source.pattern.clone(), source.index))
+    }
+
+    /// Returns the access control, or `None` if none is configured.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file of tokens or users can't be read or is malformed ([`Error::is_config`]).
+    pub fn guard(&self) -> Result<Option<Guard>, Error> {
+        let settings = self.settings;
+        let (tokens, users) = (&settings.auth_tokens_file.value, &settings.auth_htpasswd_file.value);
+        let rate = settings.rate_limit.0;
+        let networks = &settings.trusted_proxies.0;
+        // Trusted proxies alone also need it: the log contains the client address.
+        if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
+            return Ok(None);
+        }
+        let mut config = guard::Config::new()
+            .guards_metrics(settings.metrics_need_auth.0)
+            .trusted_proxies(networks.iter().map(|network| network.0));
+        if rate > 0 {
+            config = config.rate_limit(rate, settings.rate_limit_burst.0);
+        }
+        if let Some(path) = tokens {
+            config = config.tokens_file(path);
+        }
+        if let Some(path) = users {
+            config = config.htpasswd_file(path);
+        }
+        Guard::new(config).map(Some)
+    }
+
+    /// Returns the configuration of the request handler.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::guard`].
+    pub fn serve(&self) -> Result<serve::Config, Error> {
+        let settings = self.settings;
+        // Without storage, waiting clients gain nothing.
+        let is_stored = settings.cache_directory_size() > 0;
+        let redirect_after = match settings.download_timeout.value.0 {
+            // Offline mode also applies to redirects.
+            _ if settings.offline.0 => None,
+            time if is_stored => time,
+            _ => Some(Duration::ZERO),
+        };
+        Ok(serve::Config::new()
+            .redirect_after(redirect_after)
+            .binary_type(settings.binary_file_mime_type.0)
+            .admin_token(settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()))
+            .guard(self.guard()?))
+    }
+
+    /// Returns the configuration of the HTTP server.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the certificate or key can't be read ([`Error::is_config`]).
+    pub fn server(&self) -> Result<ServerConfig, Error> {
+        let settings = self.settings;
+        let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
+            (Some(certificate), Some(key)) => Some(Tls::from_pem(&pem(certificate)?, &pem(key)?)?),
+            _ => None,
+        };
+        let config = ServerConfig::new()
+            .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
+            .header_timeout(settings.header_timeout.0)
+            .send_timeout(settings.send_timeout.0)
+            .max_header_fields(count(settings.max_header_fields.0))
+            .drain(settings.drain_timeout.0)
+            .access_log(settings.access_log.0);
+        Ok(config.tls(tls))
+    }
+
+    /// Opens the store and creates the server.
+    ///
+    /// # Errors
+    ///
+    /// Same as the methods for the parts. Also fails if the cache directory is unusable ([`Error::is_storage`]).
+    pub fn start(&self) -> Result<(Server, Store), Error> {
+        let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
+        let store = Store::open(self.store()?)?;
+        let pages = PageCache::new(upstreams.clone(), self.pages(&store));
+        let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
+        Ok((Server::new(proxy, server), store))
+    }
+}
+
+fn count(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+impl Settings {
+    /// Reads the files of certificate authorities.
+    pub(super) fn authorities(&self) -> Result<Vec<Vec<u8>>, Error> {
+        self.ca_files.0.iter().map(|path| pem(path)).collect()
+    }
+}
+
+fn pem(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| {
+        Error::with(Kind::Config, format!("{} can't be read", path.display())).caused_by(error)
+    })
+}

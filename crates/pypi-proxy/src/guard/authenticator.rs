@@ -1,0 +1,209 @@
+//! Authentication with the current contents of the login files.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use aws_lc_rs::hmac;
+use tokio::sync::Semaphore;
+
+use super::Rejection;
+use super::credentials::{Credentials, Password};
+use super::login_files::{parse_tokens, parse_users, sha256};
+use super::password::PasswordHash;
+use crate::Error;
+use crate::error::Kind;
+
+/// Maximum size of a file in bytes.
+const MAX_FILE: u64 = 4 << 20;
+/// Maximum number of passwords that are hashed concurrently, and that are hashed or queued. Further requests are
+/// rejected.
+const MAX_HASHING: usize = 2;
+const MAX_PENDING: usize = 1024;
+
+/// HMAC of credentials with a key of this process. The time of a lookup reveals nothing to clients, which do not know
+/// the key.
+type CredentialTag = [u8; 32];
+
+/// Checks credentials against the login files, and reloads the files when they change.
+pub(super) struct Authenticator {
+    tokens: Option<PathBuf>,
+    users: Option<PathBuf>,
+    key: hmac::Key,
+    read: RwLock<Arc<LoginSnapshot>>,
+    reload_after: Duration,
+    start: Instant,
+    /// Time of the last check for changes, in milliseconds since `start`.
+    last_check: AtomicU64,
+    hashing: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+}
+
+/// Contents of one version of the files. A new version discards the verified passwords.
+struct LoginSnapshot {
+    stamps: FileStamps,
+    users: HashMap<Arc<str>, PasswordHash>,
+    /// Names for the tags of all tokens and verified passwords, at most one password per user.
+    verified: RwLock<HashMap<CredentialTag, Arc<str>>>,
+}
+
+/// Modification times and lengths of the files.
+type FileStamps = [Option<(SystemTime, u64)>; 2];
+
+impl Authenticator {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
+    pub(super) fn open(
+        tokens: Option<PathBuf>,
+        users: Option<PathBuf>,
+        reload_after: Duration,
+    ) -> Result<Self, Error> {
+        let mut key = [0; 32];
+        aws_lc_rs::rand::fill(&mut key)
+            .map_err(|_| Error::with(Kind::Config, "no random number generator"))?;
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let snapshot = LoginSnapshot::read(tokens.as_deref(), users.as_deref(), &key)?;
+        Ok(Self {
+            tokens,
+            users,
+            key,
+            read: RwLock::new(Arc::new(snapshot)),
+            reload_after,
+            start: Instant::now(),
+            last_check: AtomicU64::new(0),
+            hashing: Arc::new(Semaphore::new(MAX_HASHING)),
+            waiting: Arc::new(Semaphore::new(MAX_PENDING)),
+        })
+    }
+
+    /// Reloads changed files, unless they were checked within `reload_after`. An unreadable or malformed file is
+    /// ignored.
+    pub(super) async fn refresh(self: &Arc<Self>) {
+        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let last_check = self.last_check.load(Ordering::Relaxed);
+        let is_due = u128::from(now.saturating_sub(last_check)) >= self.reload_after.as_millis();
+        // One of several concurrent requests checks the files.
+        if !is_due
+            || self
+                .last_check
+                .compare_exchange(last_check, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_err()
+        {
+            return;
+        }
+        let this = self.clone();
+        let _ = tokio::task::spawn_blocking(move || this.reload()).await;
+    }
+
+    fn reload(&self) {
+        let (tokens, users) = (self.tokens.as_deref(), self.users.as_deref());
+        if read_stamps(tokens, users) == self.snapshot().stamps {
+            return;
+        }
+        match LoginSnapshot::read(tokens, users, &self.key) {
+            Ok(snapshot) => {
+                tracing::info!("login files reloaded");
+                *self.read.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+            }
+            Err(error) => tracing::error!(%error, "login files not reloaded"),
+        }
+    }
+
+    fn snapshot(&self) -> Arc<LoginSnapshot> {
+        self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the name for a token or an already verified password.
+    pub(super) fn find(&self, credentials: &Credentials<'_>) -> Option<Arc<str>> {
+        let tag = match credentials {
+            Credentials::Token(token) => tag_of_token(&self.key, &sha256(token)),
+            Credentials::Password(password) => tag_of_password(&self.key, password),
+        };
+        self.snapshot().find(&tag)
+    }
+
+    /// Verifies a password by hashing it, and returns the name of the user.
+    pub(super) async fn check(&self, password: Password) -> Result<Arc<str>, Rejection> {
+        let snapshot = self.snapshot();
+        let tag = tag_of_password(&self.key, &password);
+        // An unknown user takes as long as a known one, so that user names can't be guessed by timing.
+        let (name, hash) = match snapshot.users.get_key_value(password.user()) {
+            Some((name, hash)) => (Some(name.clone()), hash.clone()),
+            None => (None, snapshot.users.values().next().ok_or(Rejection::Unauthenticated)?.clone()),
+        };
+        let queue_permit = self.waiting.clone().try_acquire_owned().map_err(|_| Rejection::Overloaded)?;
+        let hash_permit = self.hashing.clone().acquire_owned().await.map_err(|_| Rejection::Overloaded)?;
+        // A concurrent request may have verified the same password.
+        if let Some(name) = snapshot.find(&tag) {
+            return Ok(name);
+        }
+        // The permits are held until hashing ends, even if the client disconnects.
+        let work = move || {
+            let is_right = hash.matches(password.password());
+            drop((queue_permit, hash_permit));
+            is_right
+        };
+        let is_right = tokio::task::spawn_blocking(work).await.unwrap_or(false);
+        let name = name.filter(|_| is_right).ok_or(Rejection::Unauthenticated)?;
+        snapshot.verified.write().unwrap_or_else(PoisonError::into_inner).insert(tag, name.clone());
+        Ok(name)
+    }
+}
+
+impl LoginSnapshot {
+    fn read(token_file: Option<&Path>, user_file: Option<&Path>, key: &hmac::Key) -> Result<Self, Error> {
+        // Read first, so that a concurrent write causes another reload.
+        let stamps = read_stamps(token_file, user_file);
+        let token_list = parse_file(token_file, parse_tokens)?.unwrap_or_default();
+        let users = parse_file(user_file, parse_users)?.unwrap_or_default();
+        let verified = token_list.into_iter().map(|(hash, name)| (tag_of_token(key, &hash), name)).collect();
+        Ok(Self { stamps, users, verified: RwLock::new(verified) })
+    }
+
+    fn find(&self, tag: &CredentialTag) -> Option<Arc<str>> {
+        self.verified.read().unwrap_or_else(PoisonError::into_inner).get(tag).cloned()
+    }
+}
+
+fn read_stamps(tokens: Option<&Path>, users: Option<&Path>) -> FileStamps {
+    [tokens, users].map(|path| {
+        let metadata = path?.metadata().ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    })
+}
+
+fn parse_file<T>(path: Option<&Path>, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    let Some(path) = path else { return Ok(None) };
+    let wrong = |text: &str| Error::with(Kind::Config, format!("{}: {text}", path.display()));
+    let text = load(path).map_err(|error| wrong("can't be read").caused_by(error))?;
+    parse(&text).map(Some).map_err(|message| wrong(&message))
+}
+
+fn load(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+fn tag_of_password(key: &hmac::Key, password: &Password) -> CredentialTag {
+    hmac_of(key, &[b"p", password.text()])
+}
+
+fn tag_of_token(key: &hmac::Key, hash: &[u8; 32]) -> CredentialTag {
+    hmac_of(key, &[b"t", hash])
+}
+
+fn hmac_of(key: &hmac::Key, parts: &[&[u8]]) -> CredentialTag {
+    let mut context = hmac::Context::with_key(key);
+    for part in parts {
+        context.update(part);
+    }
+    context.sign().as_ref().try_into().unwrap_or_default()
+}

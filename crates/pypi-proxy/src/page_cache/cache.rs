@@ -1,0 +1,794 @@
+//! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::join_all;
+use hashlink::LinkedHashMap;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::bucket::BucketCache;
+use super::disk::{DiskCache, StoredPage};
+use super::merge::{combine, is_older};
+use super::parse::{parse_body, parse_stored};
+use super::queue::{FetchPermit, FetchQueue};
+use super::slot::{Content, Slot, State, UpstreamPage};
+use super::status::{CacheStatus, RefreshOutcome};
+use super::{Config, RenderedPage};
+use crate::error::{Chain, Kind};
+use crate::page::FileFacts;
+use crate::rules::Rules;
+use crate::store::Digest;
+use crate::upstream::{PageResponse, Upstream};
+use crate::{Error, ProjectName};
+
+/// Minimum time between requests to a failed upstream while a stale page can be served.
+const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
+
+/// Cache of the pages of one or more upstream indexes.
+///
+/// Fresh pages are served from memory. Stale pages are served while they are revalidated in the background
+/// (`stale_while_revalidate`), and for longer if the upstream fails (`stale_if_error`). Concurrent requests for a page
+/// that is not cached share one request per upstream.
+#[derive(Clone)]
+pub struct PageCache(Arc<Inner>);
+
+struct Inner {
+    upstreams: Vec<Arc<Upstream>>,
+    config: Config,
+    disk: Option<DiskCache>,
+    bucket: Option<BucketCache>,
+    slots: Mutex<Slots>,
+    refreshes: [AtomicU64; 4],
+    queue: FetchQueue,
+}
+
+#[derive(Default)]
+struct Slots {
+    list: Option<Arc<Slot>>,
+    projects: LinkedHashMap<ProjectName, Arc<Slot>>,
+    /// Total size of all entries, in bytes.
+    bytes: u64,
+}
+
+/// A page, and how the cache answered the request for it.
+#[derive(Clone, Debug)]
+pub struct CachedPage {
+    /// The page, ready to be sent.
+    pub page: Arc<RenderedPage>,
+    /// Sent to the client in the header `X-Cache`.
+    pub status: CacheStatus,
+}
+
+/// Result of a refresh.
+struct Fetched {
+    content: Content,
+    /// Remaining time to live.
+    fresh: Duration,
+    /// Error of an upstream, if a stale copy of its page was used instead.
+    failure: Option<Error>,
+    /// [`CacheStatus::Hit`] if the copies on disk were fresh, so that no upstream was contacted.
+    status: CacheStatus,
+}
+
+/// Result of a lookup in memory.
+enum Lookup {
+    Served(Result<CachedPage, Error>),
+    Wait(watch::Receiver<()>),
+    /// An upstream has to be contacted, but the fetch queue is full.
+    Full,
+}
+
+impl PageCache {
+    /// Creates a cache for these upstreams. If several of them have a file of the same name, the first one wins.
+    pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
+        let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
+        let disk = config.dir.clone().map(|dir| DiskCache::new(dir, max_page));
+        let bucket =
+            config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
+        let queue = FetchQueue::new(config.max_fetches, config.max_queued);
+        Self(Arc::new(Inner {
+            upstreams,
+            config,
+            disk,
+            bucket,
+            slots: Mutex::default(),
+            refreshes: Default::default(),
+            queue,
+        }))
+    }
+
+    /// Returns the page of a project.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no upstream has the project ([`Error::is_not_found`]). Fails if an upstream fails and no page is young
+    /// enough for `stale_if_error` ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`],
+    /// [`Error::is_page`], [`Error::is_limit`]), or if there is no such page and the fetch queue is full
+    /// ([`Error::is_limit`] with [`Error::retry_after`]).
+    pub async fn project(&self, name: &ProjectName) -> Result<CachedPage, Error> {
+        let slot = self.slot(name);
+        self.get(slot).await
+    }
+
+    /// Returns the list of all projects.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::project`].
+    pub async fn list(&self) -> Result<CachedPage, Error> {
+        let slot = {
+            let mut slots = self.0.slots();
+            slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
+        };
+        self.get(slot).await
+    }
+
+    /// Removes a project's page (or, for `None`, the project list) from memory, disk and bucket.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it can't be deleted from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
+    pub async fn purge(&self, project: Option<&ProjectName>) -> Result<(), Error> {
+        {
+            let mut slots = self.0.slots();
+            let slot = match project {
+                Some(name) => slots.projects.remove(name),
+                None => slots.list.take(),
+            };
+            if let Some(slot) = slot {
+                slots.bytes -= std::mem::take(&mut slot.state().size_in_memory);
+            }
+        }
+        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let Some(disk) = self.0.disk.clone() else { return Ok(()) };
+        let (name, ids) = (project.cloned(), indexes.clone());
+        let work = move || {
+            name.iter().for_each(|name| disk.remove_facts(name));
+            ids.into_iter().try_for_each(|index| disk.remove(index, name.as_ref()))
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+        if let Some(bucket) = &self.0.bucket {
+            for index in indexes {
+                bucket.bucket().purge_page(index, project).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all pages from memory, disk and bucket.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::purge`].
+    pub async fn purge_all(&self) -> Result<(), Error> {
+        *self.0.slots() = Slots::default();
+        let Some(disk) = self.0.disk.clone() else { return Ok(()) };
+        tokio::task::spawn_blocking(move || disk.clear()).await.unwrap_or(Ok(()))?;
+        if let Some(bucket) = &self.0.bucket {
+            for upstream in &self.0.upstreams {
+                bucket.bucket().purge_pages(upstream.id()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records facts about a file that its page lacks. They appear on the page after its next refresh. A page in JSON
+    /// only gets the hash of the metadata, because it has its own sizes and times.
+    pub(crate) fn record_facts(&self, project: &ProjectName, file: &str, fact: FileFacts) {
+        let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
+        {
+            let mut facts = slot.facts();
+            if !facts.0.record(file, fact) {
+                return;
+            }
+            facts.1 += 1;
+        }
+        let Some(disk) = self.0.disk.clone() else { return };
+        let project = project.clone();
+        tokio::task::spawn_blocking(move || {
+            let facts = slot.facts().0.clone();
+            // If this fails, the facts are only missing after the next start.
+            let _ = disk.store_facts(&project, &facts);
+        });
+    }
+
+    /// Returns whether metadata is extracted from wheels.
+    pub(crate) fn extracts_metadata(&self) -> bool {
+        self.0.config.wheel_metadata
+    }
+
+    /// Returns whether this wheel was already searched for metadata.
+    pub(crate) fn is_examined(&self, project: &ProjectName, file: &str, wheel: &Digest) -> bool {
+        let slot = self.0.slots().projects.get(project).cloned();
+        slot.is_some_and(|slot| slot.facts().0.is_examined(file, wheel))
+    }
+
+    /// Returns the access rules, or `None` if everything is allowed.
+    pub(crate) fn rules(&self) -> Option<&Rules> {
+        self.0.config.rules.as_deref()
+    }
+
+    /// Returns whether the rules allow requesting this page from the upstream with this number.
+    fn is_upstream_allowed(&self, name: Option<&ProjectName>, index: usize) -> bool {
+        match (self.rules(), name) {
+            (Some(rules), Some(name)) => rules.is_index_allowed(name, index),
+            _ => true,
+        }
+    }
+
+    /// Returns the size of all pages in memory, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.0.slots().bytes
+    }
+
+    /// Maximum bytes of pages in memory.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.0.config.max_bytes
+    }
+
+    /// Returns the number of entries in memory, including negative ones (404).
+    pub(crate) fn count(&self) -> u64 {
+        let slots = self.0.slots();
+        slots.projects.len() as u64 + u64::from(slots.list.is_some())
+    }
+
+    /// Returns the number of refreshes with this outcome.
+    pub(crate) fn refreshes(&self, result: RefreshOutcome) -> u64 {
+        self.0.refreshes[result as usize].load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn queue(&self) -> &FetchQueue {
+        &self.0.queue
+    }
+
+    /// Returns whether any page could be served with all upstreams down.
+    pub(crate) fn has_any_page(&self) -> bool {
+        let slots = self.0.slots();
+        let has_page = |slot: &Arc<Slot>| matches!(slot.state().content, Content::Page(_));
+        slots.list.iter().chain(slots.projects.values()).any(has_page)
+    }
+
+    /// Returns the `count` most requested projects with the file requests since their pages were loaded.
+    pub(crate) fn most_requested(&self, count: usize) -> Vec<(ProjectName, u64)> {
+        let slots = self.0.slots();
+        let mut found: Vec<_> = slots
+            .projects
+            .iter()
+            .filter_map(|(name, slot)| match &slot.state().content {
+                Content::Page(page) if page.file_requests() > 0 => Some((name, page.file_requests())),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable_by(|(left, more), (right, less)| {
+            less.cmp(more).then_with(|| left.as_str().cmp(right.as_str()))
+        });
+        found.truncate(count);
+        found.into_iter().map(|(name, count)| (name.clone(), count)).collect()
+    }
+
+    fn slot(&self, name: &ProjectName) -> Arc<Slot> {
+        let mut slots = self.0.slots();
+        if let Some(slot) = slots.projects.to_back(name) {
+            return slot.clone();
+        }
+        let slot = Arc::new(Slot::new(Some(name.clone())));
+        slots.projects.insert(name.clone(), slot.clone());
+        slot
+    }
+
+    async fn get(&self, slot: Arc<Slot>) -> Result<CachedPage, Error> {
+        let mut in_flight = match self.lookup(&slot) {
+            Lookup::Served(result) => return result,
+            Lookup::Wait(in_flight) => in_flight,
+            Lookup::Full => {
+                self.drop_unused(&slot);
+                return Err(self.0.queue.reject());
+            }
+        };
+        let mut is_overdue = false;
+        let mut deadline = std::pin::pin!(tokio::time::sleep(self.0.config.stale_wait));
+        loop {
+            tokio::select! {
+                changed = in_flight.changed() => {
+                    // The sender is dropped when the refresh is complete.
+                    if changed.is_err() {
+                        return self.outcome(&slot);
+                    }
+                }
+                () = &mut deadline, if !is_overdue => is_overdue = true,
+            }
+            // A page was loaded from disk, or the client has waited long enough for a newer one.
+            if let Some(served) = self.stored_while_refreshing(&slot, is_overdue) {
+                return Ok(served);
+            }
+        }
+    }
+
+    /// Returns a page that may be served before the running refresh is complete.
+    fn stored_while_refreshing(&self, slot: &Slot, is_overdue: bool) -> Option<CachedPage> {
+        let state = slot.state();
+        state.in_flight.as_ref()?;
+        let config = &self.0.config;
+        let time = if is_overdue { config.stale_if_error } else { config.stale_while_revalidate };
+        let served = self.stale(&state, time)?;
+        let is_fresh = Instant::now() < state.fresh_until;
+        Some(if is_fresh { CachedPage { status: CacheStatus::Hit, ..served } } else { served })
+    }
+
+    /// Loads the page from disk on first use. Returns whether there was one.
+    async fn load_from_disk(&self, slot: &Arc<Slot>) -> bool {
+        let mut parts = slot.parts.lock().await;
+        if parts.is_some() {
+            return false;
+        }
+        let loaded = parts.insert(self.load(slot).await);
+        let Some((content, fresh, staleness)) = self.servable(loaded, slot).await else { return false };
+        let now = Instant::now();
+        let mut state = slot.state();
+        state.content = content;
+        // Shortly after boot, `Instant` may not reach back far enough.
+        state.fresh_until = now.checked_sub(staleness).map_or(now, |then| then + fresh);
+        true
+    }
+
+    /// Looks a page up in memory, and starts a refresh if it is needed.
+    fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
+        let mut state = slot.state();
+        let now = Instant::now();
+        if now < state.fresh_until {
+            match &state.content {
+                Content::Page(page) => {
+                    return Lookup::Served(Ok(CachedPage { page: page.clone(), status: CacheStatus::Hit }));
+                }
+                Content::NotFound => return Lookup::Served(Err(Error::new(Kind::NotFound).remembered())),
+                Content::NotLoaded => {}
+            }
+        }
+        if let Some((at, failure)) = &state.failure {
+            let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
+            let is_backing_off = now < *at + UPSTREAM_BACKOFF || pause.is_some_and(|pause| !pause.is_zero());
+            if is_backing_off && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
+                return Lookup::Served(Ok(served));
+            }
+            // The upstream sent `Retry-After`.
+            if let Some(pause) = pause.filter(|pause| !pause.is_zero()) {
+                return Lookup::Served(Err(failure.repeat().retried_after(Some(pause))));
+            }
+        }
+        // If the sender is gone, the refresh task has panicked.
+        let in_flight = state.in_flight.as_ref().filter(|in_flight| in_flight.has_changed().is_ok());
+        let in_flight = match in_flight {
+            Some(in_flight) => in_flight.clone(),
+            None => {
+                let Some(permit) = self.0.queue.try_enter() else {
+                    return match self.stale(&state, self.0.config.stale_if_error) {
+                        Some(served) => Lookup::Served(Ok(served)),
+                        None => Lookup::Full,
+                    };
+                };
+                let (done, in_flight) = watch::channel(());
+                state.in_flight = Some(in_flight.clone());
+                tokio::spawn(self.clone().run_refresh(slot.clone(), done, permit));
+                in_flight
+            }
+        };
+        match self.stale(&state, self.0.config.stale_while_revalidate) {
+            Some(served) => Lookup::Served(Ok(served)),
+            None => Lookup::Wait(in_flight),
+        }
+    }
+
+    /// Returns the result of a completed refresh, even if the page is stale again by now.
+    fn outcome(&self, slot: &Slot) -> Result<CachedPage, Error> {
+        let state = slot.state();
+        match (&state.content, &state.failure) {
+            (_, Some((_, failure))) => {
+                self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
+            }
+            (Content::Page(page), None) => Ok(CachedPage { page: page.clone(), status: state.status }),
+            (Content::NotFound, None) => Err(Error::new(Kind::NotFound)),
+            (Content::NotLoaded, None) => Err(Error::with(Kind::Upstream, "the request was aborted")),
+        }
+    }
+
+    /// Returns the page if it expired less than `time` ago.
+    fn stale(&self, state: &State, time: Duration) -> Option<CachedPage> {
+        match &state.content {
+            Content::Page(page) if Instant::now() < state.fresh_until + time => {
+                Some(CachedPage { page: page.clone(), status: CacheStatus::Stale })
+            }
+            _ => None,
+        }
+    }
+
+    /// Refreshes a page. Runs as a task, so that a client that disconnects does not cancel it for the others.
+    async fn run_refresh(self, slot: Arc<Slot>, done: watch::Sender<()>, permit: FetchPermit) {
+        if self.load_from_disk(&slot).await {
+            done.send_replace(());
+        }
+        let result = {
+            let _running = permit.acquire().await;
+            self.refresh(&slot).await
+        };
+        drop(permit);
+        let outcome = match &result {
+            Err(_) | Ok(Fetched { failure: Some(_), .. }) => Some(RefreshOutcome::Failed),
+            Ok(Fetched { status: CacheStatus::Hit, .. }) => None,
+            Ok(Fetched { content: Content::Page(_), status: CacheStatus::Revalidated, .. }) => {
+                Some(RefreshOutcome::Unchanged)
+            }
+            Ok(Fetched { content: Content::Page(_), .. }) => Some(RefreshOutcome::Changed),
+            Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
+        };
+        if let Some(outcome) = outcome {
+            self.0.refreshes[outcome as usize].fetch_add(1, Ordering::Relaxed);
+        }
+        let page = {
+            let mut state = slot.state();
+            state.in_flight = None;
+            let now = Instant::now();
+            match result {
+                Ok(Fetched { content, fresh, failure, status }) => {
+                    state.status = status;
+                    match failure {
+                        // `fresh_until` stays, so that the page keeps getting older.
+                        Some(error) => state.failure = Some((now, error)),
+                        None => {
+                            state.failure = None;
+                            state.fresh_until = now + fresh;
+                        }
+                    }
+                    match (&state.content, &content) {
+                        // Unchanged content keeps its encoded variants and its modification date.
+                        (Content::Page(old), Content::Page(new)) if old.is_same(new) => {}
+                        (Content::Page(old), Content::Page(new)) => {
+                            new.inherit_counts(old);
+                            state.content = content;
+                        }
+                        _ => state.content = content,
+                    }
+                }
+                Err(error) => state.failure = Some((now, error)),
+            }
+            match &state.content {
+                Content::Page(page) => Some(page.clone()),
+                _ => None,
+            }
+        };
+        self.account_and_evict(&slot);
+        drop(done);
+        // Encode the variants that nearly all clients request in advance.
+        if let Some(page) = page {
+            page.variant(crate::Form::Json, crate::Coding::Zstd).await;
+            page.variant(crate::Form::Json, crate::Coding::Gzip).await;
+        }
+    }
+
+    /// Removes a slot that was created for a rejected request.
+    fn drop_unused(&self, slot: &Arc<Slot>) {
+        let Some(name) = &slot.name else { return };
+        let mut slots = self.0.slots();
+        let is_cached = slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot));
+        if is_cached && slot.state().is_unused() {
+            slots.projects.remove(name);
+        }
+    }
+
+    /// Updates the size of a slot, and evicts the least recently requested ones while the limit is exceeded.
+    fn account_and_evict(&self, slot: &Arc<Slot>) {
+        let mut slots = self.0.slots();
+        let is_cached = match &slot.name {
+            Some(name) => slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot)),
+            None => slots.list.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, slot)),
+        };
+        if !is_cached {
+            return;
+        }
+        {
+            let mut state = slot.state();
+            // Negative entries take memory, too.
+            let page = if let Content::Page(page) = &state.content { page.size_in_memory() } else { 0 };
+            let size_in_memory = page + slot.size_in_memory(&state, self.0.upstreams.len());
+            slots.bytes =
+                slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
+        }
+        let mut busy = Vec::new();
+        while slots.bytes > self.0.config.max_bytes && slots.projects.len() > busy.len() {
+            let Some((name, oldest)) = slots.projects.pop_front() else { break };
+            let is_busy = oldest.state().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
+            if is_busy {
+                busy.push((name, oldest));
+            } else {
+                slots.bytes -= std::mem::take(&mut oldest.state().size_in_memory);
+            }
+        }
+        for (name, slot) in busy {
+            slots.projects.insert(name, slot);
+        }
+    }
+
+    /// Refreshes a page from all upstreams.
+    async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
+        let mut parts = slot.parts.lock().await;
+        let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.0.upstreams.len()]);
+        if let Some(bucket) = &self.0.bucket {
+            let found = parts
+                .iter()
+                .enumerate()
+                .map(|(index, part)| self.load_from_bucket(bucket, index, part, slot));
+            *parts = join_all(found).await;
+        }
+        let requests = self
+            .0
+            .upstreams
+            .iter()
+            .zip(parts.iter())
+            .enumerate()
+            .map(|(index, (upstream, part))| self.fetch_upstream(index, upstream, part.clone(), slot));
+        let mut failure = None;
+        let mut fresh = Duration::MAX;
+        let (mut is_contacted, mut is_unchanged) = (false, true);
+        let results = join_all(requests).await;
+        for ((part, result), upstream) in parts.iter_mut().zip(results).zip(&self.0.upstreams) {
+            match result {
+                Ok(updated) => {
+                    is_contacted |= updated.checked != part.checked;
+                    is_unchanged &= updated.modified == part.modified;
+                    *part = updated;
+                }
+                // Without the page of one upstream, a project of a private index might be taken from a public one.
+                Err(error) if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) => {
+                    return Err(error);
+                }
+                Err(error) => failure = Some(error),
+            }
+            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+        }
+        let (content, rules_ttl) = self.combine(parts, slot).await?;
+        fresh = fresh.min(rules_ttl);
+        if matches!(content, Content::NotFound) {
+            fresh = self.0.config.negative_ttl;
+        }
+        let status = match (is_contacted, is_unchanged) {
+            (false, _) => CacheStatus::Hit,
+            (true, true) => CacheStatus::Revalidated,
+            (true, false) => CacheStatus::Miss,
+        };
+        Ok(Fetched { content, fresh, failure, status })
+    }
+
+    /// Loads the copies of a page, one per upstream, and the facts about its files from disk.
+    async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
+        if let (Some(name), Some(disk)) = (slot.name.clone(), self.0.disk.clone()) {
+            let work = move || disk.load_facts(&name);
+            let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
+            if !self.extracts_metadata() {
+                facts.clear_metadata();
+            }
+            slot.facts().0.merge(facts);
+        }
+        join_all((0..self.0.upstreams.len()).map(|index| self.load_one(index, slot))).await
+    }
+
+    async fn load_one(&self, index: usize, slot: &Arc<Slot>) -> UpstreamPage {
+        if self.0.disk.is_some() && !self.is_upstream_allowed(slot.name.as_ref(), index) {
+            return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
+        }
+        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else {
+            return UpstreamPage::default();
+        };
+        let slot = slot.clone();
+        let part = tokio::task::spawn_blocking(move || parse_stored(stored, &slot)).await;
+        part.ok().flatten().unwrap_or_default()
+    }
+
+    /// Merges the copies on disk into a page. Returns the page, its remaining time to live, and how long ago it
+    /// expired.
+    async fn servable(
+        &self,
+        parts: &[UpstreamPage],
+        slot: &Arc<Slot>,
+    ) -> Option<(Content, Duration, Duration)> {
+        let (mut fresh, mut staleness) = (Duration::MAX, Duration::ZERO);
+        for (part, upstream) in parts.iter().zip(&self.0.upstreams) {
+            // An upstream without a copy may have the project as well.
+            part.checked?;
+            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+            staleness = staleness.max(part.age().saturating_sub(upstream.ttl()));
+        }
+        let (content, rules_ttl) = self.combine(parts, slot).await.ok()?;
+        Some((content, fresh.min(rules_ttl), staleness))
+    }
+
+    /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
+    /// valid.
+    async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
+        let Some(rules) = self.0.config.rules.clone() else {
+            return combine(parts, None, None);
+        };
+        // Rules may have to look at every file of a page, so they run on a blocking thread.
+        let (parts, slot) = (parts.to_vec(), slot.clone());
+        let work = move || combine(&parts, slot.name.as_ref(), Some(&rules));
+        let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
+    }
+
+    /// Returns the copy in the bucket if it is newer than this one.
+    async fn load_from_bucket(
+        &self,
+        bucket: &BucketCache,
+        index: usize,
+        part: &UpstreamPage,
+        slot: &Arc<Slot>,
+    ) -> UpstreamPage {
+        let upstream = &self.0.upstreams[index];
+        if part.checked.is_some() && part.age() < upstream.ttl() {
+            return part.clone();
+        }
+        let id = upstream.id();
+        let (version, newer) = bucket.newer(id, slot, part, upstream.budget()).await;
+        let old = UpstreamPage { bucket_version: version, ..part.clone() };
+        let (Some((document, stored)), Some(disk)) = (newer, self.0.disk.clone()) else { return old };
+        let (slot, before) = (slot.clone(), old.clone());
+        let work = move || {
+            let part = parse_stored(stored, &slot)?;
+            if is_older(part.content.as_ref()?, before.content.as_ref()) {
+                return None;
+            }
+            // If this fails, the disk keeps an older copy.
+            let _ = disk.store(id, slot.name.as_ref(), &document);
+            Some(UpstreamPage { bucket_version: before.bucket_version, ..part })
+        };
+        tokio::task::spawn_blocking(work).await.ok().flatten().unwrap_or(old)
+    }
+
+    /// Reads a page from disk. Its decompressed size counts toward the memory budget of the upstream.
+    async fn read_stored(&self, index: usize, name: Option<&ProjectName>) -> Option<StoredPage> {
+        let disk = self.0.disk.clone()?;
+        let (upstream, name, max) = (&self.0.upstreams[index], name.cloned(), disk.max_page());
+        let id = upstream.id();
+        let open = move || disk.open(id, name.as_ref());
+        let (document, touched) = tokio::task::spawn_blocking(open).await.ok()??;
+        let mut reservation = upstream.budget().reserve();
+        reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
+        let work = move || DiskCache::read(&document, max, touched, reservation);
+        tokio::task::spawn_blocking(work).await.ok()?
+    }
+
+    /// Runs a disk operation on a blocking thread.
+    async fn with_disk(
+        &self,
+        index: usize,
+        name: Option<&ProjectName>,
+        work: impl FnOnce(&DiskCache, u64, Option<&ProjectName>) + Send + 'static,
+    ) {
+        let Some(disk) = self.0.disk.clone() else { return };
+        let (id, name) = (self.0.upstreams[index].id(), name.cloned());
+        let _ = tokio::task::spawn_blocking(move || work(&disk, id, name.as_ref())).await;
+    }
+
+    async fn fetch_upstream(
+        &self,
+        index: usize,
+        upstream: &Upstream,
+        part: UpstreamPage,
+        slot: &Arc<Slot>,
+    ) -> Result<UpstreamPage, Error> {
+        let now = SystemTime::now();
+        let name = slot.name.as_ref();
+        if !self.is_upstream_allowed(name, index) {
+            return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
+        }
+        // Fresh on disk, or from an upstream with a longer time to live than the others.
+        if part.checked.is_some() && part.age() < upstream.ttl() {
+            return Ok(part);
+        }
+        let body = match upstream.page(name, &part.validators).await? {
+            PageResponse::NotModified if part.content.is_some() => {
+                let part =
+                    self.reparse_with_facts(index, UpstreamPage { checked: Some(now), ..part }, slot).await;
+                self.with_disk(index, name, move |disk, id, name| disk.touch(id, name, now)).await;
+                if let Some(bucket) = self.0.bucket.clone()
+                    && let Some(stored) = self.read_stored(index, name).await
+                {
+                    let version = part.bucket_version.clone();
+                    let work = move |_: &DiskCache, id, name: Option<&ProjectName>| {
+                        if let Ok(document) = DiskCache::document(&stored.body, now, stored.modified) {
+                            bucket.publish(id, name, document, version);
+                        }
+                    };
+                    self.with_disk(index, name, work).await;
+                }
+                return Ok(part);
+            }
+            PageResponse::NotModified => {
+                return Err(Error::with(Kind::Upstream, "304 Not Modified for a request without validators"));
+            }
+            PageResponse::NotFound => {
+                if part.content.is_some() {
+                    // Otherwise the page would be back after the next start.
+                    self.with_disk(index, name, |disk, id, name| drop(disk.remove(id, name))).await;
+                    if let Some(bucket) = &self.0.bucket {
+                        // If this fails, the copy in the bucket is revalidated like any other.
+                        let _ = bucket.bucket().purge_page(upstream.id(), name).await;
+                    }
+                }
+                return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
+            }
+            PageResponse::Page(body) => body,
+        };
+        let validators = body.validators.clone();
+        let (disk, bucket, version) =
+            (self.0.disk.clone(), self.0.bucket.clone(), part.bucket_version.clone());
+        let id = self.0.upstreams[index].id();
+        let (slot, old) = (slot.clone(), part.content.clone());
+        let work = move || {
+            let own_name = slot.name.as_ref();
+            // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
+            // it is not an error of the request.
+            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, now, now).ok());
+            let (facts, facts_version) = slot.facts().clone();
+            let content = parse_body(body, own_name.is_some(), &facts)?;
+            let is_older = is_older(&content, old.as_ref());
+            if let (Some(disk), Some(document), false) = (disk, document, is_older) {
+                if let Err(error) = disk.store(id, own_name, &document) {
+                    tracing::warn!(error = %Chain(&error), "a page can't be stored");
+                }
+                if let Some(bucket) = bucket {
+                    bucket.publish(id, own_name, document, version);
+                }
+            }
+            Ok::<_, Error>(((!is_older).then_some(content), facts_version))
+        };
+        let (content, facts_version) = match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result?,
+            Err(_) => return Err(Error::with(Kind::Page, "parsing was aborted")),
+        };
+        let Some(content) = content else {
+            return Ok(UpstreamPage { checked: Some(now), ..part });
+        };
+        let (checked, modified) = (Some(now), Some(now));
+        Ok(UpstreamPage { content: Some(content), validators, checked, modified, facts_version, ..part })
+    }
+
+    /// Parses the page again if facts about its files were recorded since.
+    async fn reparse_with_facts(&self, index: usize, part: UpstreamPage, slot: &Arc<Slot>) -> UpstreamPage {
+        let (facts, facts_version) = slot.facts().clone();
+        if facts_version <= part.facts_version {
+            return part;
+        }
+        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else {
+            return UpstreamPage { facts_version, ..part };
+        };
+        let is_project = slot.name.is_some();
+        let work = move || parse_body(stored.body, is_project, &facts).ok();
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Some(content)) => {
+                let modified = Some(SystemTime::now());
+                UpstreamPage { content: Some(content), modified, facts_version, ..part }
+            }
+            // Keep the page without the new facts.
+            _ => UpstreamPage { facts_version, ..part },
+        }
+    }
+}
+
+impl Inner {
+    fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
+        // No code panics while it holds the lock in the middle of an update.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for PageCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageCache")
+            .field("upstreams", &self.0.upstreams)
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}

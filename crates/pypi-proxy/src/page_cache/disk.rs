@@ -1,0 +1,233 @@
+//! Index pages on disk.
+
+use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::page::ProjectFacts;
+use crate::store::{CacheDir, PagesDir};
+use crate::upstream::{PageBody, Reservation, Validators};
+use crate::{Error, ProjectName};
+
+/// Version of the file format. Files of another version are ignored.
+const VERSION: u32 = 1;
+
+/// Maximum bytes read from a file of facts.
+const MAX_FACTS: u64 = 16 << 20;
+
+/// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
+/// zstd.
+#[derive(Clone, Debug)]
+pub(super) struct DiskCache {
+    dir: PagesDir,
+    max_page: u64,
+}
+
+/// First line of a file.
+#[derive(Serialize, Deserialize)]
+struct StoredHeader {
+    version: u32,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    serial: Option<u64>,
+    is_json: bool,
+    /// When the upstream last confirmed the page, in seconds since 1970.
+    checked: u64,
+    modified: u64,
+    len: u64,
+}
+
+/// A page read from disk or bucket.
+pub(super) struct StoredPage {
+    pub(super) body: PageBody,
+    pub(super) checked: SystemTime,
+    pub(super) modified: SystemTime,
+}
+
+impl DiskCache {
+    pub(super) fn new(dir: PagesDir, max_page: u64) -> Self {
+        Self { dir, max_page }
+    }
+
+    /// Project names do not start with `@`, so `@list` can't collide with one.
+    fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
+        self.dir.path().join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
+    }
+
+    /// Reads the compressed file of a page, and the time of its last confirmation. Returns `None` if there is none or
+    /// it can't be read, because the page can always be fetched again.
+    pub(super) fn open(&self, index: u64, project: Option<&ProjectName>) -> Option<(Vec<u8>, SystemTime)> {
+        let path = self.path(index, project);
+        let mut file = CacheDir::read(&path).ok()?;
+        self.dir.touch(&path);
+        // `touch` sets the modification time when the upstream confirms the page.
+        let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        Some((bytes, touched))
+    }
+
+    /// Returns the decompressed size of the page in a document.
+    pub(super) fn page_len(document: &[u8]) -> Option<u64> {
+        Self::header(document).map(|(header, _)| header.len)
+    }
+
+    pub(super) fn max_page(&self) -> u64 {
+        self.max_page
+    }
+
+    /// Parses the header. Returns it with the offset of the page.
+    fn header(document: &[u8]) -> Option<(StoredHeader, usize)> {
+        let end = memchr::memchr(b'\n', document)?;
+        let header: StoredHeader = tightwire_json::from_slice(&document[..end]).ok()?;
+        (header.version == VERSION).then_some((header, end + 1))
+    }
+
+    /// Returns the serial, if the upstream sends one, and the time of the last confirmation, to compare the age of
+    /// documents.
+    pub(super) fn age(document: &[u8]) -> Option<(Option<u64>, u64)> {
+        Self::header(document).map(|(header, _)| (header.serial, header.checked))
+    }
+
+    /// Decodes a document whose page has at most `max_page` bytes. `touched` is a later confirmation than that of the
+    /// header, if any. `reservation` has reserved the memory for the page.
+    pub(super) fn read(
+        bytes: &[u8],
+        max_page: u64,
+        touched: SystemTime,
+        reservation: Reservation,
+    ) -> Option<StoredPage> {
+        let (header, start) = Self::header(bytes)?;
+        if header.len > max_page {
+            return None;
+        }
+        let mut page = Vec::new();
+        let mut decoder = zstd::Decoder::new(&bytes[start..]).ok()?;
+        decoder.by_ref().take(header.len.saturating_add(1)).read_to_end(&mut page).ok()?;
+        if page.len() as u64 != header.len {
+            return None;
+        }
+        let validators = Validators { etag: header.etag, last_modified: header.last_modified };
+        let body =
+            PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, reservation };
+        let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        let checked = time(header.checked).max(touched);
+        Some(StoredPage { body, checked, modified: time(header.modified) })
+    }
+
+    /// Encodes a page with its header.
+    pub(super) fn document(
+        body: &PageBody,
+        checked: SystemTime,
+        modified: SystemTime,
+    ) -> Result<Vec<u8>, Error> {
+        let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let header = StoredHeader {
+            version: VERSION,
+            etag: body.validators.etag.clone(),
+            last_modified: body.validators.last_modified.clone(),
+            serial: body.serial,
+            is_json: body.is_json,
+            checked: seconds(checked),
+            modified: seconds(modified),
+            len: body.bytes.len() as u64,
+        };
+        let mut document =
+            tightwire_json::to_vec(&header).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        document.push(b'\n');
+        document.extend_from_slice(&zstd::bulk::compress(&body.bytes, 1).map_err(Error::storage)?);
+        Ok(document)
+    }
+
+    /// Writes the document of a page.
+    pub(super) fn store(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        document: &[u8],
+    ) -> Result<(), Error> {
+        self.write(&self.path(index, project), document)
+    }
+
+    /// Replaces a file. If there is no room for the new one, deletes the old one.
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let len = bytes.len() as u64;
+        if !self.dir.make_room(len) {
+            return self.delete(path);
+        }
+        let folder = path.parent().unwrap_or(self.dir.path());
+        CacheDir::create_subdir(folder).map_err(Error::storage)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+        file.write_all(bytes).map_err(Error::storage)?;
+        file.persist(path).map_err(|error| Error::storage(error.error))?;
+        self.dir.record_write(path, len);
+        Ok(())
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), Error> {
+        self.dir.removed(path);
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::storage(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records that the upstream has confirmed the page.
+    pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) {
+        let path = self.path(index, project);
+        if let Ok(file) = CacheDir::read(&path) {
+            self.dir.touch(&path);
+            // If this fails, the page is only revalidated earlier.
+            let _ = file.set_modified(now);
+        }
+    }
+
+    /// The subfolders of upstreams are named by 16 hexadecimal digits, so `facts` can't collide with one.
+    fn facts_path(&self, project: &ProjectName) -> PathBuf {
+        self.dir.path().join("facts").join(project.as_str())
+    }
+
+    /// Loads the facts about the files of a project; empty if there are none.
+    pub(super) fn load_facts(&self, project: &ProjectName) -> ProjectFacts {
+        let read = || {
+            let mut bytes = Vec::new();
+            let path = self.facts_path(project);
+            self.dir.touch(&path);
+            fs::File::open(path).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+            tightwire_json::from_slice(&bytes).ok()
+        };
+        read().unwrap_or_default()
+    }
+
+    pub(super) fn store_facts(&self, project: &ProjectName, facts: &ProjectFacts) -> Result<(), Error> {
+        let bytes =
+            tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        self.write(&self.facts_path(project), &bytes)
+    }
+
+    pub(super) fn remove_facts(&self, project: &ProjectName) {
+        // Remaining facts are still true, because each is bound to a hash.
+        let _ = self.delete(&self.facts_path(project));
+    }
+
+    /// Deletes all pages and facts.
+    pub(super) fn clear(&self) -> Result<(), Error> {
+        self.dir.cleared();
+        let folders = match fs::read_dir(self.dir.path()) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::storage(error)),
+        };
+        for folder in folders {
+            fs::remove_dir_all(folder.map_err(Error::storage)?.path()).map_err(Error::storage)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
+        self.delete(&self.path(index, project))
+    }
+}

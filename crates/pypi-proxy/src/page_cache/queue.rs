@@ -1,0 +1,74 @@
+//! Queue that limits concurrent page fetches.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+use crate::Error;
+use crate::error::Kind;
+
+/// `Retry-After` of a request that is rejected because the queue is full.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Limits the pages that are fetched at a time and those that wait for it.
+pub(crate) struct FetchQueue {
+    /// One permit per fetch in flight.
+    running: Arc<Semaphore>,
+    /// One permit per fetch in flight or queued.
+    all: Arc<Semaphore>,
+    max_running: usize,
+    max_all: usize,
+    rejected: AtomicU64,
+}
+
+/// A place in the queue.
+pub(super) struct FetchPermit {
+    running: Arc<Semaphore>,
+    _all: OwnedSemaphorePermit,
+}
+
+impl FetchQueue {
+    pub(super) fn new(max_running: usize, max_queued: usize) -> Self {
+        let max_all = max_running + max_queued;
+        let (running, all) = (Arc::new(Semaphore::new(max_running)), Arc::new(Semaphore::new(max_all)));
+        Self { running, all, max_running, max_all, rejected: AtomicU64::new(0) }
+    }
+
+    /// Returns a place, or `None` if the queue is full.
+    pub(super) fn try_enter(&self) -> Option<FetchPermit> {
+        let all = self.all.clone().try_acquire_owned().ok()?;
+        Some(FetchPermit { running: self.running.clone(), _all: all })
+    }
+
+    /// Counts a rejected request and returns its error.
+    #[cold]
+    pub(super) fn reject(&self) -> Error {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
+        Error::with(Kind::Limit, "too many pages are being fetched from the indexes")
+            .retried_after(Some(RETRY_AFTER))
+    }
+
+    /// Returns the number of fetches in flight.
+    pub(crate) fn running(&self) -> u64 {
+        self.max_running.saturating_sub(self.running.available_permits()) as u64
+    }
+
+    /// Returns the number of queued fetches.
+    pub(crate) fn queued(&self) -> u64 {
+        let all = self.max_all.saturating_sub(self.all.available_permits()) as u64;
+        all.saturating_sub(self.running())
+    }
+
+    pub(crate) fn rejected(&self) -> u64 {
+        self.rejected.load(Ordering::Relaxed)
+    }
+}
+
+impl FetchPermit {
+    /// Waits until the fetch may start. Never returns `None`, because the semaphore is not closed.
+    pub(super) async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
+        self.running.acquire().await.ok()
+    }
+}

@@ -1,0 +1,226 @@
+//! A page in all formats and content codings.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::iter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use http::HeaderValue;
+use tokio::sync::OnceCell;
+
+use super::PageBytes;
+use super::bytes::PageBuffer;
+use crate::page::{File, Page, ProjectList};
+use crate::{Coding, Form};
+
+#[derive(Debug)]
+pub(super) enum MergedContent {
+    Project {
+        /// Pages of the upstreams that have the project, with the upstreams' numbers.
+        parts: Vec<(usize, Arc<Page>)>,
+        /// The page for clients.
+        merged: Arc<Page>,
+    },
+    List(Arc<ProjectList>),
+}
+
+const FORMS: usize = 2;
+const CODINGS: usize = 4;
+
+/// A page, with the formats and content codings that were requested so far.
+pub struct RenderedPage {
+    pub(super) content: MergedContent,
+    hash: u128,
+    /// Hash of the upstream URLs, which are not part of the page that clients see.
+    locations: u64,
+    modified: SystemTime,
+    serial: Option<u64>,
+    variants: [OnceCell<Variant>; FORMS * CODINGS],
+    /// Requests for files of this page.
+    file_requests: AtomicU64,
+}
+
+/// Response body in one format and content coding.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Encoded bytes.
+    pub body: PageBytes,
+    /// Strong entity tag, different for each format and coding.
+    pub etag: HeaderValue,
+}
+
+impl RenderedPage {
+    pub(super) fn new(content: MergedContent, modified: SystemTime) -> Self {
+        let (json, serial) = match &content {
+            MergedContent::Project { merged, .. } => (merged.json(), merged.last_serial()),
+            MergedContent::List(list) => (list.json(), None),
+        };
+        let hash = xxhash_rust::xxh3::xxh3_128(json);
+        let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
+        if let MergedContent::Project { parts, .. } = &content {
+            for (index, page) in parts {
+                locations.update(&index.to_le_bytes());
+                locations.update(page.locations().as_bytes());
+            }
+        }
+        let locations = locations.digest();
+        Self {
+            content,
+            hash,
+            locations,
+            modified,
+            serial,
+            variants: Default::default(),
+            file_requests: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the file of this name and the number of its upstream: the first one that has the file.
+    pub fn file(&self, name: &str) -> Option<(usize, File<'_>)> {
+        let MergedContent::Project { parts, .. } = &self.content else { return None };
+        parts.iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+    }
+
+    pub(crate) fn count_file_request(&self) {
+        self.file_requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of file requests, including those of earlier versions of this page.
+    pub(super) fn file_requests(&self) -> u64 {
+        self.file_requests.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn inherit_counts(&self, before: &Self) {
+        self.file_requests.fetch_add(before.file_requests(), Ordering::Relaxed);
+    }
+
+    /// Returns when the content last changed.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+
+    /// Returns the upstream's serial number of the page, if it sends one.
+    pub fn last_serial(&self) -> Option<u64> {
+        self.serial
+    }
+
+    /// Returns whether the content and the file URLs are the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.locations == other.locations
+    }
+
+    /// Returns the size in memory, in bytes.
+    pub(super) fn size_in_memory(&self) -> u64 {
+        let content = match &self.content {
+            MergedContent::List(list) => list.size_in_memory(),
+            MergedContent::Project { parts, merged } => {
+                let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
+                merged.size_in_memory() + own.map(|(_, page)| page.size_in_memory()).sum::<usize>()
+            }
+        } as u64;
+        // Variants that are not encoded yet are estimated at half of the content.
+        let encoded =
+            self.variants.iter().filter_map(OnceCell::get).map(|variant| variant.body.len()).sum::<u64>();
+        content + encoded.max(content / 2)
+    }
+
+    /// Returns the page in this format and coding. The first call encodes it on a blocking thread.
+    pub async fn variant(&self, form: Form, coding: Coding) -> Variant {
+        let form = if form == Form::Json { VariantForm::Json } else { VariantForm::Html };
+        let cell = &self.variants[form as usize * CODINGS + coding as usize];
+        if let Some(variant) = cell.get() {
+            return variant.clone();
+        }
+        cell.get_or_init(|| async {
+            let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match (form, &self.content) {
+                (VariantForm::Json, content) => {
+                    let json = match content {
+                        MergedContent::Project { merged, .. } => merged.json().clone(),
+                        MergedContent::List(list) => list.json().clone(),
+                    };
+                    Box::new(move || encode(iter::once(json), coding).ok())
+                }
+                (VariantForm::Html, MergedContent::Project { merged, .. }) => {
+                    let page = merged.clone();
+                    Box::new(move || encode(iter::once(page.to_html()), coding).ok())
+                }
+                (VariantForm::Html, MergedContent::List(list)) => {
+                    let list = list.clone();
+                    Box::new(move || encode(list.html(), coding).ok())
+                }
+            };
+            let body = encode_on_thread(work).await;
+            Variant { body, etag: self.etag(form, coding) }
+        })
+        .await
+        .clone()
+    }
+
+    fn etag(&self, form: VariantForm, coding: Coding) -> HeaderValue {
+        let form = if form == VariantForm::Json { 'j' } else { 'h' };
+        let coding = coding.content_encoding().unwrap_or("identity");
+        // Hexadecimal digits and letters are always a valid header value.
+        HeaderValue::from_str(&format!("\"{:032x}-{form}-{coding}\"", self.hash))
+            .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    }
+}
+
+impl fmt::Debug for RenderedPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderedPage").field("content", &self.content).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum VariantForm {
+    Json = 0,
+    Html = 1,
+}
+
+async fn encode_on_thread(work: impl FnOnce() -> Option<PageBytes> + Send + 'static) -> PageBytes {
+    match tokio::task::spawn_blocking(work).await {
+        // The encoder could not allocate its memory.
+        Ok(None) => PageBuffer::default().finish(),
+        Ok(Some(bytes)) => bytes,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down, together with all tasks that wait for this.
+            Err(_) => PageBuffer::default().finish(),
+        },
+    }
+}
+
+const GZIP_LEVEL: flate2::Compression = flate2::Compression::new(4);
+
+/// Encodes the concatenated chunks without a copy of the whole: a project list may be large.
+pub(crate) fn encode(chunks: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<PageBytes> {
+    fn write_all(chunks: impl Iterator<Item: AsRef<[u8]>>, out: &mut impl Write) -> io::Result<()> {
+        for chunk in chunks {
+            out.write_all(chunk.as_ref())?;
+        }
+        Ok(())
+    }
+    let mut out = PageBuffer::default();
+    match coding {
+        Coding::Identity => write_all(chunks, &mut out)?,
+        Coding::Zstd => {
+            // Level 1 is as small as level 19, because hashes do not compress, and takes a tenth of the time of gzip.
+            let mut encoder = zstd::Encoder::new(out, 1)?;
+            write_all(chunks, &mut encoder)?;
+            out = encoder.finish()?;
+        }
+        Coding::Deflate => {
+            let mut encoder = flate2::write::ZlibEncoder::new(out, GZIP_LEVEL);
+            write_all(chunks, &mut encoder)?;
+            out = encoder.finish()?;
+        }
+        Coding::Gzip => {
+            let mut encoder = flate2::write::GzEncoder::new(out, GZIP_LEVEL);
+            write_all(chunks, &mut encoder)?;
+            out = encoder.finish()?;
+        }
+    }
+    Ok(out.finish())
+}

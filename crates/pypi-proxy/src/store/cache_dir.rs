@@ -1,0 +1,217 @@
+//! Layout of the cache directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Digest;
+use super::lru::{CacheArea, CacheEntry};
+use crate::Error;
+use crate::error::Kind;
+
+/// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
+const MARKER: &str = "pypi-proxy-cache";
+/// Version of the layout.
+const VERSION: &str = "1\n";
+const SUBDIRS: [&str; 4] = ["files", "partial", "refs", "pages"];
+
+/// A cache directory, locked for this process.
+#[derive(Debug)]
+pub(crate) struct CacheDir {
+    dir: PathBuf,
+    next: AtomicU64,
+    /// Holds the lock.
+    _marker: File,
+}
+
+impl CacheDir {
+    /// Opens or creates the folder.
+    ///
+    /// Nothing is deleted from a folder without the marker. Unless `allow_shared` is set, other users must not have
+    /// write access.
+    pub(super) fn open(dir: &Path, allow_shared: bool) -> Result<Self, Error> {
+        create(dir, true).map_err(Error::storage)?;
+        let check = |dir: &Path| if allow_shared { Ok(()) } else { check_private(dir) };
+        check(dir)?;
+        let path = dir.join(MARKER);
+        let is_new = match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => false,
+            Ok(_) => return Err(not_a_cache("its marker is not a file")),
+            Err(error) if error.kind() == ErrorKind::NotFound => true,
+            Err(error) => return Err(Error::storage(error)),
+        };
+        if is_new && fs::read_dir(dir).map_err(Error::storage)?.next().is_some() {
+            return Err(not_a_cache("it has other content"));
+        }
+        let mut marker =
+            OpenOptions::new().read(true).write(true).create(is_new).open(&path).map_err(Error::storage)?;
+        if marker.try_lock().is_err() {
+            return Err(Error::new(Kind::Busy));
+        }
+        let mut version = String::new();
+        marker.read_to_string(&mut version).map_err(Error::storage)?;
+        match version.as_str() {
+            VERSION => {}
+            "" => marker.write_all(VERSION.as_bytes()).map_err(Error::storage)?,
+            _ => return Err(not_a_cache("it has another format version")),
+        }
+        for part in SUBDIRS {
+            let path = dir.join(part);
+            match fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => check(&path)?,
+                // A link could lead to files outside of the cache.
+                Ok(_) => return Err(not_a_cache("a subfolder is not a folder")),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    create(&path, false).map_err(Error::storage)?;
+                }
+                Err(error) => return Err(Error::storage(error)),
+            }
+        }
+        let dir = Self { dir: dir.to_owned(), next: AtomicU64::new(0), _marker: marker };
+        // Partial downloads of the previous process.
+        for entry in fs::read_dir(dir.part("partial")).map_err(Error::storage)?.flatten() {
+            let _ = fs::remove_file(entry.path());
+        }
+        Ok(dir)
+    }
+
+    fn part(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Subfolder of the stored files.
+    pub(super) fn files(&self) -> PathBuf {
+        self.part("files")
+    }
+
+    /// Subfolder of the references, which map an origin to the SHA-256 of a file.
+    pub(super) fn refs(&self) -> PathBuf {
+        self.part("refs")
+    }
+
+    /// Subfolder of the index pages.
+    pub(super) fn pages(&self) -> PathBuf {
+        self.part("pages")
+    }
+
+    pub(super) fn file(&self, digest: &Digest) -> PathBuf {
+        sharded_path(&self.files(), digest)
+    }
+
+    /// Path of the reference with this origin.
+    pub(super) fn reference(&self, origin: &Digest) -> PathBuf {
+        sharded_path(&self.refs(), origin)
+    }
+
+    /// Path of an entry.
+    pub(super) fn entry(&self, entry: &CacheEntry) -> PathBuf {
+        match entry {
+            CacheEntry::File(digest) => self.file(digest),
+            CacheEntry::Other(_, path) => self.dir.join(&**path),
+        }
+    }
+
+    pub(super) fn reference_entry(&self, origin: &Digest) -> CacheEntry {
+        let name = origin.to_string();
+        CacheEntry::Other(CacheArea::References, format!("refs/{}/{}", &name[..2], &name[2..]).into())
+    }
+
+    /// Parses the origin of a reference from its path.
+    pub(super) fn origin(path: &Path) -> Option<Digest> {
+        let mut parts = path.components().rev().map_while(|part| part.as_os_str().to_str());
+        let (name, front) = (parts.next()?, parts.next()?);
+        format!("{front}{name}").parse().ok()
+    }
+
+    /// Returns the entry of a page or of file facts, from its path below the subfolder of pages.
+    pub(super) fn page_entry(&self, path: &Path) -> Option<CacheEntry> {
+        let part = if path.starts_with("facts") { CacheArea::FileMetadata } else { CacheArea::Pages };
+        Some(CacheEntry::Other(part, format!("pages/{}", path.to_str()?).into()))
+    }
+
+    /// Creates a file for a download.
+    pub(super) fn partial(&self) -> Result<(PathBuf, File), Error> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.part("partial").join(format!("{}-{number}", std::process::id()));
+        let file =
+            OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(Error::storage)?;
+        Ok((path, file))
+    }
+
+    /// Opens a regular file for reading. Does not follow links.
+    pub(crate) fn read(path: &Path) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            // Opening a named pipe would block.
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        let file = options.open(path)?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
+    }
+
+    /// Creates a folder if it does not exist. Its parent is not created: another process may have replaced it.
+    pub(crate) fn create_subdir(path: &Path) -> std::io::Result<()> {
+        match create(path, false) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Moves a complete download to its final place, atomically.
+    pub(super) fn publish(&self, partial: &Path, digest: &Digest) -> Result<(), Error> {
+        let path = self.file(digest);
+        if let Some(dir) = path.parent() {
+            Self::create_subdir(dir).map_err(Error::storage)?;
+        }
+        fs::rename(partial, path).map_err(Error::storage)
+    }
+}
+
+/// Creates a folder that other users can't write to, independent of the umask.
+fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(is_recursive);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(path)
+}
+
+/// Fails if users other than root can replace the content of the folder.
+#[cfg(unix)]
+fn check_private(dir: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let metadata = fs::metadata(dir).map_err(Error::storage)?;
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    let problem = if owner != user && owner != 0 {
+        format!("is owned by another user (uid {owner})")
+    } else if metadata.mode() & 0o022 != 0 {
+        format!("is writable by other users (mode {:o})", metadata.mode() & 0o7777)
+    } else {
+        return Ok(());
+    };
+    let dir = dir.display();
+    let text = format!("{dir} {problem}: use a directory of this user alone, or set allow_shared_cache_dir");
+    Err(Error::with(Kind::Storage, text))
+}
+
+#[cfg(not(unix))]
+fn check_private(_: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+/// Path of a file in one of 256 subfolders.
+fn sharded_path(part: &Path, digest: &Digest) -> PathBuf {
+    let name = digest.to_string();
+    part.join(&name[..2]).join(&name[2..])
+}
+
+#[cold]
+fn not_a_cache(what: &str) -> Error {
+    Error::with(Kind::Storage, format!("the dir is no cache of this proxy: {what}"))
+}

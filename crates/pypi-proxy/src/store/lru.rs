@@ -1,0 +1,291 @@
+//! In-memory index of the cache directory in least-recently-used order.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use hashlink::{LinkedHashMap, LinkedHashSet};
+
+use super::Digest;
+
+/// Area of the cache directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CacheArea {
+    /// Stored files, named by SHA-256.
+    Files = 0,
+    /// Index pages.
+    Pages = 1,
+    /// SHA-256 of files whose pages have none.
+    References = 2,
+    /// Facts about files that their pages lack.
+    FileMetadata = 3,
+}
+
+impl CacheArea {
+    /// All areas.
+    pub const ALL: [Self; 4] = [Self::Files, Self::Pages, Self::References, Self::FileMetadata];
+
+    /// Name in metrics and in the output of `stats`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Pages => "pages",
+            Self::References => "references",
+            Self::FileMetadata => "file_metadata",
+        }
+    }
+}
+
+/// Entry of the cache directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum CacheEntry {
+    File(Digest),
+    /// Any other file, by its path below the cache directory.
+    Other(CacheArea, Box<str>),
+}
+
+impl CacheEntry {
+    pub(super) fn area(&self) -> CacheArea {
+        match self {
+            Self::File(_) => CacheArea::Files,
+            Self::Other(area, _) => *area,
+        }
+    }
+}
+
+/// Disk usage of an area.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Number of entries.
+    pub entries: u64,
+    /// Bytes on disk. Entries other than files are rounded up to blocks of 4 KiB.
+    pub bytes: u64,
+}
+
+/// All entries from the least to the most recently used, with a limit for their total size.
+#[derive(Debug)]
+pub(super) struct LruIndex {
+    entries: LinkedHashMap<CacheEntry, EntryState>,
+    /// Entries with an open file handle, in the same order.
+    open: LinkedHashSet<CacheEntry>,
+    max_open: usize,
+    usage: [Usage; 4],
+    max_bytes: u64,
+    /// Entries removed while a scan is running, which may have seen them before.
+    removed_during_scan: Option<HashSet<CacheEntry>>,
+}
+
+#[derive(Debug)]
+pub(super) struct EntryState {
+    pub(super) len: u64,
+    pub(super) file: Option<Arc<File>>,
+    /// Name for the status page, set by the first request for the file.
+    pub(super) label: Option<Arc<str>>,
+    /// When the access time was last written to disk.
+    pub(super) access_recorded: SystemTime,
+}
+
+impl LruIndex {
+    pub(super) fn new(max_bytes: u64, max_open: usize) -> Self {
+        let (entries, open) = (LinkedHashMap::new(), LinkedHashSet::new());
+        Self { entries, open, max_open, usage: Default::default(), max_bytes, removed_during_scan: None }
+    }
+
+    /// Returns the number of files and their bytes.
+    pub(super) fn file_usage(&self) -> (u64, u64) {
+        let Usage { entries, bytes } = self.usage(CacheArea::Files);
+        (entries, bytes)
+    }
+
+    pub(super) fn usage(&self, area: CacheArea) -> Usage {
+        self.usage[area as usize]
+    }
+
+    fn bytes(&self) -> u64 {
+        self.usage.iter().map(|usage| usage.bytes).sum()
+    }
+
+    fn add_usage(&mut self, area: CacheArea, len: u64) {
+        let usage = &mut self.usage[area as usize];
+        usage.entries += 1;
+        usage.bytes += len;
+    }
+
+    fn subtract_usage(&mut self, area: CacheArea, len: u64) {
+        let usage = &mut self.usage[area as usize];
+        usage.entries -= 1;
+        usage.bytes -= len;
+    }
+
+    /// Returns the label and length of each file.
+    pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
+        let files = self.entries.iter().filter(|(entry, _)| entry.area() == CacheArea::Files);
+        files.map(|(_, state)| (state.label.clone(), state.len)).collect()
+    }
+
+    /// Marks an entry as most recently used and returns it.
+    pub(super) fn touch(&mut self, entry: &CacheEntry) -> Option<&mut EntryState> {
+        if self.open.contains(entry) {
+            self.open.to_back(entry);
+        }
+        self.entries.to_back(entry)
+    }
+
+    /// Keeps a file handle open. Closes the least recently used one if there are too many.
+    pub(super) fn keep_open(&mut self, entry: &CacheEntry, file: &Arc<File>) {
+        if self.max_open == 0 {
+            return;
+        }
+        if let Some(state) = self.entries.get_mut(entry) {
+            state.file = Some(file.clone());
+            self.open.insert(entry.clone());
+        }
+        if self.open.len() > self.max_open
+            && let Some(oldest) = self.open.pop_front()
+            && let Some(state) = self.entries.get_mut(&oldest)
+        {
+            state.file = None;
+        }
+    }
+
+    /// Adds an entry as the most recently used.
+    pub(super) fn insert(&mut self, entry: CacheEntry, len: u64, access_recorded: SystemTime) {
+        self.remove(&entry);
+        if let Some(removed_during_scan) = &mut self.removed_during_scan {
+            removed_during_scan.remove(&entry);
+        }
+        self.add_usage(entry.area(), len);
+        self.entries.insert(entry, EntryState { len, file: None, label: None, access_recorded });
+    }
+
+    /// Starts to record removed entries, until [`Self::insert_scanned`].
+    pub(super) fn begin_scan(&mut self) {
+        self.removed_during_scan = Some(HashSet::new());
+    }
+
+    /// Adds the result of a scan, sorted by access time, as less recently used than all existing entries.
+    pub(super) fn insert_scanned(
+        &mut self,
+        found: impl DoubleEndedIterator<Item = (CacheEntry, u64, SystemTime)>,
+    ) {
+        let removed_during_scan = self.removed_during_scan.take().unwrap_or_default();
+        for (entry, len, access_recorded) in found.rev() {
+            if !removed_during_scan.contains(&entry) && !self.entries.contains_key(&entry) {
+                self.add_usage(entry.area(), len);
+                self.entries
+                    .insert(entry.clone(), EntryState { len, file: None, label: None, access_recorded });
+                self.entries.to_front(&entry);
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, entry: &CacheEntry) -> Option<u64> {
+        if let Some(removed_during_scan) = &mut self.removed_during_scan {
+            removed_during_scan.insert(entry.clone());
+        }
+        let state = self.entries.remove(entry)?;
+        self.open.remove(entry);
+        self.subtract_usage(entry.area(), state.len);
+        Some(state.len)
+    }
+
+    /// Removes all entries of some areas.
+    pub(super) fn remove_areas(&mut self, areas: &[CacheArea]) {
+        let in_areas = |entry: &&CacheEntry| areas.contains(&entry.area());
+        let entries: Vec<_> = self.entries.keys().filter(in_areas).cloned().collect();
+        for entry in entries {
+            self.remove(&entry);
+        }
+    }
+
+    /// Removes and returns the entries to be deleted, so that there is room for `more` bytes.
+    pub(super) fn evict(&mut self, more: u64) -> Vec<CacheEntry> {
+        self.evict_to(self.max_bytes, more)
+    }
+
+    /// Like [`Self::evict`], with another limit.
+    pub(super) fn evict_to(&mut self, max_bytes: u64, more: u64) -> Vec<CacheEntry> {
+        let mut evicted = Vec::new();
+        while self.bytes().saturating_add(more) > max_bytes
+            && let Some((entry, state)) = self.entries.pop_front()
+        {
+            self.open.remove(&entry);
+            self.subtract_usage(entry.area(), state.len);
+            if let Some(removed_during_scan) = &mut self.removed_during_scan {
+                removed_during_scan.insert(entry.clone());
+            }
+            evicted.push(entry);
+        }
+        evicted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Even numbers are files, odd ones belong to other areas.
+    fn entry(number: u8) -> CacheEntry {
+        match number % 4 {
+            0 | 2 => CacheEntry::File(Digest([number; 32])),
+            1 => CacheEntry::Other(CacheArea::Pages, format!("pages/1/{number}").into()),
+            _ => CacheEntry::Other(CacheArea::References, format!("refs/{number}").into()),
+        }
+    }
+
+    fn total(lru: &LruIndex) -> (u64, u64) {
+        let usage = CacheArea::ALL.map(|area| lru.usage(area));
+        (usage.iter().map(|usage| usage.entries).sum(), usage.iter().map(|usage| usage.bytes).sum())
+    }
+
+    #[test]
+    fn entries_removed_during_a_scan_stay_removed() {
+        let mut lru = LruIndex::new(100, 4);
+        lru.insert(entry(1), 10, SystemTime::UNIX_EPOCH);
+        lru.begin_scan();
+        lru.remove(&entry(1));
+        lru.remove(&entry(2));
+        lru.insert(entry(3), 20, SystemTime::UNIX_EPOCH);
+        let found = [1, 2, 3, 4].map(|number| (entry(number), 5, SystemTime::UNIX_EPOCH));
+        lru.insert_scanned(found.into_iter());
+        assert_eq!(total(&lru), (2, 25));
+    }
+
+    proptest! {
+        /// Compares the index with a model in a plain vector.
+        #[test]
+        fn the_least_recently_used_entry_is_evicted_first(steps in proptest::collection::vec((0u8..3, 0u8..12, 0u64..40), 0..200)) {
+            let mut lru = LruIndex::new(100, 4);
+            let mut model: Vec<(u8, u64)> = Vec::new();
+            for (action, number, len) in steps {
+                match action {
+                    0 => {
+                        lru.insert(entry(number), len, SystemTime::UNIX_EPOCH);
+                        model.retain(|(other, _)| *other != number);
+                        model.push((number, len));
+                    }
+                    1 => {
+                        let found = lru.touch(&entry(number)).map(|state| state.len);
+                        let at = model.iter().position(|(other, _)| *other == number);
+                        let expected = at.map(|at| { let state = model.remove(at); model.push(state); state.1 });
+                        prop_assert_eq!(found, expected);
+                    }
+                    _ => {
+                        prop_assert_eq!(lru.remove(&entry(number)).is_some(), model.iter().any(|(other, _)| *other == number));
+                        model.retain(|(other, _)| *other != number);
+                    }
+                }
+                let mut expected = Vec::new();
+                while model.iter().map(|(_, len)| len).sum::<u64>() + 10 > 100 && !model.is_empty() {
+                    expected.push(entry(model.remove(0).0));
+                }
+                prop_assert_eq!(lru.evict(10), expected);
+                let expected_total = (model.len() as u64, model.iter().map(|(_, len)| len).sum::<u64>());
+                prop_assert_eq!(total(&lru), expected_total);
+            }
+        }
+    }
+}

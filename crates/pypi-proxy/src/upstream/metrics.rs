@@ -1,0 +1,127 @@
+//! Request counters of an index.
+
+use std::array;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::StatusCode;
+
+use crate::histogram::{Histogram, HistogramSnapshot};
+
+/// Kind of a request to an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    Page = 0,
+    File = 1,
+}
+
+/// Transport error of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Timeout = 0,
+    /// The connection failed or broke.
+    Connection = 1,
+}
+
+impl RequestKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Page, Self::File];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::File => "file",
+        }
+    }
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 2] = [Self::Timeout, Self::Connection];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Connection => "connection",
+        }
+    }
+}
+
+/// State of an index after its last request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Unknown,
+    Responding,
+    Failing,
+}
+
+/// Request counters of one index.
+#[derive(Debug, Default)]
+pub(crate) struct UpstreamMetrics {
+    kinds: [Counters; 2],
+    condition: AtomicU8,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    /// Responses by status class, 2xx to 5xx.
+    responses: [AtomicU64; 4],
+    faults: [AtomicU64; 2],
+    bytes: AtomicU64,
+    /// Time until the response header.
+    latency: Histogram,
+}
+
+impl UpstreamMetrics {
+    pub(super) fn record_response(&self, kind: RequestKind, status: StatusCode, time: Duration) {
+        let counters = &self.kinds[kind as usize];
+        let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
+        counters.responses[class].fetch_add(1, Ordering::Relaxed);
+        counters.latency.record(time);
+        let is_rejected = matches!(
+            status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::PROXY_AUTHENTICATION_REQUIRED
+                | StatusCode::TOO_MANY_REQUESTS
+        );
+        self.set_condition(!is_rejected && !status.is_server_error());
+    }
+
+    pub(super) fn record_failure(&self, kind: RequestKind, is_timeout: bool) {
+        let fault = if is_timeout { Fault::Timeout } else { Fault::Connection };
+        self.kinds[kind as usize].faults[fault as usize].fetch_add(1, Ordering::Relaxed);
+        self.set_condition(false);
+    }
+
+    pub(super) fn record_bytes(&self, kind: RequestKind, bytes: usize) {
+        self.kinds[kind as usize].bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn set_condition(&self, is_success: bool) {
+        self.condition.store(if is_success { 1 } else { 2 }, Ordering::Relaxed);
+    }
+
+    pub(crate) fn condition(&self) -> Condition {
+        match self.condition.load(Ordering::Relaxed) {
+            0 => Condition::Unknown,
+            1 => Condition::Responding,
+            _ => Condition::Failing,
+        }
+    }
+
+    /// Returns the responses by status class, 2xx to 5xx.
+    pub(crate) fn responses(&self, kind: RequestKind) -> [u64; 4] {
+        array::from_fn(|class| self.kinds[kind as usize].responses[class].load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn faults(&self, kind: RequestKind, fault: Fault) -> u64 {
+        self.kinds[kind as usize].faults[fault as usize].load(Ordering::Relaxed)
+    }
+
+    /// Returns the received body bytes after decompression.
+    pub(crate) fn bytes(&self, kind: RequestKind) -> u64 {
+        self.kinds[kind as usize].bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn latency(&self, kind: RequestKind) -> HistogramSnapshot {
+        self.kinds[kind as usize].latency.snapshot()
+    }
+}

@@ -1,0 +1,483 @@
+//! Behavior of groxpi and proxpi, row by row, with the program started with their variables. Rows say why where it
+//! differs.
+#![cfg(all(unix, feature = "cli"))]
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Response};
+
+use crate::support;
+use crate::support::JSON;
+use crate::support::program::{Served, run, serve};
+use crate::support::raw::{Raw, Step, reply};
+use crate::support::source::content;
+
+const PREFIXES: [&str; 2] = ["GROXPI", "PROXPI"];
+const V1: &str = "application/vnd.pypi.simple.v1+json";
+
+/// Index with a project of two files, and a project that requires a login.
+async fn index() -> Raw {
+    Raw::start(|received| {
+        let path = received.path.strip_prefix("/private").unwrap_or(&received.path);
+        match path {
+            "/simple/" => reply(
+                "200 OK",
+                &[JSON],
+                r#"{"meta":{"api-version":"1.0"},"projects":[{"name":"Demo"},{"name":"other"}]}"#,
+            ),
+            "/simple/demo/" => {
+                let mut page: serde_json::Value =
+                    serde_json::from_str(&support::hashed_page(files())).unwrap();
+                page["files"][0]["yanked"] = "broken <b>".into();
+                page["files"][0]["requires-python"] = ">=3.8,<4".into();
+                page["files"][0]["upload-time"] = "2025-11-30T12:00:00.123456Z".into();
+                page["files"][0]["core-metadata"] =
+                    serde_json::json!({"sha256": support::source::digest_of(b"Name: demo").to_string()});
+                page["files"][0]["provenance"] = "https://files.example.org/p".into();
+                page["x-of-the-index"] = 7.into();
+                reply("200 OK", &[JSON, ("etag", "\"v1\"")], page.to_string())
+            }
+            "/f/demo-1.0-py3-none-any.whl.metadata" => reply("200 OK", &[], "Name: demo"),
+            "/simple/broken/" => reply("500 Internal Server Error", &[], "secret"),
+            path => {
+                let file = files().into_iter().find(|(name, _)| path.strip_prefix("/f/") == Some(name));
+                file.map_or_else(
+                    || reply("404 Not Found", &[], ""),
+                    |(_, content)| reply("200 OK", &[], content),
+                )
+            }
+        }
+    })
+    .await
+}
+
+fn files() -> Vec<(String, bytes::Bytes)> {
+    vec![("demo-1.0-py3-none-any.whl".into(), content(100_000)), ("demo-1.0.tar.gz".into(), content(50_000))]
+}
+
+/// Starts the program with the variables of groxpi or proxpi.
+async fn start(dir: &std::path::Path, prefix: &str, index: &str, more: &[(&str, &str)]) -> Served {
+    let named = |name: &str| format!("{prefix}_{name}");
+    let folder = dir.join("originals").display().to_string();
+    let mut env = vec![
+        (named("INDEX_URL"), index.to_owned()),
+        (named("CACHE_DIR"), folder),
+        (named("DOWNLOAD_TIMEOUT"), "60".to_owned()),
+    ];
+    env.extend(more.iter().map(|(name, value)| (named(name), (*value).to_owned())));
+    let env: Vec<_> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
+    serve(dir, &env).await
+}
+
+fn client() -> Client {
+    Client::builder().redirect(Policy::none()).no_gzip().no_zstd().no_deflate().build().unwrap()
+}
+
+async fn send(proxy: &Served, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let mut request = client().request(method, format!("{}{path}", proxy.url));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.send().await.unwrap()
+}
+
+/// Method, path, status, content type or location, and start of the body.
+type Row = (&'static str, &'static str, u16, &'static str, &'static str);
+
+/// Routes of both, and routes that both lack.
+const ROUTES: &[Row] = &[
+    ("GET", "/", 200, "text/html; charset=utf-8", "<!"),
+    ("GET", "/simple/", 200, "text/html; charset=utf-8", "<!"),
+    ("GET", "/index/", 200, "text/html; charset=utf-8", "<!"),
+    ("GET", "/simple/demo/", 200, "text/html; charset=utf-8", "<!"),
+    ("GET", "/index/demo/", 200, "text/html; charset=utf-8", "<!"),
+    // 301 in groxpi, 308 in proxpi.
+    ("GET", "/simple", 301, "simple/", ""),
+    ("GET", "/simple/demo", 301, "demo/", ""),
+    ("GET", "/index", 308, "index/", ""),
+    // groxpi redirects the other way: pip and the standard require the slash.
+    ("GET", "/index/demo", 308, "demo/", ""),
+    // A name that is not normalized is 404 in groxpi and 500 in proxpi.
+    ("GET", "/simple/De_mo/", 301, "../de-mo/", ""),
+    ("GET", "/index/Demo/", 308, "../demo/", ""),
+    ("GET", "/simple/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
+    ("GET", "/index/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
+    // proxpi sends `application/x-tar+gzip`, which is not common.
+    ("GET", "/index/demo/demo-1.0.tar.gz", 200, "application/gzip", ""),
+    // 404 in groxpi.
+    (
+        "GET",
+        "/simple/demo/demo-1.0-py3-none-any.whl.metadata",
+        200,
+        "text/plain; charset=utf-8",
+        "Name: demo",
+    ),
+    ("GET", "/index/demo/demo-1.0-py3-none-any.whl.metadata", 200, "text/plain; charset=utf-8", "Name: demo"),
+    ("GET", "/health", 200, "application/json", "{"),
+    // Missing in both.
+    ("GET", "/metrics", 200, "text/plain; version=0.0.4; charset=utf-8", "# HELP"),
+    ("GET", "/simple/missing/", 404, "text/plain; charset=utf-8", ""),
+    ("GET", "/index/missing/", 404, "text/plain; charset=utf-8", ""),
+    ("GET", "/simple/demo/missing-1.0.whl", 404, "text/plain; charset=utf-8", ""),
+    ("GET", "/simple/missing/missing-1.0.whl", 404, "text/plain; charset=utf-8", ""),
+    // 500 in both.
+    ("GET", "/simple/broken/", 502, "text/plain; charset=utf-8", "upstream request failed"),
+    ("GET", "/nothing", 404, "text/plain; charset=utf-8", "Not Found"),
+    ("GET", "/cache/demo", 404, "text/plain; charset=utf-8", "Not Found"),
+    ("GET", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    ("POST", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    ("PUT", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    ("PATCH", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    ("HEAD", "/cache/list", 405, "text/plain; charset=utf-8", ""),
+    ("OPTIONS", "/cache/list", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    ("DELETE", "/cache/list", 200, "application/json", r#"{"data":null,"status":"success"}"#),
+    ("DELETE", "/cache/demo", 200, "application/json", r#"{"data":null,"status":"success"}"#),
+    // groxpi does not normalize the name, so it purges nothing.
+    ("DELETE", "/cache/De.mo", 200, "application/json", r#"{"data":null,"status":"success"}"#),
+    // 404 in groxpi.
+    ("HEAD", "/simple/demo/", 200, "text/html; charset=utf-8", ""),
+    ("HEAD", "/index/", 200, "text/html; charset=utf-8", ""),
+    ("HEAD", "/index/demo/demo-1.0-py3-none-any.whl", 200, "application/zip", ""),
+    ("POST", "/simple/demo/", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
+    // Requests of pipenv and of a Poetry plug-in.
+    ("GET", "/simple//demo/", 200, "text/html; charset=utf-8", "<!"),
+    ("GET", "/index/simple/demo/", 200, "text/html; charset=utf-8", "<!"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn routes_of_groxpi_and_proxpi_are_supported() {
+    let index = index().await;
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        for (method, path, status, kind, begin) in ROUTES {
+            let response = send(&proxy, method, path, &[]).await;
+            let about = format!("{prefix} {method} {path}");
+            assert_eq!(response.status(), *status, "{about}");
+            let is_moved = matches!(status, 301 | 308);
+            let header = if is_moved { "location" } else { "content-type" };
+            assert_eq!(response.headers()[header], *kind, "{about}");
+            let bytes = response.bytes().await.unwrap();
+            assert!(bytes.starts_with(begin.as_bytes()), "{about}: {bytes:?}");
+            assert!(*method != "HEAD" || bytes.is_empty(), "{about}");
+        }
+        // proxpi requests the list of all projects for a missing project, and the header of each file.
+        let before = index.count("/simple/");
+        assert_eq!(send(&proxy, "GET", "/simple/missing-too/", &[]).await.status(), 404);
+        assert_eq!(index.count("/simple/"), before);
+        assert!(index.requests().iter().all(|received| received.head.starts_with("get ")));
+        proxy.kill().await;
+    }
+}
+
+/// `Accept` header and the format of the response. groxpi searches for substrings, and proxpi requires the header.
+const ACCEPTED: &[(Option<&str>, u16, &str)] = &[
+    (None, 200, "text/html"),
+    (Some("*/*"), 200, "text/html"),
+    (Some("text/html"), 200, "text/html"),
+    (Some("text/html, */*;q=0.1"), 200, "text/html"),
+    (Some(V1), 200, "application/vnd.pypi.simple.v1+json"),
+    (Some("application/vnd.pypi.simple.latest+json"), 200, "application/vnd.pypi.simple.v1+json"),
+    (Some("application/vnd.pypi.simple.v1+html"), 200, "application/vnd.pypi.simple.v1+html"),
+    (
+        Some(
+            "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01",
+        ),
+        200,
+        V1,
+    ),
+    (
+        Some(
+            "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01",
+        ),
+        200,
+        V1,
+    ),
+    (Some("application/vnd.pypi.simple.v1+json, */*;q=0.1"), 200, V1),
+    // JSON in groxpi.
+    (Some("text/html, application/vnd.pypi.simple.v1+json;q=0.01"), 200, "text/html"),
+    (Some("application/vnd.pypi.simple.v2+json"), 406, "text/plain"),
+    // HTML in groxpi.
+    (Some("image/png"), 406, "text/plain"),
+    (Some("application/vnd.pypi.simple.v1+json;q=0, text/html;q=0"), 406, "text/plain"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn formats_are_negotiated_as_in_the_standard() {
+    let index = index().await;
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        for path in ["/simple/", "/index/demo/"] {
+            for (accept, status, form) in ACCEPTED {
+                let headers: Vec<_> = accept.map(|accept| ("accept", accept)).into_iter().collect();
+                // This client would send a header of its own.
+                let response = if accept.is_none() {
+                    raw(&proxy, path).await
+                } else {
+                    let response = send(&proxy, "GET", path, &headers).await;
+                    (
+                        response.status().as_u16(),
+                        response.headers()["content-type"].to_str().unwrap().to_owned(),
+                    )
+                };
+                assert_eq!(response.0, *status, "{prefix} {path} {accept:?}");
+                assert!(response.1.starts_with(form), "{prefix} {path} {accept:?}: {}", response.1);
+            }
+            // proxpi accepts complete media types, groxpi anything that contains "json".
+            for (format, form) in
+                [("application/vnd.pypi.simple.v1%2Bjson", V1), ("json", V1), ("text/html", "text/html")]
+            {
+                let response =
+                    send(&proxy, "GET", &format!("{path}?format={format}"), &[("accept", "image/png")]).await;
+                assert_eq!(response.status(), 200, "{prefix} {path} {format}");
+                assert!(response.headers()["content-type"].to_str().unwrap().starts_with(form), "{format}");
+            }
+        }
+        for (codings, coding) in [
+            ("gzip", Some("gzip")),
+            ("identity", None),
+            ("gzip, deflate, zstd", Some("zstd")),
+            ("gzip;q=0", None),
+        ] {
+            let response = send(&proxy, "GET", "/simple/demo/", &[("accept-encoding", codings)]).await;
+            let sent = response.headers().get("content-encoding").map(|coding| coding.to_str().unwrap());
+            assert_eq!(sent, coding, "{codings}");
+            assert!(response.headers()["vary"].to_str().unwrap().contains("Accept-Encoding"));
+            // groxpi compresses files for each client, even ranges.
+            let file = send(
+                &proxy,
+                "GET",
+                "/simple/demo/demo-1.0.tar.gz",
+                &[("accept-encoding", codings), ("range", "bytes=0-99")],
+            )
+            .await;
+            assert_eq!((file.status().as_u16(), file.headers().get("content-encoding")), (206, None));
+            assert_eq!(file.bytes().await.unwrap().len(), 100);
+        }
+        proxy.kill().await;
+    }
+}
+
+/// Returns the status and content type of the response to a request without header fields besides `Host`.
+async fn raw(proxy: &Served, path: &str) -> (u16, String) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let mut stream =
+        tokio::net::TcpStream::connect(proxy.url.strip_prefix("http://").unwrap()).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).await.unwrap();
+    let text = String::from_utf8_lossy(&text).to_lowercase();
+    let status = text[9..12].parse().unwrap();
+    let kind = text.split("content-type: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    (status, kind.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_preserve_all_fields_of_the_index() {
+    let index = index().await;
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let list = send(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
+        let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+        assert_eq!(list["meta"]["api-version"], "1.0");
+        assert_eq!(list["projects"], serde_json::json!([{"name": "Demo"}, {"name": "other"}]));
+        let list = send(&proxy, "GET", "/index/", &[("accept", "text/html")]).await.text().await.unwrap();
+        assert!(list.contains("<a href=\"demo/\">") && list.contains("<a href=\"other/\">"), "{list}");
+        let page = send(&proxy, "GET", "/simple/demo/", &[("accept", V1)]).await.text().await.unwrap();
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        let file = &page["files"][0];
+        // Relative, so that it works below any path.
+        assert_eq!(file["url"], "demo-1.0-py3-none-any.whl");
+        // groxpi omits all of these, and has its own field for the reason of a yanked file.
+        for member in ["hashes", "size", "upload-time", "core-metadata", "provenance", "requires-python"] {
+            assert!(file.get(member).is_some(), "{prefix} {member}");
+        }
+        assert_eq!((&file["yanked"], file.get("yanked-reason")), (&"broken <b>".into(), None));
+        assert_eq!((&page["meta"]["api-version"], &page["x-of-the-index"]), (&"1.1".into(), &7.into()));
+        let html =
+            send(&proxy, "GET", "/index/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
+        for part in [
+            "<meta name=\"pypi:repository-version\" content=\"1.",
+            "href=\"demo-1.0-py3-none-any.whl#sha256=",
+            "data-requires-python=\"&gt;=3.8,&lt;4\"",
+            "data-yanked=\"broken &lt;b&gt;\"",
+            "data-core-metadata=\"sha256=",
+            "data-dist-info-metadata=\"sha256=",
+            ">demo-1.0-py3-none-any.whl</a>",
+        ] {
+            assert!(html.contains(part), "{prefix}: {part} is not in {html}");
+        }
+        proxy.kill().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_files_support_ranges_and_conditional_requests() {
+    let index = index().await;
+    let wheel = content(100_000);
+    let path = "/index/demo/demo-1.0-py3-none-any.whl";
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let before = index.count("/f/demo-1.0-py3-none-any.whl");
+        assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), wheel);
+        let whole = send(&proxy, "GET", path, &[]).await;
+        let etag = whole.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(whole.headers()["content-length"], "100000");
+        assert_eq!(whole.headers()["accept-ranges"], "bytes");
+        let part = send(&proxy, "GET", path, &[("range", "bytes=-10")]).await;
+        assert_eq!(
+            (part.status().as_u16(), &part.headers()["content-range"]),
+            (206, &"bytes 99990-99999/100000".parse().unwrap())
+        );
+        assert_eq!(part.bytes().await.unwrap(), wheel.slice(99_990..));
+        assert_eq!(send(&proxy, "GET", path, &[("if-none-match", &etag)]).await.status(), 304);
+        assert_eq!(
+            send(&proxy, "GET", path, &[("range", "bytes=0-0"), ("if-range", &etag)]).await.status(),
+            206
+        );
+        // A name with a leading dot, which both use for partial files, is invalid.
+        assert_eq!(send(&proxy, "GET", "/simple/demo/.tmp-1", &[]).await.status(), 404);
+        assert_eq!(send(&proxy, "GET", &format!("{path}.proxpi-partial"), &[]).await.status(), 404);
+        assert_eq!(index.count("/f/demo-1.0-py3-none-any.whl"), before + 1);
+        // Their folder is not touched except for a subfolder.
+        let folder: Vec<_> = std::fs::read_dir(dir.path().join("originals"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(folder, ["pypi-proxy"]);
+        proxy.kill().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_of_groxpi_and_proxpi_take_effect() {
+    let index = index().await;
+    let path = "/simple/demo/demo-1.0-py3-none-any.whl";
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        // 0 redirects clients to the index; the file is downloaded as well.
+        let proxy = start(
+            dir.path(),
+            prefix,
+            &index.url("/simple"),
+            &[("DOWNLOAD_TIMEOUT", "0"), ("BINARY_FILE_MIME_TYPE", "1")],
+        )
+        .await;
+        let response = send(&proxy, "GET", path, &[]).await;
+        assert_eq!(
+            (response.status().as_u16(), response.headers()["location"].to_str().unwrap()),
+            (302, &*index.url("/f/demo-1.0-py3-none-any.whl"))
+        );
+        let stored = loop {
+            let response = send(&proxy, "GET", path, &[]).await;
+            if response.status() == 200 {
+                break response;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        };
+        assert_eq!(stored.headers()["content-type"], "application/octet-stream");
+        proxy.kill().await;
+        // 0 bytes: proxpi stores no files, groxpi stores all of them.
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("CACHE_SIZE", "0")]).await;
+        for _ in 0..2 {
+            let response = send(&proxy, "GET", path, &[]).await;
+            assert_eq!(response.status(), if prefix == "GROXPI" { 200 } else { 302 });
+            response.bytes().await.unwrap();
+        }
+        proxy.kill().await;
+        // With a TTL of 0, every request revalidates.
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("INDEX_TTL", "0")]).await;
+        let before = index.count("/simple/demo/");
+        for count in 1..=3 {
+            // Requests during a refresh share it.
+            while index.count("/simple/demo/") < before + count {
+                send(&proxy, "GET", "/simple/demo/", &[]).await;
+            }
+        }
+        assert!(index.requests().last().unwrap().head.contains("if-none-match: \"v1\""));
+        proxy.kill().await;
+        // Additional indexes, one of which fails.
+        let dir = tempfile::tempdir().unwrap();
+        let extra = index.url("/private/simple");
+        let proxy = start(
+            dir.path(),
+            prefix,
+            &index.url("/nothing"),
+            &[("EXTRA_INDEX_URLS", &extra), ("EXTRA_INDEX_TTLS", "60")],
+        )
+        .await;
+        assert_eq!(send(&proxy, "GET", "/simple/demo/", &[]).await.status(), 200);
+        assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), content(100_000));
+        proxy.kill().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn passwords_are_sent_only_to_their_index() {
+    let index = index().await;
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let url = index.url("/private/simple").replace("http://", "http://reader:hunter2@");
+        let proxy = start(dir.path(), prefix, &url, &[]).await;
+        for path in [
+            "/",
+            "/health",
+            "/metrics",
+            "/simple/demo/",
+            "/simple/broken/",
+            "/simple/missing/",
+            "/simple/demo/x-1.0.whl",
+        ] {
+            let response = send(&proxy, "GET", path, &[]).await;
+            let headers = format!("{:?}", response.headers());
+            let text = response.text().await.unwrap();
+            assert!(!text.contains("hunter2") && !headers.contains("hunter2"), "{prefix} {path}: {text}");
+        }
+        assert!(index.requests().last().unwrap().head.contains("authorization: basic"));
+        proxy.kill().await;
+        let (code, out) = run(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], &["config"]).await;
+        assert!(code == 0 && !out.contains("hunter2") && out.contains("***@"), "{out}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_response_timeout_does_not_abort_slow_downloads() {
+    // Longer than groxpi's timeout for a whole file, which is long enough for the start of the response on any machine.
+    let wheel = content(1000);
+    let index = Raw::start(move |received| {
+        if !received.path.starts_with("/f/") {
+            return reply(
+                "200 OK",
+                &[JSON],
+                support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]),
+            );
+        }
+        let mut steps = vec![support::raw::head("200 OK", &[("content-length", "1000")])];
+        for chunk in wheel.chunks(250) {
+            steps.extend([
+                Step::Send(bytes::Bytes::copy_from_slice(chunk)),
+                Step::Wait(std::time::Duration::from_millis(1500)),
+            ]);
+        }
+        steps
+    })
+    .await;
+    for prefix in PREFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let [url, time] = ["INDEX_URL", "DOWNLOAD_TIMEOUT"].map(|name| format!("{prefix}_{name}"));
+        let proxy = serve(dir.path(), &[(&url, &index.url("/simple")), (&time, "5")]).await;
+        for _ in 0..2 {
+            let response = send(&proxy, "GET", "/simple/demo/demo-1.0.whl", &[]).await;
+            assert_eq!(response.status(), 200, "{prefix}");
+            assert_eq!(response.bytes().await.unwrap(), content(1000), "{prefix}");
+        }
+        proxy.kill().await;
+    }
+}

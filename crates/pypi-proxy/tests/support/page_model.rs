@@ -1,0 +1,67 @@
+//! Properties of all pages, for the tests and the fuzz targets.
+
+use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList};
+use serde_json::Value;
+
+/// Checks a document in JSON: if it is accepted, it is valid JSON, and the output equals it except for the URLs.
+pub(crate) fn json(document: &[u8]) {
+    let with_metadata = Page::from_json_with_metadata(document.to_vec(), |_, _| Some([7; 32]));
+    let pages = [Page::from_json(document.to_vec()), with_metadata];
+    for (page, makes_metadata) in pages.into_iter().zip([false, true]) {
+        let Ok(page) = page else { continue };
+        // Lone surrogates are passed on.
+        let (Ok(before), Ok(after)) =
+            (serde_json::from_slice::<Value>(document), serde_json::from_slice::<Value>(page.json()))
+        else {
+            assert!(
+                document.windows(3).any(|window| window.eq_ignore_ascii_case(b"\\ud")) || is_odd(document)
+            );
+            continue;
+        };
+        let files = after["files"].as_array().unwrap();
+        assert_eq!(files.len(), page.files().len());
+        assert_eq!(files.len() + page.skipped(), before["files"].as_array().unwrap().len());
+        for (value, file) in files.iter().zip(page.files()) {
+            assert_eq!(value["url"], file.name());
+            assert_eq!(value["filename"], file.name());
+            assert!(value.get("hashes").is_some());
+            let is_known = file.name().ends_with(".whl") && file.details().sha256.is_some();
+            assert!(!makes_metadata || !is_known || value.as_object().unwrap().len() > 3);
+        }
+        for (key, value) in before.as_object().unwrap() {
+            if !matches!(key.as_str(), "files" | "meta") {
+                assert_eq!(after.get(key), Some(value), "{key}");
+            }
+        }
+        html(&page.to_html());
+    }
+    if let Ok(list) = ProjectList::from_json(document.to_vec()) {
+        let html: Vec<u8> = list.html().flatten().collect();
+        assert_eq!(ProjectList::from_html(&html).unwrap().names().len(), list.names().len());
+    }
+}
+
+/// Returns whether the document has numbers out of range, or is nested more deeply than the reference parser allows.
+fn is_odd(document: &[u8]) -> bool {
+    document.iter().any(|byte| matches!(byte, b'e' | b'E')) || document.len() > 200
+}
+
+/// Checks a document in HTML: the rendered page parses to the same content.
+pub(crate) fn html(document: &[u8]) {
+    if let Ok(page) = Page::from_html(document) {
+        let again = Page::from_html(&page.to_html()).unwrap();
+        assert_eq!(page.files().len(), again.files().len());
+        for (first, second) in page.files().zip(again.files()) {
+            assert_eq!((first.name(), first.details()), (second.name(), second.details()));
+        }
+    }
+    let _ = ProjectList::from_html(document);
+}
+
+/// Checks the parsers of request headers.
+pub(crate) fn headers(value: &str, len: u64) {
+    if let ByteRange::Part { start, end } = ByteRange::parse(value, len) {
+        assert!(start < end && end <= len);
+    }
+    let _ = (Form::from_accept(value), Form::from_query(value), Coding::from_accept(value));
+}

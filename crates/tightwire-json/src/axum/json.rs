@@ -1,0 +1,108 @@
+//! JSON bodies of requests and responses.
+
+use axum_core::extract::{FromRequest, Request};
+use axum_core::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::rejection::Reason;
+use super::response::{encoding_failure, json_response};
+use super::{JsonRejection, RequestId};
+
+/// Default maximum size of a request body: 2 MiB, as in axum. The layer `DefaultBodyLimit` of axum changes it for a
+/// router or a route.
+pub const DEFAULT_BODY_LIMIT: usize = 2 << 20;
+
+/// JSON body of a request or a response.
+///
+/// As an extractor it accepts bodies of type `application/json` and `application/*+json` that contain exactly one
+/// document, up to the body limit ([`DEFAULT_BODY_LIMIT`]). A rejection is sent as an envelope, see [`JsonRejection`].
+///
+/// As a response it has status 200 and the content type `application/json; charset=utf-8`. If the value cannot be
+/// encoded, the response has status 500 and an envelope with code 7000.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+impl<T> Json<T> {
+    /// Reads and decodes the body of a request with this id.
+    pub(super) async fn read<S>(request: Request, state: &S, id: &RequestId) -> Result<Self, JsonRejection>
+    where
+        T: DeserializeOwned,
+        S: Send + Sync,
+    {
+        let reject = |reason| JsonRejection::new(reason, id.clone());
+        if !is_json(request.headers()) {
+            return Err(reject(Reason::MediaType));
+        }
+        let body = Bytes::from_request(request, state).await.map_err(|rejection| {
+            reject(match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => Reason::TooLarge,
+                _ => Reason::Unreadable,
+            })
+        })?;
+        if body.trim_ascii().is_empty() {
+            return Err(reject(Reason::Empty));
+        }
+        crate::from_slice(&body).map(Self).map_err(|error| reject(Reason::Invalid(error)))
+    }
+}
+
+impl<T, S> FromRequest<S> for Json<T>
+where
+    T: DeserializeOwned,
+    S: Send + Sync,
+{
+    type Rejection = JsonRejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
+        let (parts, body) = request.into_parts();
+        let id = RequestId::from_parts(&parts);
+        Self::read(Request::from_parts(parts, body), state, &id).await
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match crate::to_vec(&self.0) {
+            Ok(body) => json_response(StatusCode::OK, body),
+            Err(_) => encoding_failure("".into()),
+        }
+    }
+}
+
+/// Returns whether the content type is `application/json` or `application/*+json` (RFC 6839, section 3.1). Parameters
+/// are ignored: RFC 8259 defines none, and the body has to be UTF-8 in any case.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence.strip_prefix("application/").is_some_and(|subtype| {
+        subtype == "json" || subtype.strip_suffix("+json").is_some_and(|prefix| !prefix.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn json_content_types_are_recognized() {
+        let is = |value: &'static str| {
+            is_json(&HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(value))]))
+        };
+        assert!(is("application/json"));
+        assert!(is("Application/JSON ; charset=utf-8"));
+        assert!(is("application/problem+json"));
+        assert!(is("application/vnd.api+JSON;v=1"));
+        for other in ["text/json", "application/+json", "application/jsonp", "application/json5", "json", ""]
+        {
+            assert!(!is(other), "{other}");
+        }
+        assert!(!is_json(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,248 @@
+//! Codecs: encoding and decoding with explicit options.
+
+use std::io::{Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{self, Backend};
+use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::mode::{self, Mode};
+use crate::ser::{self, Go, Plain, RawValues, Serializer};
+
+/// Options of encoding and decoding: mode, limits, handling of duplicate keys, and backend.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Codec, Limits};
+///
+/// const GO: Codec = Codec::compat();
+/// assert_eq!(GO.to_string(&["<b>", "&"])?, r#"["\u003cb\u003e","\u0026"]"#);
+///
+/// const SHALLOW: Codec = Codec::strict().with_limits(Limits::new().max_depth(2));
+/// assert!(SHALLOW.from_str::<tightwire_json::Value>("[[[]]]").unwrap_err().is_limit());
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Codec {
+    mode: Mode,
+    limits: Limits,
+    duplicates: Duplicates,
+    backend: Backend,
+}
+
+impl Codec {
+    /// Returns a codec with the default options of a mode.
+    pub const fn new(mode: Mode) -> Self {
+        let duplicates = match mode {
+            Mode::Compat => Duplicates::Last,
+            Mode::Strict | Mode::Fast => Duplicates::ByType,
+        };
+        Self { mode, limits: Limits::new(), duplicates, backend: Backend::Native }
+    }
+
+    /// Returns a codec with [`Mode::Strict`].
+    pub const fn strict() -> Self {
+        Self::new(Mode::Strict)
+    }
+
+    /// Returns a codec with [`Mode::Compat`].
+    pub const fn compat() -> Self {
+        Self::new(Mode::Compat)
+    }
+
+    /// Returns a codec with [`Mode::Fast`].
+    pub const fn fast() -> Self {
+        Self::new(Mode::Fast)
+    }
+
+    /// Returns the codec of the root functions: [`strict`](Self::strict), or [`fast`](Self::fast) after
+    /// [`config_fastest_mode`](crate::config_fastest_mode) was called.
+    pub fn standard() -> Self {
+        Self::new(mode::standard())
+    }
+
+    /// Sets the limits of decoding. Default: [`Limits::new`].
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the handling of duplicate keys. Default: [`Duplicates::Last`] in [`Mode::Compat`], otherwise
+    /// [`Duplicates::ByType`].
+    #[must_use]
+    pub const fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
+
+    /// Sets the decoder implementation. Default: [`Backend::Native`].
+    #[must_use]
+    pub const fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Returns the mode.
+    pub const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Returns the limits of decoding.
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Returns the configured backend.
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Returns the backend that [`from_slice`](Self::from_slice) tries first for `document`: the configured one, or
+    /// [`Backend::Native`] if the configured one might decode this document differently.
+    pub fn backend_for(&self, document: &[u8]) -> Backend {
+        let applies = de::text(document, &self.limits)
+            .is_ok_and(|text| backend::applies(self.backend, text, &self.rules()));
+        if applies { self.backend } else { Backend::Native }
+    }
+
+    fn rules(&self) -> Rules {
+        let (lone_surrogate, byte_strings) = match self.mode {
+            Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
+            Mode::Strict | Mode::Fast => (LoneSurrogate::Error, ByteStrings::Utf8),
+        };
+        Rules { limits: self.limits, lone_surrogate, duplicates: self.duplicates, byte_strings }
+    }
+
+    /// Encodes `value` into a new vector.
+    ///
+    /// # Errors
+    /// [`Error::is_encode`] for NaN and infinity, a map key other than a string, character, number, boolean or unit
+    /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation.
+    #[inline]
+    pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
+        match self.mode {
+            Mode::Strict => Serializer::<Plain>::document(RawValues::Check, value),
+            Mode::Fast => Serializer::<Plain>::document(RawValues::Trust, value),
+            Mode::Compat => Serializer::<Go>::document(RawValues::Compact, value),
+        }
+    }
+
+    /// Encodes `value` into a new string.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
+        let document = self.to_vec(value)?;
+        String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
+    }
+
+    /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
+    /// stay on one line.
+    ///
+    /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
+        let compact = self.to_vec(value)?;
+        let mut pretty = Vec::with_capacity(compact.len() * 2);
+        ser::indent(&mut pretty, &compact, indent);
+        Ok(pretty)
+    }
+
+    /// Encodes `value`, then writes the complete document.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
+    pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
+        writer.write_all(&self.to_vec(value)?).map_err(Error::io)
+    }
+
+    /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is 20 bytes larger than the
+    /// document.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is left
+    /// empty.
+    #[inline]
+    pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
+        match self.mode {
+            Mode::Strict => Serializer::<Plain>::append(buffer, RawValues::Check, value),
+            Mode::Fast => Serializer::<Plain>::append(buffer, RawValues::Trust, value),
+            Mode::Compat => Serializer::<Go>::append(buffer, RawValues::Compact, value),
+        }
+    }
+
+    /// Encodes `value` into reference-counted bytes. Requires the feature `bytes`.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    #[cfg(feature = "bytes")]
+    pub fn to_bytes<T: Serialize + ?Sized>(&self, value: &T) -> Result<bytes::Bytes> {
+        self.to_vec(value).map(Into::into)
+    }
+
+    /// Decodes a document into an owned value.
+    ///
+    /// # Errors
+    /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
+    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset. The first
+    /// error in the document is reported, except that invalid UTF-8 takes precedence.
+    pub fn from_slice<T: DeserializeOwned>(&self, document: &[u8]) -> Result<T> {
+        backend::decode_owned(self.backend, de::text(document, &self.limits)?, &self.rules())
+    }
+
+    /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
+    /// [`from_slice`](Self::from_slice).
+    ///
+    /// # Errors
+    /// As [`from_slice`](Self::from_slice).
+    pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
+        de::check_len(document.len(), &self.limits)?;
+        backend::decode(self.backend, document, &self.rules())
+    }
+
+    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
+    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`.
+    ///
+    /// # Errors
+    /// As [`from_slice`](Self::from_slice). A string with escapes cannot be decoded into `&str`; use `Cow<str>`.
+    pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
+        backend::decode(self.backend, de::text(document, &self.limits)?, &self.rules())
+    }
+
+    /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
+    ///
+    /// # Errors
+    /// As [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
+    pub fn from_reader<R: Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
+        let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
+        let mut document = Vec::new();
+        reader.take(bound).read_to_end(&mut document).map_err(Error::io)?;
+        self.from_slice(&document)
+    }
+
+    /// Checks that `document` is valid JSON within the limits.
+    ///
+    /// # Errors
+    /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
+    pub fn validate(&self, document: &[u8]) -> Result<()> {
+        de::validate(de::text(document, &self.limits)?, &self.rules())
+    }
+
+    /// Returns whether `document` is valid JSON within the limits.
+    pub fn is_valid(&self, document: &[u8]) -> bool {
+        self.validate(document).is_ok()
+    }
+}
+
+impl Default for Codec {
+    /// Returns [`Codec::strict`].
+    fn default() -> Self {
+        Self::strict()
+    }
+}

@@ -1,0 +1,223 @@
+//! Access to the elements of arrays, the entries of objects and the variants of enums.
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
+
+use super::key::Key;
+use super::parser::Parser;
+use crate::error::{Error, Result, Syntax};
+use crate::ser::RAW_TOKEN;
+
+/// Elements of an array. The parser is behind the opening bracket.
+pub(super) struct Elements<'a, 'de, 'p> {
+    parser: &'a mut Parser<'de, 'p>,
+    first: bool,
+}
+
+impl<'a, 'de, 'p> Elements<'a, 'de, 'p> {
+    #[inline(always)]
+    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
+        Self { parser, first: true }
+    }
+}
+
+impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        match self.parser.expect()? {
+            b']' => return Ok(None),
+            _ if self.first => self.first = false,
+            b',' => self.parser.at += 1,
+            _ => return Err(self.parser.syntax(Syntax::ArrayEnd)),
+        }
+        seed.deserialize(&mut *self.parser).map(Some)
+    }
+}
+
+/// Entries of an object. The parser is behind the opening brace.
+pub(super) struct Entries<'a, 'de, 'p> {
+    parser: &'a mut Parser<'de, 'p>,
+    first: bool,
+}
+
+impl<'a, 'de, 'p> Entries<'a, 'de, 'p> {
+    #[inline(always)]
+    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
+        Self { parser, first: true }
+    }
+
+    /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
+    #[inline(always)]
+    fn next_key(&mut self) -> Result<bool> {
+        match self.parser.expect()? {
+            b'"' if self.first => self.parser.at += 1,
+            b'}' => return Ok(false),
+            b',' if !self.first => {
+                self.parser.at += 1;
+                self.parser.key_start()?;
+            }
+            _ => {
+                let what = if self.first { Syntax::Key } else { Syntax::ObjectEnd };
+                return Err(self.parser.syntax(what));
+            }
+        }
+        self.first = false;
+        if !self.parser.superseded.is_empty() && self.skip_superseded()? {
+            return self.next_key();
+        }
+        Ok(true)
+    }
+
+    /// Skips the current entry if a later entry has the same key. The parser is behind the opening quote of the key.
+    #[cold]
+    fn skip_superseded(&mut self) -> Result<bool> {
+        let start = self.parser.at - 1;
+        let superseded = self.parser.superseded.binary_search(&start).is_ok();
+        if superseded {
+            self.parser.skip_string()?;
+            self.parser.colon()?;
+            self.parser.skip_value(&mut ())?;
+        }
+        Ok(superseded)
+    }
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        if self.next_key()? { seed.deserialize(Key::new(self.parser)).map(Some) } else { Ok(None) }
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
+        self.parser.colon()?;
+        seed.deserialize(&mut *self.parser)
+    }
+
+    /// Reads key and value in one call. The default implementation copies both once more.
+    #[inline(always)]
+    fn next_entry_seed<K: DeserializeSeed<'de>, V: DeserializeSeed<'de>>(
+        &mut self,
+        key: K,
+        value: V,
+    ) -> Result<Option<(K::Value, V::Value)>> {
+        if !self.next_key()? {
+            return Ok(None);
+        }
+        let key = key.deserialize(Key::new(self.parser))?;
+        self.parser.colon()?;
+        let value = value.deserialize(&mut *self.parser)?;
+        Ok(Some((key, value)))
+    }
+}
+
+/// Enum variant encoded as an object with one entry. The parser is behind the opening brace.
+pub(super) struct Variant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
+
+impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        if self.0.peek() == Some(b'}') {
+            let error: Error = de::Error::custom("expected the name of a variant");
+            return Err(error.at(self.0.at));
+        }
+        self.0.key_start()?;
+        let variant = seed.deserialize(Key::new(self.0))?;
+        self.0.colon()?;
+        Ok((variant, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant<'_, 'de, '_> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<()> {
+        de::Deserialize::deserialize(self.0)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        seed.deserialize(self.0)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
+        self.0.deserialize_seq(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.0.deserialize_struct("", fields, visitor)
+    }
+}
+
+/// Unit variant encoded as a string.
+pub(super) struct UnitVariant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
+
+impl<'de> de::EnumAccess<'de> for UnitVariant<'_, 'de, '_> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        let variant = seed.deserialize(&mut *self.0)?;
+        Ok((variant, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for UnitVariant<'_, 'de, '_> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<()> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _seed: T) -> Result<T::Value> {
+        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"newtype variant"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value> {
+        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"tuple variant"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value> {
+        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"struct variant"))
+    }
+}
+
+/// Text of a value as the map with one entry that `serde_json::value::RawValue` deserializes from.
+pub(super) struct RawEntry<'de>(Option<&'de str>);
+
+impl<'de> RawEntry<'de> {
+    pub(super) fn new(text: &'de str) -> Self {
+        Self(Some(text))
+    }
+}
+
+impl<'de> de::MapAccess<'de> for RawEntry<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        if self.0.is_none() {
+            return Ok(None);
+        }
+        seed.deserialize(BorrowedStrDeserializer::new(RAW_TOKEN)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
+        match self.0.take() {
+            Some(text) => seed.deserialize(BorrowedStrDeserializer::new(text)),
+            None => Err(de::Error::custom("a raw value has only one entry")),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Duplicate keys of an object (RFC 8259, section 4).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::Rules;
+use super::parser::Parser;
+use super::skip::Observer;
+use super::string::Text;
+use crate::error::{Error, Result, Syntax};
+
+/// How duplicate keys of an object are handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Duplicates {
+    /// The type decides, as with serde_json: a derived struct rejects a duplicate field, maps and
+    /// [`Value`](crate::Value) keep the last value.
+    #[default]
+    ByType,
+    /// Structs and maps use the last value, as in Go. Earlier entries are skipped; their values must be valid JSON but
+    /// may have any type. Costs an additional pass over the document.
+    Last,
+    /// The document is rejected with an error at the second key. Costs an additional pass over the document.
+    Error,
+}
+
+/// Observer that collects the keys of each open object.
+struct Keys<'de, 'r> {
+    text: &'de str,
+    rules: &'r Rules,
+    /// Keys and their offsets, per open object.
+    open: Vec<HashMap<Cow<'de, str>, usize>>,
+    /// Offsets of keys that a later key replaces.
+    superseded: Vec<usize>,
+    reject: bool,
+}
+
+impl<'de> Keys<'de, '_> {
+    fn resolve(&self, start: usize, end: usize) -> Result<Cow<'de, str>> {
+        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone_surrogate);
+        parser.at = start + 1;
+        Ok(match parser.string()? {
+            Text::Borrowed(key) => Cow::Borrowed(key),
+            Text::Unescaped(key) => Cow::Owned(key.to_owned()),
+        })
+    }
+}
+
+impl Observer for Keys<'_, '_> {
+    fn open(&mut self) {
+        self.open.push(HashMap::new());
+    }
+
+    fn key(&mut self, start: usize, end: usize) -> Result<()> {
+        let key = self.resolve(start, end)?;
+        let Some(keys) = self.open.last_mut() else { return Ok(()) };
+        match keys.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(start);
+            }
+            Entry::Occupied(_) if self.reject => return Err(Error::syntax(Syntax::Duplicate, start)),
+            Entry::Occupied(mut entry) => self.superseded.push(entry.insert(start)),
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+    }
+}
+
+fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
+    let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
+    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    parser.skip_value(&mut keys)?;
+    parser.end()?;
+    keys.superseded.sort_unstable();
+    Ok(keys.superseded)
+}
+
+/// Returns an error if the document is malformed or has a duplicate key.
+pub(super) fn reject(text: &str, rules: &Rules) -> Result<()> {
+    walk(text, rules, true).map(|_| ())
+}
+
+/// Returns the offsets of the keys that a later key of the same object replaces, in ascending order. Empty if the
+/// document is malformed: decoding reports the error.
+pub(super) fn superseded(text: &str, rules: &Rules) -> Vec<usize> {
+    walk(text, rules, false).unwrap_or_default()
+}

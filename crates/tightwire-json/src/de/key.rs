@@ -1,0 +1,167 @@
+//! Deserializer of object keys: strings, and numbers, booleans and enum variants written as strings.
+
+use serde::de::{self, Deserializer, Visitor};
+
+use super::parser::Parser;
+use super::value::locate;
+use crate::error::{Error, Result};
+use crate::ser::RAW_TOKEN;
+
+/// Key of an object. The parser is behind the opening quote.
+pub(super) struct Key<'a, 'de, 'p> {
+    parser: &'a mut Parser<'de, 'p>,
+}
+
+impl<'a, 'de, 'p> Key<'a, 'de, 'p> {
+    #[inline(always)]
+    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
+        Self { parser }
+    }
+}
+
+impl<'de> Key<'_, 'de, '_> {
+    #[inline(always)]
+    fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.parser.visit_open_string(visitor)
+    }
+
+    /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
+    /// the expected type.
+    fn number<V: Visitor<'de>>(
+        self,
+        visitor: V,
+        read: impl FnOnce(&mut Parser<'de, '_>, V) -> Result<V::Value>,
+    ) -> Result<V::Value> {
+        let Self { parser } = self;
+        let start = parser.at - 1;
+        let Some(b'-' | b'0'..=b'9') = parser.bytes.get(parser.at) else {
+            return Key::new(parser).text(visitor);
+        };
+        let value = match read(parser, visitor) {
+            // The document is not malformed: as a string, the key is valid up to here.
+            Err(error) if error.is_syntax() => return Err(not_a_number(start)),
+            result => locate(result, start)?,
+        };
+        match parser.bytes.get(parser.at) {
+            Some(b'"') => {
+                parser.at += 1;
+                Ok(value)
+            }
+            Some(_) => Err(not_a_number(start)),
+            None => Err(parser.eof()),
+        }
+    }
+}
+
+#[cold]
+fn not_a_number(start: usize) -> Error {
+    let error: Error = de::Error::custom("the key is not a number");
+    error.at(start)
+}
+
+macro_rules! text {
+    ($($method:ident)*) => {
+        $(
+            #[inline]
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                self.text(visitor)
+            }
+        )*
+    };
+}
+
+macro_rules! number {
+    ($($method:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                self.number(visitor, |parser, visitor| parser.$method(visitor))
+            }
+        )*
+    };
+}
+
+impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
+    type Error = Error;
+
+    text! {
+        deserialize_any deserialize_char deserialize_str deserialize_string deserialize_identifier deserialize_unit
+        deserialize_seq deserialize_map
+    }
+
+    number! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let start = self.parser.at - 1;
+        let result = match self.parser.string()?.as_str() {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            other => Err(de::Error::invalid_type(de::Unexpected::Str(other), &visitor)),
+        };
+        locate(result, start)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.parser.visit_open_bytes(visitor)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        if name == RAW_TOKEN {
+            self.parser.at -= 1;
+            return self.parser.deserialize_newtype_struct(name, visitor);
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.parser.at -= 1;
+        self.parser.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
+        self.text(visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
+        self.text(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.text(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.text(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.parser.skip_string()?;
+        visitor.visit_unit()
+    }
+}

@@ -1,0 +1,168 @@
+//! Parser state and the tokens between values.
+
+use super::ByteStrings;
+use super::string::LoneSurrogate;
+use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::limits::Limits;
+
+/// Document and the current position.
+pub(crate) struct Parser<'de, 'p> {
+    pub(super) text: &'de str,
+    pub(super) bytes: &'de [u8],
+    /// Offset of the next byte.
+    pub(super) at: usize,
+    /// Remaining levels of nesting.
+    pub(super) levels: usize,
+    pub(super) limits: &'p Limits,
+    pub(super) lone_surrogate: LoneSurrogate,
+    pub(super) byte_strings: ByteStrings,
+    /// Buffer for strings with escapes.
+    pub(super) scratch: String,
+    /// Offsets of keys that a later key of the same object replaces, in ascending order.
+    pub(super) superseded: &'p [usize],
+    /// Maximum length of a string, a copy of `limits.string`.
+    pub(super) string_limit: usize,
+}
+
+impl<'de, 'p> Parser<'de, 'p> {
+    #[inline]
+    pub(super) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            levels: limits.depth,
+            limits,
+            lone_surrogate,
+            byte_strings: ByteStrings::Utf8,
+            scratch: String::new(),
+            superseded: &[],
+            string_limit: limits.string,
+        }
+    }
+
+    /// Skips white space (section 2) and returns the next byte, `None` at the end.
+    #[inline(always)]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        if byte > b' ' { Some(byte) } else { self.skip_space() }
+    }
+
+    #[inline(never)]
+    fn skip_space(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Skips white space and returns the next byte. The end of the document is an error.
+    #[inline(always)]
+    pub(super) fn expect(&mut self) -> Result<u8> {
+        match self.peek() {
+            Some(byte) => Ok(byte),
+            None => Err(self.eof()),
+        }
+    }
+
+    /// Returns an error unless only white space follows.
+    #[inline]
+    pub(super) fn end(&mut self) -> Result<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.syntax(Syntax::Trailing)),
+        }
+    }
+
+    /// Returns a syntax error at the current position.
+    #[cold]
+    pub(super) fn syntax(&self, what: Syntax) -> Error {
+        Error::syntax(what, self.at)
+    }
+
+    #[cold]
+    pub(super) fn eof(&self) -> Error {
+        Error::eof(self.bytes.len())
+    }
+
+    /// Returns the error `what` at the current position, or an EOF error if it is the end of the document.
+    #[cold]
+    pub(super) fn unexpected(&self, what: Syntax) -> Error {
+        if self.at < self.bytes.len() { self.syntax(what) } else { self.eof() }
+    }
+
+    /// Consumes the opening bracket at the current position and checks the depth.
+    #[inline(always)]
+    pub(super) fn enter(&mut self) -> Result<()> {
+        match self.levels.checked_sub(1) {
+            Some(levels) => {
+                self.levels = levels;
+                self.at += 1;
+                Ok(())
+            }
+            None => Err(self.too_deep()),
+        }
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Error {
+        Error::new(Kind::Limit(Limit::Depth, self.limits.depth), Some(self.at as u64))
+    }
+
+    /// Consumes the closing bracket at the current position.
+    #[inline(always)]
+    pub(super) fn leave(&mut self) {
+        self.levels += 1;
+        self.at += 1;
+    }
+
+    /// Consumes the opening quote of a key and returns its offset.
+    #[inline(always)]
+    pub(super) fn key_start(&mut self) -> Result<usize> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                Ok(self.at - 1)
+            }
+            _ => Err(self.unexpected(Syntax::Key)),
+        }
+    }
+
+    /// Consumes the colon after a key.
+    #[inline(always)]
+    pub(super) fn colon(&mut self) -> Result<()> {
+        match self.peek() {
+            Some(b':') => {
+                self.at += 1;
+                Ok(())
+            }
+            _ => Err(self.unexpected(Syntax::Colon)),
+        }
+    }
+
+    /// Consumes one of the literal names of section 3.
+    #[inline(always)]
+    pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
+        if self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(name) {
+            self.at += N;
+            Ok(())
+        } else {
+            Err(self.misspelt(name))
+        }
+    }
+
+    /// Returns an error at the first byte that differs from `name`.
+    #[cold]
+    fn misspelt(&mut self, name: &[u8]) -> Error {
+        let same = self.bytes[self.at..]
+            .iter()
+            .zip(name)
+            .take_while(|(actual, expected)| actual == expected)
+            .count();
+        self.at += same;
+        self.unexpected(Syntax::Value)
+    }
+}

@@ -1,0 +1,41 @@
+//! Validation of a document before another backend decodes it.
+
+use std::ops::Range;
+
+use super::parser::Parser;
+use super::skip::Observer;
+use super::string::LoneSurrogate;
+use super::{Rules, duplicates};
+use crate::error::Result;
+
+/// Properties of a valid document that rule out a backend.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Survey {
+    /// The document has a number that a backend may round: `-0`, more than 18 digits, an exponent, or a fraction and
+    /// more than six digits (converting through `f64` may round an `f32` wrongly).
+    #[cfg_attr(not(feature = "simd-json"), allow(dead_code, reason = "only the simd-json backend reads it"))]
+    pub(crate) demanding_numbers: bool,
+}
+
+impl Observer for Survey {
+    fn number(&mut self, text: &str, number: Range<usize>) {
+        let text = &text[number];
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+        let exponent = text.contains(['e', 'E']);
+        self.demanding_numbers |= text == "-0" || exponent || digits > if integer { 18 } else { 6 };
+    }
+}
+
+/// Validates a document for a backend. Lone surrogates, and duplicate keys unless the type decides, are always errors:
+/// only the native decoder implements the modes for them.
+pub(crate) fn survey(text: &str, rules: &Rules) -> Result<Survey> {
+    if rules.duplicates != duplicates::Duplicates::ByType {
+        duplicates::reject(text, rules)?;
+    }
+    let mut survey = Survey::default();
+    let mut parser = Parser::new(text, &rules.limits, LoneSurrogate::Error);
+    parser.skip_value(&mut survey)?;
+    parser.end()?;
+    Ok(survey)
+}

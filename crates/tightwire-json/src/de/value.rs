@@ -1,0 +1,389 @@
+//! Deserializer of a value.
+
+use base64_simd::STANDARD;
+use serde::de::{self, Unexpected, Visitor};
+
+use super::ByteStrings;
+use super::access::{Elements, Entries, RawEntry, UnitVariant, Variant};
+use super::number::Number;
+use super::parser::Parser;
+use super::string::Text;
+use crate::error::{Error, Result, Syntax};
+use crate::ser::RAW_TOKEN;
+
+/// Adds the offset to an error that has none.
+#[inline(always)]
+pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(error) => Err(error.at(offset)),
+    }
+}
+
+impl<'de> Parser<'de, '_> {
+    #[inline]
+    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V, float: bool) -> Result<V::Value> {
+        match self.expect()? {
+            b'-' | b'0'..=b'9' => {}
+            _ => return Err(self.mismatch(&visitor)),
+        }
+        let start = self.at;
+        let result = match self.number()? {
+            Number::Unsigned(value) => visitor.visit_u64(value),
+            Number::Signed(value) => visitor.visit_i64(value),
+            // `-0` is valid for an integer type.
+            Number::Float(_) if !float && &self.bytes[start..self.at] == b"-0" => visitor.visit_i64(0),
+            Number::Float(value) => visitor.visit_f64(value),
+        };
+        locate(result, start)
+    }
+
+    #[inline]
+    fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        match self.expect()? {
+            b'"' => {}
+            _ => return Err(self.mismatch(&visitor)),
+        }
+        self.at += 1;
+        self.visit_open_string(visitor)
+    }
+
+    /// Visits a string. The parser is behind the opening quote.
+    #[inline(always)]
+    pub(super) fn visit_open_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        let start = self.at - 1;
+        let result = match self.string()? {
+            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Text::Unescaped(text) => visitor.visit_str(text),
+        };
+        locate(result, start)
+    }
+
+    /// Visits the bytes of a string. The parser is behind the opening quote.
+    pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        let start = self.at - 1;
+        let byte_strings = self.byte_strings;
+        let result = match self.string()? {
+            text if byte_strings == ByteStrings::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
+                Ok(bytes) => visitor.visit_byte_buf(bytes),
+                Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
+            },
+            Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Text::Unescaped(text) => visitor.visit_bytes(text.as_bytes()),
+        };
+        locate(result, start)
+    }
+
+    #[inline]
+    fn visit_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        let start = self.at;
+        self.enter()?;
+        let value = locate(visitor.visit_seq(Elements::new(self)), start)?;
+        match self.peek() {
+            Some(b']') => {
+                self.leave();
+                Ok(value)
+            }
+            _ => Err(self.leftover(Syntax::ArrayEnd)),
+        }
+    }
+
+    #[inline]
+    fn visit_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.enter()?;
+        let value = match visitor.visit_map(Entries::new(self)) {
+            Ok(value) => value,
+            // A missing field is reported at the end of the object.
+            Err(error) => return Err(error.at(self.at)),
+        };
+        match self.peek() {
+            Some(b'}') => {
+                self.leave();
+                Ok(value)
+            }
+            _ => Err(self.leftover(Syntax::ObjectEnd)),
+        }
+    }
+
+    /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
+    #[inline(never)]
+    fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_array(visitor)
+    }
+
+    /// As [`visit_any_array`](Self::visit_any_array).
+    #[inline(never)]
+    fn visit_any_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_object(visitor)
+    }
+
+    /// Returns the error for a visitor that stopped before the end of an array or object.
+    #[cold]
+    fn leftover(&mut self, end: Syntax) -> Error {
+        match self.peek() {
+            Some(b',' | b'"' | b'{' | b'[' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9') => {
+                let error: Error = de::Error::custom("more elements than expected");
+                error.at(self.at)
+            }
+            _ => self.unexpected(end),
+        }
+    }
+
+    /// Returns the error for a value of another type than `visitor` expects, or for a malformed value.
+    #[cold]
+    fn mismatch<V: Visitor<'de>>(&mut self, visitor: &V) -> Error {
+        let start = self.at;
+        let error: Result<Error> = (|| {
+            let unexpected = match self.expect()? {
+                b'n' => self.literal(b"null").map(|()| Unexpected::Unit)?,
+                b't' => self.literal(b"true").map(|()| Unexpected::Bool(true))?,
+                b'f' => self.literal(b"false").map(|()| Unexpected::Bool(false))?,
+                b'-' | b'0'..=b'9' => match self.number()? {
+                    Number::Unsigned(value) => Unexpected::Unsigned(value),
+                    Number::Signed(value) => Unexpected::Signed(value),
+                    Number::Float(value) => Unexpected::Float(value),
+                },
+                b'"' => {
+                    self.at += 1;
+                    self.skip_string().map(|()| Unexpected::Str(""))?
+                }
+                b'[' => Unexpected::Seq,
+                b'{' => Unexpected::Map,
+                _ => return Err(self.syntax(Syntax::Value)),
+            };
+            Ok(de::Error::invalid_type(unexpected, visitor))
+        })();
+        match error {
+            Ok(error) => error.at(start),
+            Err(malformed) => malformed,
+        }
+    }
+}
+
+macro_rules! number {
+    ($($method:ident)*) => {
+        $(
+            #[inline]
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                self.visit_number(visitor, false)
+            }
+        )*
+    };
+}
+
+macro_rules! wide {
+    ($($method:ident $visit:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                let (b'-' | b'0'..=b'9') = self.expect()? else { return Err(self.mismatch(&visitor)) };
+                let start = self.at;
+                match self.integer_text()?.map(|text| if text == "-0" { "0" } else { text }.parse()) {
+                    Some(Ok(value)) => locate(visitor.$visit(value), start),
+                    Some(Err(_)) => Err(super::number::out_of_range(start)),
+                    None => {
+                        self.at = start;
+                        self.visit_number(visitor, false)
+                    }
+                }
+            }
+        )*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
+    type Error = Error;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.expect()? {
+            b'"' => self.visit_text(visitor),
+            b'-' | b'0'..=b'9' => self.visit_number(visitor, true),
+            b'{' => self.visit_any_object(visitor),
+            b'[' => self.visit_any_array(visitor),
+            b't' | b'f' => self.deserialize_bool(visitor),
+            b'n' => self.deserialize_unit(visitor),
+            _ => Err(self.syntax(Syntax::Value)),
+        }
+    }
+
+    #[inline]
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let byte = self.expect()?;
+        let start = self.at;
+        match byte {
+            b't' => {
+                self.literal(b"true")?;
+                locate(visitor.visit_bool(true), start)
+            }
+            b'f' => {
+                self.literal(b"false")?;
+                locate(visitor.visit_bool(false), start)
+            }
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    number! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    wide! { deserialize_i128 visit_i128 deserialize_u128 visit_u128 }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let (b'-' | b'0'..=b'9') = self.expect()? else { return Err(self.mismatch(&visitor)) };
+        let start = self.at;
+        let value = self.float32()?;
+        locate(visitor.visit_f32(value), start)
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.visit_number(visitor, true)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.visit_text(visitor)
+    }
+
+    #[inline]
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.visit_text(visitor)
+    }
+
+    #[inline]
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.visit_text(visitor)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.expect()? {
+            b'[' => self.visit_array(visitor),
+            b'"' => {
+                self.at += 1;
+                self.visit_open_bytes(visitor)
+            }
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_bytes(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.expect()? == b'n' {
+            let start = self.at;
+            self.literal(b"null")?;
+            locate(visitor.visit_none(), start)
+        } else {
+            visitor.visit_some(self)
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.expect()? != b'n' {
+            return Err(self.mismatch(&visitor));
+        }
+        let start = self.at;
+        self.literal(b"null")?;
+        locate(visitor.visit_unit(), start)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
+        self.deserialize_unit(visitor)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        if name == RAW_TOKEN {
+            self.expect()?;
+            let start = self.at;
+            self.skip_value(&mut ())?;
+            return locate(visitor.visit_map(RawEntry::new(&self.text[start..self.at])), start);
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.expect()? {
+            b'[' => self.visit_array(visitor),
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.expect()? {
+            b'{' => self.visit_object(visitor),
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self.expect()? {
+            b'{' => self.visit_object(visitor),
+            b'[' => self.visit_array(visitor),
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self.expect()? {
+            b'{' => {
+                let start = self.at;
+                self.enter()?;
+                let value = locate(visitor.visit_enum(Variant(self)), start)?;
+                match self.peek() {
+                    Some(b'}') => {
+                        self.leave();
+                        Ok(value)
+                    }
+                    _ => Err(self.leftover(Syntax::ObjectEnd)),
+                }
+            }
+            b'"' => {
+                let start = self.at;
+                locate(visitor.visit_enum(UnitVariant(self)), start)
+            }
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    #[inline]
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.visit_text(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.skip_value(&mut ())?;
+        visitor.visit_unit()
+    }
+}

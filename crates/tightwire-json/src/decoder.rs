@@ -1,0 +1,167 @@
+//! Decoder of a sequence of documents from a reader.
+
+use std::fmt;
+use std::io::{ErrorKind, Read};
+
+use serde::de::DeserializeOwned;
+
+use crate::boundary::Boundary;
+use crate::codec::Codec;
+use crate::error::{Error, Kind, Limit, Result, Syntax};
+
+/// Minimum size of the first read buffer, in bytes, and maximum read beyond the limit for documents.
+const CHUNK: usize = 8 << 10;
+
+/// Decodes documents from a [`Read`], separated by optional white space.
+///
+/// A truncated document, a byte that cannot begin a document, and a stray bracket are errors; after such an error,
+/// the decoder returns `None`. After an error for a document of another type, decoding continues with the next one.
+///
+/// The buffer has at most [`Limits::max_document`](crate::Limits::max_document) and 8 KiB.
+///
+/// # Examples
+/// ```
+/// let mut decoder = tightwire_json::Decoder::new(&b"{\"a\":1}{\"a\":2}\n[3"[..]);
+/// assert_eq!(decoder.decode::<tightwire_json::Value>()?.unwrap()["a"], 1);
+/// assert_eq!(decoder.decode::<tightwire_json::Value>()?.unwrap()["a"], 2);
+/// assert!(decoder.decode::<tightwire_json::Value>().unwrap_err().is_eof());
+/// assert_eq!(decoder.decode::<tightwire_json::Value>()?, None);
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+pub struct Decoder<R> {
+    reader: R,
+    codec: Codec,
+    /// Initialized memory. The buffered input is `start..end`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Offset of the buffer in the stream.
+    buffer_offset: u64,
+    ended: bool,
+}
+
+impl<R: fmt::Debug> fmt::Debug for Decoder<R> {
+    /// Omits the buffered input.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("reader", &self.reader)
+            .field("codec", &self.codec)
+            .field("offset", &(self.buffer_offset + self.start as u64))
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> Decoder<R> {
+    /// Returns a decoder with [`Codec::standard`]. Later changes of the process-wide mode do not affect it.
+    pub fn new(reader: R) -> Self {
+        Self::with_codec(reader, Codec::standard())
+    }
+
+    /// Returns a decoder with this codec.
+    pub fn with_codec(reader: R, codec: Codec) -> Self {
+        Self { reader, codec, buffer: Vec::new(), start: 0, end: 0, buffer_offset: 0, ended: false }
+    }
+
+    /// Decodes the next document. Returns `None` at the end of the stream and after an error other than
+    /// [`Error::is_data`].
+    ///
+    /// # Errors
+    /// As [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
+    /// fails. An interrupted read is retried.
+    pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let result = self.next();
+        self.ended = match &result {
+            Ok(value) => value.is_none(),
+            Err(error) => !error.is_data(),
+        };
+        result
+    }
+
+    fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        if !self.skip_space()? {
+            return Ok(None);
+        }
+        if !Boundary::may_begin(self.buffer[self.start]) {
+            return Err(Error::new(Kind::Syntax(Syntax::Value), Some(self.offset())));
+        }
+        let mut boundary = Boundary::new();
+        let end = loop {
+            if let Some(len) = boundary.find(self.pending()) {
+                break self.start + len;
+            }
+            let limit = self.codec.limits().document;
+            if self.end - self.start > limit {
+                let start = self.buffer_offset + self.start as u64;
+                let at = start.saturating_add(limit as u64);
+                return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(at)));
+            }
+            if !self.fill()? {
+                // Only a number or literal name can end with the stream; anything else is truncated or malformed.
+                break self.end;
+            }
+        };
+        let start = self.start;
+        self.start = end;
+        let result = self.codec.from_slice(&self.buffer[start..end]);
+        result.map(Some).map_err(|error| error.moved_by(self.buffer_offset + start as u64))
+    }
+
+    /// Skips white space. Returns `false` at the end of the stream.
+    fn skip_space(&mut self) -> Result<bool> {
+        loop {
+            let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+            let space = self.pending().iter().take_while(is_space).count();
+            self.start += space;
+            if self.start < self.end {
+                return Ok(true);
+            }
+            if !self.fill()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Returns the buffered input.
+    fn pending(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Reads more input. Returns `false` at the end of the stream.
+    fn fill(&mut self) -> Result<bool> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.buffer_offset += self.start as u64;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            // Doubling bounds the initialized memory to twice the length of a document.
+            let limit = self.codec.limits().document.saturating_add(CHUNK);
+            let len = self.buffer.len().saturating_mul(2).clamp(CHUNK, limit.max(self.end + 1));
+            self.buffer.resize(len, 0);
+        }
+        let read = loop {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result.map_err(Error::io)?,
+            }
+        };
+        self.end += read;
+        Ok(read > 0)
+    }
+
+    /// Returns the number of consumed bytes of the stream, including white space that was read before the next
+    /// document.
+    pub fn offset(&self) -> u64 {
+        self.buffer_offset + self.start as u64
+    }
+
+    /// Returns the reader. Buffered input is lost.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+}

@@ -1,0 +1,133 @@
+//! Fast JSON for serde types, with limits on untrusted input and optional output identical to Go's.
+//!
+//! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
+//! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
+//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
+//! serde_json.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize)]
+//! struct User {
+//!     id: u64,
+//!     name: String,
+//! }
+//!
+//! let user = User { id: 7, name: "Ada".to_owned() };
+//! let document = tightwire_json::to_string(&user)?;
+//! assert_eq!(document, r#"{"id":7,"name":"Ada"}"#);
+//! assert_eq!(tightwire_json::from_str::<User>(&document)?, user);
+//! # Ok::<(), tightwire_json::Error>(())
+//! ```
+//!
+//! Add it with `cargo add tightwire-json`.
+//!
+//! Errors have a kind and a byte offset:
+//!
+//! ```
+//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2,]").unwrap_err();
+//! assert!(error.is_syntax());
+//! assert_eq!(error.offset(), Some(6));
+//! ```
+//!
+//! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys.
+//!
+//! ```
+//! use tightwire_json::{Codec, Limits};
+//!
+//! let codec = Codec::compat().with_limits(Limits::new().max_document(1 << 20).max_depth(16));
+//! assert_eq!(codec.to_string("<b>")?, r#""\u003cb\u003e""#);
+//! # Ok::<(), tightwire_json::Error>(())
+//! ```
+//!
+//! # Overview
+//!
+//! | task | use |
+//! | --- | --- |
+//! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
+//! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | validate | [`is_valid`], [`Codec::validate`] |
+//! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `ndjson` | `NdjsonStream`, `NdjsonSink`, `NdjsonBody`, `LineDecoder`: one document per line in asynchronous bodies |
+//! | `bytes` | `to_bytes` |
+//! | `envelope` | module `envelope`: response object with code, message and data |
+//! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
+//! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
+//! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
+//!
+//! # Limits
+//!
+//! [`Limits`] bound depth (128), document size (64 MiB) and string length (unlimited). No document makes decoding panic
+//! or run forever, and memory is bounded by a multiple of the document size.
+//!
+//! # Guarantees
+//!
+//! - Every document is validated completely against RFC 8259, including skipped values, and is UTF-8.
+//! - Integers are exact in types that can represent them, floats are rounded correctly and once. NaN and infinity are
+//!   errors in both directions.
+//! - [`Mode::Strict`] writes the same bytes as serde_json, except that serde_json writes NaN as `null`.
+//!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`.
+//! - All [`Backend`]s return the same values, kinds of errors and offsets.
+//! - Nothing is written for a value that cannot be encoded.
+//!
+//! # Differences from serde_json
+//!
+//! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
+//! - `-0` is accepted for integer types.
+//! - 128 levels of nesting are accepted, not 127.
+//! - An `f32` out of range is an error.
+//! - There is no `json!` macro and no `from_value`; use those of serde_json.
+//!
+//! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
+//! set, and the object `{"$serde_json::private::RawValue": "1"}` has a special meaning for [`Value`].
+//!
+//! # Differences of `Mode::Compat` from Go
+//!
+//! Like Go, it replaces lone surrogates by U+FFFD, uses the last of duplicate keys, and decodes byte strings from
+//! base64. Unlike Go, it compares keys case-sensitively, and invalid UTF-8 is an error.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod backend;
+mod boundary;
+mod codec;
+mod de;
+mod decoder;
+mod encoder;
+mod error;
+mod functions;
+mod limits;
+mod mode;
+#[cfg(feature = "ndjson")]
+mod ndjson;
+mod scan;
+mod ser;
+
+pub use backend::{Backend, backend, is_using_simd};
+pub use codec::Codec;
+pub use de::Duplicates;
+pub use decoder::Decoder;
+pub use encoder::Encoder;
+pub use error::{Error, Result};
+#[cfg(feature = "bytes")]
+pub use functions::to_bytes;
+pub use functions::{
+    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
+    to_vec_pretty, to_writer,
+};
+pub use limits::{DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits};
+pub use mode::{Mode, config_fastest_mode, config_standard_mode};
+#[cfg(feature = "ndjson")]
+pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
+pub use serde_json::value::RawValue;
+pub use serde_json::{Map, Number, Value};
+
+#[cfg(feature = "axum")]
+pub mod axum;
+#[cfg(feature = "envelope")]
+pub mod envelope;

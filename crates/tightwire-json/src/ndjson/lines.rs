@@ -1,0 +1,170 @@
+//! NDJSON decoder without I/O.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use crate::codec::Codec;
+use crate::error::{Error, Kind, Limit, Result};
+
+/// Default of [`LineDecoder::max_line`]: 1 MiB.
+pub const DEFAULT_MAX_LINE: usize = 1 << 20;
+
+/// Decodes NDJSON from chunks of any size.
+///
+/// A line ends with LF or CRLF, optional for the last line. Empty lines are skipped. A line that is not a document of
+/// the type is an error, and decoding continues with the next line. A line that exceeds the limit is an error and is
+/// skipped in constant memory. Offsets of errors count from the start of the stream.
+///
+/// # Examples
+/// ```
+/// let mut decoder = tightwire_json::LineDecoder::<u32>::new();
+/// let mut numbers = Vec::new();
+/// for chunk in ["1\n2", "3\n\nx\n", "4"] {
+///     let mut chunk = chunk.as_bytes();
+///     while let Some(number) = decoder.next(&mut chunk) {
+///         numbers.push(number.ok());
+///     }
+/// }
+/// numbers.extend(decoder.finish().map(Result::ok));
+/// assert_eq!(numbers, [Some(1), Some(23), None, Some(4)]);
+/// ```
+pub struct LineDecoder<T> {
+    codec: Codec,
+    max_line: usize,
+    /// Buffered part of the current line.
+    line: Vec<u8>,
+    /// Offset of the current line in the stream.
+    start: u64,
+    /// Length of the current line so far, including skipped bytes.
+    seen: u64,
+    /// The current line exceeds the limit, and the error was returned.
+    skipping: bool,
+    documents: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> LineDecoder<T> {
+    /// Returns a decoder with [`Codec::standard`].
+    pub fn new() -> Self {
+        Self::with_codec(Codec::standard())
+    }
+
+    /// Returns a decoder with this codec.
+    pub fn with_codec(codec: Codec) -> Self {
+        let documents = PhantomData;
+        Self {
+            codec,
+            max_line: DEFAULT_MAX_LINE,
+            line: Vec::new(),
+            start: 0,
+            seen: 0,
+            skipping: false,
+            documents,
+        }
+    }
+
+    /// Sets the maximum length of a line in bytes, without the line end. Default: [`DEFAULT_MAX_LINE`].
+    #[must_use]
+    pub fn max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
+        self
+    }
+
+    /// Decodes the next line that ends in `chunk` and removes the consumed bytes from `chunk`. Returns `None` when all
+    /// of `chunk` is consumed.
+    ///
+    /// # Errors
+    /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one line.
+    pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
+        while !chunk.is_empty() {
+            let Some(len) = memchr::memchr(b'\n', chunk) else {
+                let part = std::mem::take(chunk);
+                return self.buffer(part).err().map(Err);
+            };
+            let (part, rest) = chunk.split_at(len);
+            *chunk = &rest[1..];
+            if let Some(result) = self.line_end(part, 1) {
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    /// Decodes the last line, if the stream ends without a line end, and resets the decoder.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn finish(&mut self) -> Option<Result<T>> {
+        let result = self.line_end(&[], 0);
+        self.start = 0;
+        result
+    }
+
+    /// Buffers a part of the current line.
+    fn buffer(&mut self, part: &[u8]) -> Result<()> {
+        self.seen += part.len() as u64;
+        if self.skipping {
+            return Ok(());
+        }
+        // A CR at the end may be part of the line end.
+        let len = self.line.len() + part.len() - usize::from(part.ends_with(b"\r"));
+        if len > self.max_line {
+            self.skipping = true;
+            self.line = Vec::new();
+            return Err(self.too_long());
+        }
+        self.line.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn too_long(&self) -> Error {
+        let at = self.start.saturating_add(self.max_line as u64);
+        Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))
+    }
+
+    /// Decodes the current line, of which `part` is the last part. `end` is the length of the line end.
+    fn line_end(&mut self, part: &[u8], end: u64) -> Option<Result<T>> {
+        let start = self.start;
+        self.seen += part.len() as u64;
+        self.start += self.seen + end;
+        self.seen = 0;
+        if std::mem::take(&mut self.skipping) {
+            return None;
+        }
+        let buffered = std::mem::take(&mut self.line);
+        let joined;
+        let line = if buffered.is_empty() {
+            part
+        } else {
+            joined = [buffered.as_slice(), part].concat();
+            joined.as_slice()
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > self.max_line {
+            let at = start.saturating_add(self.max_line as u64);
+            return Some(Err(Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))));
+        }
+        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            return None;
+        }
+        Some(self.codec.from_slice(line).map_err(|error| error.moved_by(start)))
+    }
+}
+
+impl<T> fmt::Debug for LineDecoder<T> {
+    /// Omits the buffered line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineDecoder")
+            .field("codec", &self.codec)
+            .field("max_line", &self.max_line)
+            .field("start", &self.start)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned> Default for LineDecoder<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

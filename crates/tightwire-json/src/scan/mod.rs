@@ -1,0 +1,258 @@
+//! Search for special bytes in strings, 16 or 32 bytes at a time.
+//!
+//! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
+//! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
+//!
+//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call of a function
+//! compiled for AVX2, and stores into the spare capacity of a `Vec`. [`Portable`] is the safe equivalent of the vector
+//! engines; property tests compare them.
+#![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
+
+mod copy;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub(crate) use copy::{push_body, push_entry, push_string};
+
+/// Bytes per block.
+pub(crate) const BLOCK: usize = 16;
+
+/// Set of special bytes.
+pub(crate) trait Set: Copy {
+    /// Whether `<`, `>`, `&` and 0xE2, the first byte of U+2028 and U+2029, are special in addition to the quote, the
+    /// backslash, and the control characters below 0x20.
+    const HTML: bool;
+}
+
+/// Bytes that RFC 8259 (section 7) requires to be escaped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Json;
+
+/// Bytes that start a character escaped by Go's encoder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Html;
+
+impl Set for Json {
+    const HTML: bool = false;
+}
+
+impl Set for Html {
+    const HTML: bool = true;
+}
+
+/// Returns whether `byte` belongs to the set.
+#[inline(always)]
+pub(crate) fn is_special<S: Set>(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\' || (S::HTML && matches!(byte, b'<' | b'>' | b'&' | 0xe2))
+}
+
+/// Safe engine: eight bytes at a time in a general-purpose register.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable;
+
+#[cfg_attr(
+    all(target_arch = "x86_64", not(test)),
+    allow(dead_code, reason = "tests compare the vector engines with it")
+)]
+impl Portable {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+
+    /// Sets the top bit of every zero byte of `word` and clears all other bits. The addition cannot carry into the next
+    /// byte, so that the result is exact for every byte.
+    #[inline(always)]
+    fn zero(word: u64) -> u64 {
+        !(((word & Self::LOW_BITS) + Self::LOW_BITS) | word | Self::LOW_BITS)
+    }
+
+    #[inline(always)]
+    fn equal(word: u64, byte: u8) -> u64 {
+        Self::zero(word ^ (u64::from(byte) * Self::ONES))
+    }
+
+    /// Returns a mask whose bit `i` is set if byte `i` is special.
+    #[inline(always)]
+    fn mask8<S: Set>(bytes: [u8; 8]) -> u32 {
+        let word = u64::from_le_bytes(bytes);
+        let mut tops =
+            Self::zero(word & (0xe0 * Self::ONES)) | Self::equal(word, b'"') | Self::equal(word, b'\\');
+        if S::HTML {
+            tops |= Self::equal(word, b'<') | Self::equal(word, b'>');
+            tops |= Self::equal(word, b'&') | Self::equal(word, 0xe2);
+        }
+        // Gathers the top bits of eight bytes into the low eight bits.
+        ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+    }
+
+    #[inline(always)]
+    fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
+        let (words, _) = bytes.as_chunks::<8>();
+        match words {
+            [low, high] => Self::mask8::<S>(*low) | Self::mask8::<S>(*high) << 8,
+            _ => 0,
+        }
+    }
+}
+
+/// Returns a mask whose bit `i` is set if byte `i` is special.
+#[inline(always)]
+pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        x86::mask16::<S>(bytes)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        Portable::mask16::<S>(bytes)
+    }
+}
+
+/// Loads up to 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
+#[inline(always)]
+fn short(bytes: &[u8]) -> [u8; BLOCK] {
+    let len = bytes.len();
+    let word = if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        u128::from(u64::from_le_bytes(*low))
+            | u128::from(u64::from_le_bytes(*high)) << ((8 * (len - 8)) & 127)
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u128::from(
+            u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4)),
+        )
+    } else if let (Some(first), Some(last)) = (bytes.first(), bytes.last()) {
+        let middle = bytes[len / 2];
+        u128::from(
+            u32::from(*first) | u32::from(middle) << (8 * (len / 2)) | u32::from(*last) << (8 * (len - 1)),
+        )
+    } else {
+        0
+    };
+    word.to_le_bytes()
+}
+
+/// Bytes that [`find`] searches inline before it calls the engine for long strings.
+const NEAR: usize = 4 * BLOCK;
+
+/// Returns the index of the first special byte at or after `from`, or the length of `bytes`.
+#[inline(always)]
+pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let mask = mask16::<Json>(block);
+        if mask != 0 {
+            return at + mask.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+        if at - from >= NEAR {
+            return find_far(bytes, at);
+        }
+    }
+    find_in_tail(bytes, at)
+}
+
+fn find_in_tail(bytes: &[u8], from: usize) -> usize {
+    let tail = bytes.get(from..).unwrap_or_default();
+    from + tail.iter().position(|byte| is_special::<Json>(*byte)).unwrap_or(tail.len())
+}
+
+#[inline(never)]
+fn find_far(bytes: &[u8], from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = x86::Avx2::detect() {
+        return avx2.find(bytes, from);
+    }
+    find_by_blocks(bytes, from)
+}
+
+fn find_by_blocks(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let mask = mask16::<Json>(block);
+        if mask != 0 {
+            return at + mask.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    find_in_tail(bytes, at)
+}
+
+/// Returns the index of the first byte of `S` at or after `from`, or the length of `bytes`.
+fn find_escape<S: Set>(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let mask = mask16::<S>(block);
+        if mask != 0 {
+            return at + mask.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    at + bytes[at..].iter().position(|byte| is_special::<S>(*byte)).unwrap_or(bytes.len() - at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn naive(bytes: &[u8], from: usize) -> usize {
+        (from..bytes.len()).find(|at| is_special::<Json>(bytes[*at])).unwrap_or(bytes.len())
+    }
+
+    fn naive_mask<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
+        (0..BLOCK).map(|at| u32::from(is_special::<S>(bytes[at])) << at).sum()
+    }
+
+    fn masks_agree<S: Set>(bytes: &[u8; BLOCK]) {
+        assert_eq!(Portable::mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
+        assert_eq!(mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
+    }
+
+    #[test]
+    fn masks_are_exact_for_every_byte_at_every_position() {
+        for at in 0..BLOCK {
+            for byte in 0..=u8::MAX {
+                let mut block = [b'x'; BLOCK];
+                block[at] = byte;
+                masks_agree::<Json>(&block);
+                masks_agree::<Html>(&block);
+            }
+        }
+    }
+
+    #[test]
+    fn short_loads_every_byte_and_fills_with_zeros() {
+        let bytes: Vec<u8> = (1..=15).collect();
+        for len in 0..=15 {
+            let block = short(&bytes[..len]);
+            assert_eq!(block[..len], bytes[..len]);
+            assert!(block[len..].iter().all(|byte| *byte == 0), "{len}");
+        }
+    }
+
+    pub(super) fn bytes() -> impl Strategy<Value = u8> {
+        prop_oneof![20 => Just(b'a'), 1 => Just(b'"'), 1 => Just(b'\\'), 1 => Just(b'\n'), 2 => any::<u8>()]
+    }
+
+    proptest! {
+        #[test]
+        fn engines_agree_with_the_naive_search(
+            bytes in proptest::collection::vec(bytes(), 0..300), from in 0_usize..300
+        ) {
+            let from = from.min(bytes.len());
+            let expected = naive(&bytes, from);
+            prop_assert_eq!(find(&bytes, from), expected);
+            prop_assert_eq!(find_far(&bytes, from), expected);
+            prop_assert_eq!(find_by_blocks(&bytes, from), expected);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx2) = x86::Avx2::detect() {
+                prop_assert_eq!(avx2.find(&bytes, from), expected);
+            }
+        }
+
+        #[test]
+        fn masks_agree_with_the_naive_ones(bytes in any::<[u8; BLOCK]>()) {
+            masks_agree::<Json>(&bytes);
+            masks_agree::<Html>(&bytes);
+        }
+    }
+}

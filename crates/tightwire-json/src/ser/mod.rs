@@ -1,0 +1,267 @@
+//! Encoder: a serde serializer that appends to a `Vec`.
+
+mod capacity;
+mod compound;
+mod key;
+mod number;
+mod pretty;
+mod raw;
+mod sort;
+mod style;
+
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+
+use serde::Serialize;
+use serde::ser;
+
+use self::compound::{Compound, Fields, Tail};
+pub(crate) use self::pretty::indent;
+pub(crate) use self::raw::{RAW_TOKEN, RawValues};
+use self::sort::Unsorted;
+pub(crate) use self::style::{Go, Plain, Style};
+use crate::error::{Error, Result};
+use crate::scan::{push_body, push_string};
+
+/// Serializer of one document.
+pub(crate) struct Serializer<S> {
+    out: Vec<u8>,
+    raw_values: RawValues,
+    /// Maps whose entries have to be sorted.
+    unsorted: Vec<Unsorted>,
+    style: PhantomData<S>,
+}
+
+impl<S: Style> Serializer<S> {
+    fn new(out: Vec<u8>, raw_values: RawValues) -> Self {
+        Self { out, raw_values, unsorted: Vec::new(), style: PhantomData }
+    }
+
+    /// Encodes `value` into a new vector.
+    #[inline]
+    pub(crate) fn document<T: Serialize + ?Sized>(raw_values: RawValues, value: &T) -> Result<Vec<u8>> {
+        let mut serializer = Self::new(capacity::new_vec(), raw_values);
+        value.serialize(&mut serializer)?;
+        sort::sort(&mut serializer.out, serializer.unsorted);
+        capacity::record(&mut serializer.out);
+        Ok(serializer.out)
+    }
+
+    /// Appends `value` to `buffer`. On an error the buffer is unchanged.
+    pub(crate) fn append<T: Serialize + ?Sized>(
+        buffer: &mut Vec<u8>,
+        raw_values: RawValues,
+        value: &T,
+    ) -> Result<()> {
+        let before = buffer.len();
+        // Takes the vector, because a reference to it would cost another indirection per byte.
+        let mut serializer = Self::new(std::mem::take(buffer), raw_values);
+        let result = value.serialize(&mut serializer);
+        if result.is_ok() {
+            sort::sort(&mut serializer.out, serializer.unsorted);
+        }
+        *buffer = serializer.out;
+        if result.is_err() {
+            buffer.truncate(before);
+        }
+        result
+    }
+
+    fn string(&mut self, text: &str) {
+        push_string::<S::Set>(&mut self.out, text);
+    }
+
+    fn not_finite<T>() -> Result<T> {
+        Err(ser::Error::custom("NaN and infinity cannot be encoded as JSON"))
+    }
+}
+
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {
+        $(
+            #[inline]
+            fn $method(self, value: $type) -> Result<()> {
+                number::push_integer(&mut self.out, value);
+                Ok(())
+            }
+        )*
+    };
+}
+
+impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Compound<'s, S>;
+    type SerializeTuple = Compound<'s, S>;
+    type SerializeTupleStruct = Compound<'s, S>;
+    type SerializeTupleVariant = Compound<'s, S>;
+    type SerializeMap = Compound<'s, S>;
+    type SerializeStruct = Fields<'s, S>;
+    type SerializeStructVariant = Compound<'s, S>;
+
+    #[inline]
+    fn serialize_bool(self, value: bool) -> Result<()> {
+        self.out.extend_from_slice(if value { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    integers! {
+        serialize_i8(i8)
+        serialize_i16(i16)
+        serialize_i32(i32)
+        serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8)
+        serialize_u16(u16)
+        serialize_u32(u32)
+        serialize_u64(u64)
+        serialize_u128(u128)
+    }
+
+    #[inline]
+    fn serialize_f32(self, value: f32) -> Result<()> {
+        if !value.is_finite() {
+            return Serializer::<S>::not_finite();
+        }
+        S::push_f32(&mut self.out, value);
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_f64(self, value: f64) -> Result<()> {
+        if !value.is_finite() {
+            return Serializer::<S>::not_finite();
+        }
+        S::push_f64(&mut self.out, value);
+        Ok(())
+    }
+
+    fn serialize_char(self, value: char) -> Result<()> {
+        self.string(value.encode_utf8(&mut [0; 4]));
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<()> {
+        self.string(value);
+        Ok(())
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<()> {
+        S::push_bytes(&mut self.out, value);
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Result<()> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<()> {
+        value.serialize(self)
+    }
+
+    #[inline]
+    fn serialize_unit(self) -> Result<()> {
+        self.out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<()> {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<()> {
+        self.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<()> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<()> {
+        self.variant(variant);
+        value.serialize(&mut *self)?;
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_seq(self, _len: Option<usize>) -> Result<Self::SerializeSeq> {
+        Ok(Compound::array(self, Tail::None))
+    }
+
+    fn serialize_tuple(self, _len: usize) -> Result<Self::SerializeTuple> {
+        Ok(Compound::array(self, Tail::None))
+    }
+
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self::SerializeTupleStruct> {
+        Ok(Compound::array(self, Tail::None))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Self::SerializeTupleVariant> {
+        self.variant(variant);
+        Ok(Compound::array(self, Tail::Brace))
+    }
+
+    #[inline]
+    fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap> {
+        Ok(Compound::object(self, Tail::None))
+    }
+
+    #[inline]
+    fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Self::SerializeStruct> {
+        Ok(Fields::new(self, name))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Self::SerializeStructVariant> {
+        self.variant(variant);
+        Ok(Compound::object(self, Tail::Brace))
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
+        self.out.push(b'"');
+        let result = fmt::write(&mut Escaping(self), format_args!("{value}"));
+        self.out.push(b'"');
+        result.map_err(|_| ser::Error::custom("a `Display` implementation returned an error"))
+    }
+}
+
+impl<S: Style> Serializer<S> {
+    /// Opens the object around the content of an enum variant and writes its key.
+    fn variant(&mut self, name: &str) {
+        self.out.push(b'{');
+        crate::scan::push_entry::<S::Set>(&mut self.out, false, name);
+    }
+}
+
+/// Writer that escapes the output of a `Display` implementation. Each part is valid UTF-8, so that no escaped character
+/// extends over two parts.
+struct Escaping<'s, S>(&'s mut Serializer<S>);
+
+impl<S: Style> fmt::Write for Escaping<'_, S> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        push_body::<S::Set>(&mut self.0.out, part);
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Raw values: values that contain JSON text.
+//!
+//! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
+//! struct with a reserved name and one field.
+
+use serde::{Serialize, ser};
+
+use super::Serializer;
+use super::style::Style;
+use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// Struct name of `serde_json::value::RawValue`.
+pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
+/// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
+const NUMBER_TOKEN: &str = "$serde_json::private::Number";
+
+/// How raw values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RawValues {
+    /// Unchanged, after validation.
+    Check,
+    /// Unchanged, without validation.
+    Trust,
+    /// Without white space and with the escapes of Go, after validation.
+    Compact,
+}
+
+#[inline(always)]
+pub(super) fn is_token(name: &'static str) -> bool {
+    // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
+    name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
+}
+
+fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+    if serializer.raw_values != RawValues::Trust {
+        // No limits: the text is already in memory, and validation does not recurse.
+        let rules = Rules {
+            limits: Limits::unlimited(),
+            lone_surrogate: LoneSurrogate::Replace,
+            duplicates: Duplicates::ByType,
+            byte_strings: ByteStrings::Utf8,
+        };
+        de::validate(text, &rules)
+            .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
+    }
+    match serializer.raw_values {
+        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
+        RawValues::Compact => push_compact(&mut serializer.out, text),
+    }
+    Ok(())
+}
+
+/// Appends a valid document without white space between its tokens and with the escapes of Go.
+fn push_compact(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text;
+    while let Some(quote) = rest.find('"') {
+        out.extend(rest[..quote].bytes().filter(|byte| !byte.is_ascii_whitespace()));
+        let body = &rest[quote + 1..];
+        let len = string_len(body);
+        push_escapes(out, &body[..len]);
+        rest = body.get(len + 1..).unwrap_or_default();
+    }
+    out.extend(rest.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+}
+
+/// Returns the length of a string without its quotes. `body` starts behind the opening quote.
+fn string_len(body: &str) -> usize {
+    let bytes = body.as_bytes();
+    let mut at = 0;
+    loop {
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') | None => return at.min(bytes.len()),
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Appends a string: `<`, `>`, `&`, U+2028 and U+2029 are escaped, existing escapes are copied.
+fn push_escapes(out: &mut Vec<u8>, body: &str) {
+    out.push(b'"');
+    let mut rest = body;
+    while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+        let (plain, special) = rest.split_at(at);
+        out.extend_from_slice(plain.as_bytes());
+        out.extend_from_slice(match special.as_bytes() {
+            [b'<', ..] => b"\\u003c",
+            [b'>', ..] => b"\\u003e",
+            [b'&', ..] => b"\\u0026",
+            [_, _, 0xa8, ..] => b"\\u2028",
+            _ => b"\\u2029",
+        });
+        let width = special.chars().next().map_or(0, char::len_utf8);
+        rest = &special[width..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    out.push(b'"');
+}
+
+/// Serializer of the text of a raw value.
+pub(super) struct RawText<'s, S>(pub(super) &'s mut Serializer<S>);
+
+/// Defines methods of a serializer that return an error.
+macro_rules! reject {
+    ($message:literal: $($method:ident($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
+        $(
+            fn $method(self, $($argument: $type),*) -> crate::error::Result<$ok> {
+                $(let _ = $argument;)*
+                Err(serde::ser::Error::custom($message))
+            }
+        )*
+    };
+}
+pub(super) use reject;
+
+/// Defines the methods of a serializer for values that cannot be written as a string; all return an error.
+macro_rules! reject_all_but_text {
+    ($message:literal) => {
+        type SerializeSeq = ser::Impossible<(), Error>;
+        type SerializeTuple = ser::Impossible<(), Error>;
+        type SerializeTupleStruct = ser::Impossible<(), Error>;
+        type SerializeTupleVariant = ser::Impossible<(), Error>;
+        type SerializeMap = ser::Impossible<(), Error>;
+        type SerializeStruct = ser::Impossible<(), Error>;
+        type SerializeStructVariant = ser::Impossible<(), Error>;
+
+        reject! { $message:
+            serialize_bytes(value: &[u8]) -> ();
+            serialize_none() -> ();
+            serialize_unit() -> ();
+            serialize_unit_struct(name: &'static str) -> ();
+            serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
+            serialize_tuple(len: usize) -> Self::SerializeTuple;
+            serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
+            serialize_tuple_variant(
+                name: &'static str, index: u32, variant: &'static str, len: usize
+            ) -> Self::SerializeTupleVariant;
+            serialize_map(len: Option<usize>) -> Self::SerializeMap;
+            serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
+            serialize_struct_variant(
+                name: &'static str, index: u32, variant: &'static str, len: usize
+            ) -> Self::SerializeStructVariant;
+        }
+
+        fn serialize_newtype_variant<T: Serialize + ?Sized>(
+            self,
+            _name: &'static str,
+            _index: u32,
+            _variant: &'static str,
+            _value: &T,
+        ) -> Result<()> {
+            Err(ser::Error::custom($message))
+        }
+    };
+}
+pub(super) use reject_all_but_text;
+
+impl<S: Style> ser::Serializer for RawText<'_, S> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_str(self, value: &str) -> Result<()> {
+        push_raw(self.0, value)
+    }
+
+    reject_all_but_text! { "raw value is not a string" }
+
+    reject! { "raw value is not a string":
+        serialize_bool(value: bool) -> ();
+        serialize_i8(value: i8) -> ();
+        serialize_i16(value: i16) -> ();
+        serialize_i32(value: i32) -> ();
+        serialize_i64(value: i64) -> ();
+        serialize_u8(value: u8) -> ();
+        serialize_u16(value: u16) -> ();
+        serialize_u32(value: u32) -> ();
+        serialize_u64(value: u64) -> ();
+        serialize_f32(value: f32) -> ();
+        serialize_f64(value: f64) -> ();
+        serialize_char(value: char) -> ();
+        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str) -> ();
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, _value: &T) -> Result<()> {
+        Err(ser::Error::custom("raw value is not a string"))
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, _value: &T) -> Result<()> {
+        Err(ser::Error::custom("raw value is not a string"))
+    }
+}

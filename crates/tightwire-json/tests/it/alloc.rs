@@ -1,0 +1,109 @@
+//! Allocations of encoding and decoding.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tightwire_json::Codec;
+
+use test_support::counting::allocations;
+
+#[derive(Serialize, Deserialize)]
+struct Record<'a> {
+    id: u64,
+    #[serde(borrow)]
+    name: &'a str,
+    score: f64,
+    ratio: f32,
+    tags: Vec<&'a str>,
+    active: Option<bool>,
+    counts: BTreeMap<&'a str, i32>,
+    note: String,
+}
+
+fn record() -> Record<'static> {
+    Record {
+        id: u64::MAX,
+        name: "a name that is longer than one block of sixteen bytes",
+        score: 1e300 / 3.0,
+        ratio: 0.1,
+        tags: vec!["quote\"", "tab\t", "<&>", "\u{2028}"],
+        active: Some(true),
+        counts: BTreeMap::from([("one", 1), ("two", -2)]),
+        note: "line\n".repeat(20),
+    }
+}
+
+#[test]
+fn encoding_into_a_buffer_with_capacity_does_not_allocate() {
+    let record = record();
+    for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
+        let mut buffer = Vec::new();
+        codec.to_buf(&mut buffer, &record).unwrap();
+        buffer.reserve(64);
+        for _ in 0..3 {
+            buffer.clear();
+            let (count, result) = allocations(|| codec.to_buf(&mut buffer, &record));
+            result.unwrap();
+            assert_eq!(count, 0, "{codec:?}");
+        }
+    }
+}
+
+#[test]
+fn encoding_into_a_new_vector_allocates_once() {
+    let record = record();
+    // The lengths of the last two documents determine the capacity for the next.
+    for _ in 0..2 {
+        tightwire_json::to_vec(&record).unwrap();
+    }
+    let (count, _) = allocations(|| tightwire_json::to_vec(&record).unwrap());
+    assert_eq!(count, 1);
+}
+
+#[test]
+fn decoding_borrowed_values_allocates_only_for_containers() {
+    let mut plain = record();
+    plain.tags = vec!["a", "b", "c"];
+    plain.note = String::new();
+    let document = tightwire_json::to_vec(&plain).unwrap();
+    let (count, read) = allocations(|| tightwire_json::from_slice_borrowed::<Record<'_>>(&document).unwrap());
+    assert_eq!(read.name, plain.name);
+    // The vector of tags and the only node of the map.
+    assert_eq!(count, 2);
+
+    let numbers = tightwire_json::to_vec(&[[1.5, -2e10], [0.1, 12345.678]]).unwrap();
+    let (count, _) = allocations(|| tightwire_json::from_slice::<[[f64; 2]; 2]>(&numbers).unwrap());
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn skipping_and_validating_do_not_allocate() {
+    let document = tightwire_json::to_vec(&(record(), vec![record(), record()])).unwrap();
+    let (count, valid) = allocations(|| tightwire_json::is_valid(&document));
+    assert!(valid);
+    assert_eq!(count, 0);
+    let (count, result) = allocations(|| tightwire_json::from_slice::<serde::de::IgnoredAny>(&document));
+    result.unwrap();
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn an_encoder_reuses_its_buffer() {
+    let record = record();
+    let mut encoder = tightwire_json::Encoder::new(std::io::sink());
+    encoder.encode(&record).unwrap();
+    let (count, result) = allocations(|| encoder.encode(&record));
+    result.unwrap();
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn a_small_document_after_large_ones_allocates_little() {
+    let large = "x".repeat(1 << 20);
+    for _ in 0..4 {
+        tightwire_json::to_vec(&large).unwrap();
+        let (usage, document) = test_support::counting::usage(|| tightwire_json::to_vec("small").unwrap());
+        assert!(usage.bytes < 1024, "{usage:?}");
+        drop(document);
+    }
+}

@@ -1,0 +1,241 @@
+//! Extractors and responses in an axum router.
+#![cfg(all(feature = "axum", feature = "validation"))]
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, FromRequest};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use garde::Validate;
+use http::{Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde::{Deserialize, Serialize as DeriveSerialize};
+use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
+use tightwire_json::envelope::Envelope;
+use tower::ServiceExt;
+
+#[derive(Debug, Deserialize, DeriveSerialize, Validate)]
+struct NewUser {
+    #[garde(length(min = 2))]
+    name: String,
+    #[garde(range(min = 18))]
+    age: u8,
+}
+
+struct Unencodable;
+
+impl Serialize for Unencodable {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(S::Error::custom("password=hunter2"))
+    }
+}
+
+fn app() -> Router {
+    Router::new()
+        .route(
+            "/users",
+            post(async |id: RequestId, Json(user): Json<NewUser>| {
+                Envelope::success(user).with_request_id(id)
+            }),
+        )
+        .route("/valid", post(async |ValidJson(user): ValidJson<NewUser>| Json(user)))
+        .route(
+            "/small",
+            post(async |Json(text): Json<String>| Json(text.len())).layer(DefaultBodyLimit::max(16)),
+        )
+        .route("/text", post(async |Json(text): Json<String>| Json(text.len())))
+        .route("/broken", get(async |id: RequestId| Envelope::success(Unencodable).with_request_id(id)))
+        .route("/broken-body", get(async || Json(Unencodable)))
+        .route("/locked", get(async || Err::<Json<()>, _>(Envelope::error(423, 3002, "Resource locked"))))
+}
+
+/// Returns status, content type and body of a response.
+async fn parts(response: Response<Body>) -> (u16, String, String) {
+    let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, content_type, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn send(request: Request<Body>) -> (u16, String) {
+    let (status, content_type, body) = parts(app().oneshot(request).await.unwrap()).await;
+    assert_eq!(content_type, "application/json; charset=utf-8");
+    (status, body)
+}
+
+async fn post_to(path: &str, content_type: &str, body: impl Into<Body>) -> (u16, String) {
+    let request = Request::post(path).header("content-type", content_type).body(body.into()).unwrap();
+    send(request).await
+}
+
+const JSON: &str = "application/json";
+const ADA: &str = r#"{"name":"ada","age":36}"#;
+
+#[tokio::test]
+async fn json_is_extracted_and_an_envelope_is_returned() {
+    let expected = r#"{"code":0,"http_code":200,"message":"success","data":{"name":"ada","age":36}}"#;
+    for content_type in
+        [JSON, "application/json; charset=utf-8", "application/vnd.api+json", "APPLICATION/JSON"]
+    {
+        assert_eq!(post_to("/users", content_type, ADA).await, (200, expected.to_owned()), "{content_type}");
+    }
+    assert_eq!(post_to("/valid", JSON, ADA).await, (200, ADA.to_owned()));
+}
+
+#[tokio::test]
+async fn other_content_types_are_rejected() {
+    let expected = (415, r#"{"code":1006,"http_code":415,"message":"Unsupported media type"}"#.to_owned());
+    for content_type in ["text/plain", "application/x-www-form-urlencoded", "text/json", "application/jsonx"]
+    {
+        assert_eq!(post_to("/users", content_type, ADA).await, expected, "{content_type}");
+    }
+    assert_eq!(send(Request::post("/users").body(ADA.into()).unwrap()).await, expected, "no content type");
+}
+
+#[tokio::test]
+async fn an_empty_body_has_its_own_message() {
+    for body in ["", " \r\n\t"] {
+        assert_eq!(
+            post_to("/users", JSON, body).await,
+            (
+                400,
+                r#"{"code":1001,"http_code":400,"message":"invalid request body: request body is empty"}"#
+                    .to_owned()
+            )
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_body_must_be_one_document_of_the_type() {
+    for body in [
+        "{",
+        "nul",
+        r#"{"name":"ada","age":36}{"#,
+        r#"{"name":"ada","age":36} trailing"#,
+        r#"{"name":"ada","age":"36"}"#,
+        r#"{"name":"ada"}"#,
+        "\u{feff}{}",
+    ] {
+        let (status, response) = post_to("/users", JSON, body).await;
+        assert_eq!(status, 400, "{body}");
+        assert!(
+            response.starts_with(r#"{"code":1001,"http_code":400,"message":"invalid request body: "#),
+            "{body}: {response}"
+        );
+    }
+    let (status, _) = post_to("/text", JSON, &b"\"\xff\""[..]).await;
+    assert_eq!(status, 400, "the body is not UTF-8");
+}
+
+#[tokio::test]
+async fn bodies_have_a_limit() {
+    let rejected = (413, r#"{"code":1005,"http_code":413,"message":"Request entity too large"}"#.to_owned());
+    let text = |len: usize| format!("\"{}\"", "a".repeat(len - 2));
+    assert_eq!(post_to("/small", JSON, text(16)).await, (200, "14".to_owned()));
+    assert_eq!(post_to("/small", JSON, text(17)).await, rejected);
+    assert_eq!(
+        post_to("/text", JSON, text(DEFAULT_BODY_LIMIT)).await,
+        (200, (DEFAULT_BODY_LIMIT - 2).to_string())
+    );
+    assert_eq!(post_to("/text", JSON, text(DEFAULT_BODY_LIMIT + 1)).await, rejected);
+}
+
+#[tokio::test]
+async fn truncated_bodies_are_client_errors() {
+    let chunks = [Ok("{\"na"), Err(std::io::Error::other("reset"))];
+    let body = Body::from_stream(futures_util::stream::iter(chunks));
+    let (status, response) = post_to("/users", JSON, body).await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        response,
+        r#"{"code":1001,"http_code":400,"message":"invalid request body: request body cannot be read"}"#
+    );
+}
+
+#[tokio::test]
+async fn validation_errors_are_listed() {
+    let (status, response) = post_to("/valid", JSON, r#"{"name":"1","age":3}"#).await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        response,
+        concat!(
+            r#"{"code":1004,"http_code":400,"message":"age: lower than 18","data":{"errors":["#,
+            r#"{"field":"age","message":"lower than 18"},"#,
+            r#"{"field":"name","message":"length is lower than 2"}],"count":2}}"#
+        )
+    );
+    let (status, response) = post_to("/valid", JSON, "").await;
+    assert_eq!((status, response.contains("1001")), (400, true), "{response}");
+}
+
+#[tokio::test]
+async fn responses_echo_the_request_id() {
+    let with_id = |id: &str| {
+        Request::post("/users")
+            .header("x-request-id", id)
+            .header("content-type", JSON)
+            .body(ADA.into())
+            .unwrap()
+    };
+    let (_, response) = send(with_id("req-1")).await;
+    assert!(response.ends_with(r#","request_id":"req-1"}"#), "{response}");
+    let longest = "a".repeat(MAX_REQUEST_ID);
+    assert!(send(with_id(&longest)).await.1.contains(&longest));
+    for invalid in [format!("{longest}a"), "a b".to_owned(), String::new()] {
+        assert!(!send(with_id(&invalid)).await.1.contains("request_id"), "{invalid:?}");
+    }
+    let rejected = Request::post("/users").header("x-request-id", "req-2").body(Body::empty()).unwrap();
+    assert!(send(rejected).await.1.ends_with(r#","request_id":"req-2"}"#));
+}
+
+#[tokio::test]
+async fn values_that_cannot_be_encoded_are_internal_errors() {
+    let request = Request::get("/broken").header("x-request-id", "req-3").body(Body::empty()).unwrap();
+    assert_eq!(
+        send(request).await,
+        (
+            500,
+            r#"{"code":7000,"http_code":500,"message":"Internal server error","request_id":"req-3"}"#
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        send(Request::get("/broken-body").body(Body::empty()).unwrap()).await,
+        (500, r#"{"code":7000,"http_code":500,"message":"Internal server error"}"#.to_owned())
+    );
+}
+
+#[tokio::test]
+async fn an_error_envelope_is_a_response() {
+    assert_eq!(
+        send(Request::get("/locked").body(Body::empty()).unwrap()).await,
+        (423, r#"{"code":3002,"http_code":423,"message":"Resource locked"}"#.to_owned())
+    );
+}
+
+#[tokio::test]
+async fn an_invalid_status_becomes_500() {
+    let response = Envelope::error(99, 1, "m").into_response();
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+}
+
+#[tokio::test]
+async fn rejections_implement_error() {
+    let request = |body: Body| Request::post("/").header("content-type", JSON).body(body).unwrap();
+    let failing = futures_util::stream::iter([Err::<&str, _>(std::io::Error::other("reset"))]);
+    let rejection =
+        Json::<NewUser>::from_request(request(Body::from_stream(failing)), &()).await.unwrap_err();
+    assert!(
+        rejection.is_io() && !rejection.is_empty() && !rejection.is_limit() && !rejection.is_media_type()
+    );
+    for (body, expected) in [
+        ("", "request body is empty"),
+        (r#"{"name":"ada","age":3}"#, "validation failed: age: lower than 18"),
+    ] {
+        let rejection = ValidJson::<NewUser>::from_request(request(body.into()), &()).await.unwrap_err();
+        assert_eq!(rejection.to_string(), expected);
+        assert!(std::error::Error::source(&rejection).is_none());
+    }
+}

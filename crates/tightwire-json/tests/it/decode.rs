@@ -1,0 +1,361 @@
+//! Decoding: values, errors and their offsets.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_bytes::ByteBuf;
+use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value};
+
+use crate::support;
+use crate::support::outcome;
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Point {
+    x: i32,
+    y: i32,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+enum Shape {
+    Unit,
+    Newtype(u8),
+    Tuple(u8, u8),
+    Struct { a: u8 },
+}
+
+#[test]
+fn syntax_errors_have_the_offset_of_the_first_wrong_byte() {
+    for (text, offset) in [
+        ("[1,]", 3),
+        ("[1 2]", 3),
+        ("{\"a\"}", 4),
+        ("{\"a\":1,}", 7),
+        ("{a:1}", 1),
+        ("{\"a\":1]", 6),
+        ("tru!", 3),
+        ("\"a\nb\"", 2),
+        ("\"\\x\"", 2),
+        ("\"\\u12g4\"", 5),
+        ("\"ab\\ud800\"", 3),
+        ("\"\\ud800\\u0041\"", 1),
+        ("\"\\udc00\"", 1),
+        ("1 x", 2),
+        ("[]]", 2),
+        ("+1", 0),
+        ("\u{feff}1", 0),
+        ("[1e+]", 4),
+        (".5", 0),
+        ("'a'", 0),
+        ("[NaN]", 1),
+    ] {
+        for codec in support::codecs() {
+            if codec.mode() == tightwire_json::Mode::Compat {
+                continue;
+            }
+            let expected = Err(("syntax", Some(offset)));
+            assert_eq!(outcome(codec.from_str::<Value>(text)), expected, "{text} {codec:?}");
+            assert_eq!(
+                outcome(codec.validate(text.as_bytes())),
+                expected.map(|_: Value| ()),
+                "{text} {codec:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn truncated_documents_are_eof_errors_at_their_end() {
+    let text = r#"{"a":[1,-2.5e3,true,null,"x\u00e9\ud83d\ude00\n"],"b":{"c":false}}"#;
+    for len in 0..text.len() {
+        let truncated = outcome(tightwire_json::from_str::<Value>(&text[..len]));
+        assert_eq!(truncated, Err(("eof", Some(len as u64))), "{}", &text[..len]);
+    }
+    assert!(tightwire_json::from_str::<Value>(text).is_ok());
+    // So is a truncated UTF-8 sequence.
+    assert_eq!(outcome(tightwire_json::from_slice::<Value>(b"\"\xe2\x82")), Err(("eof", Some(3))));
+    assert_eq!(outcome(tightwire_json::from_slice::<Value>(b"\"\xe2\x28\"")), Err(("syntax", Some(1))));
+}
+
+#[test]
+fn data_errors_have_the_offset_of_the_value_but_do_not_show_it() {
+    for (text, offset, message) in [
+        (r#" {"x":1,"y":"secret"}"#, 12, "invalid type: string, expected i32 at offset 12"),
+        (r#"{"x":1,"y":3000000000}"#, 11, "invalid value: integer, expected i32 at offset 11"),
+        (r#"{"x":1.5,"y":1}"#, 5, "invalid type: floating point number, expected i32 at offset 5"),
+        (r#"{"x":1}"#, 6, "missing field `y` at offset 6"),
+        (r#"{"x":1,"z":1}"#, 7, "unknown field `z`, expected one of `x`, `y` at offset 7"),
+        ("[1]", 0, "invalid length 1, expected struct Point with 2 elements at offset 0"),
+        ("[1,2,3]", 4, "more elements than expected at offset 4"),
+        ("true", 0, "invalid type: boolean, expected struct Point at offset 0"),
+    ] {
+        let error = tightwire_json::from_str::<Point>(text).unwrap_err();
+        assert!(error.is_data(), "{text}");
+        assert_eq!(error.offset(), Some(offset), "{text}");
+        assert_eq!(error.to_string(), message, "{text}");
+        assert!(!format!("{error:?}").contains("secret"));
+    }
+    let long = format!("{{\"{}\":1}}", "é".repeat(10_000));
+    assert!(tightwire_json::from_str::<Point>(&long).unwrap_err().to_string().len() < 200);
+}
+
+#[test]
+fn enum_variants_are_decoded_from_strings_and_objects() {
+    let read = |text| outcome(tightwire_json::from_str::<Shape>(text));
+    assert_eq!(read("\"Unit\""), Ok(Shape::Unit));
+    assert_eq!(read("{\"Unit\":null}"), Ok(Shape::Unit));
+    assert_eq!(read("{ \"Newtype\" : 7 }"), Ok(Shape::Newtype(7)));
+    assert_eq!(read("{\"Tuple\":[1,2]}"), Ok(Shape::Tuple(1, 2)));
+    assert_eq!(read("{\"Struct\":{\"a\":1}}"), Ok(Shape::Struct { a: 1 }));
+    assert_eq!(read("\"Newtype\""), Err(("data", Some(0))));
+    assert_eq!(read("\"Other\""), Err(("data", Some(0))));
+    assert_eq!(read("{\"Newtype\":7,\"Unit\":null}"), Err(("data", Some(12))));
+    assert_eq!(read("{}"), Err(("data", Some(1))));
+    assert_eq!(read("7"), Err(("data", Some(0))));
+}
+
+#[test]
+fn numbers_are_exact_if_the_type_can_represent_them() {
+    assert_eq!(tightwire_json::from_str::<u64>("18446744073709551615").unwrap(), u64::MAX);
+    assert_eq!(
+        tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(),
+        i128::MIN
+    );
+    assert_eq!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211455").unwrap(),
+        u128::MAX
+    );
+    assert!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211456").unwrap_err().is_data()
+    );
+    assert_eq!(tightwire_json::from_str::<i64>("-0").unwrap(), 0);
+    assert!(tightwire_json::from_str::<f64>("-0").unwrap().is_sign_negative());
+    assert_eq!(tightwire_json::from_str::<f64>("9007199254740993").unwrap(), 9_007_199_254_740_992.0);
+    assert_eq!(tightwire_json::from_str::<f64>("0.1e1").unwrap(), 1.0);
+    // Through f64 it would be rounded twice, to 1.
+    assert_eq!(tightwire_json::from_str::<f32>("1.000000059604644775390626").unwrap(), 1.000_000_1);
+    for text in ["1e400", "-1e400"] {
+        assert!(tightwire_json::from_str::<f64>(text).unwrap_err().is_data());
+        assert!(tightwire_json::from_str::<Value>(text).unwrap_err().is_data());
+        assert!(tightwire_json::is_valid(text.as_bytes()));
+    }
+    assert!(tightwire_json::from_str::<f32>("1e39").unwrap_err().is_data());
+    assert_eq!(tightwire_json::from_str::<f64>("1e-400").unwrap(), 0.0);
+    assert!(tightwire_json::from_str::<u8>("1.0").unwrap_err().is_data());
+}
+
+#[test]
+fn duplicate_keys_are_handled_by_the_type_by_default() {
+    let text = r#"{"role":"user","role":"admin"}"#;
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code, reason = "it is only decoded")]
+    struct Grant {
+        role: String,
+    }
+    assert_eq!(tightwire_json::from_str::<Value>(text).unwrap()["role"], "admin");
+    let error = tightwire_json::from_str::<Grant>(text).unwrap_err();
+    assert!(error.is_data() && error.to_string().contains("duplicate field"), "{error}");
+    assert_eq!(Codec::compat().from_str::<Grant>(text).unwrap().role, "admin");
+    for codec in [Codec::strict(), Codec::fast(), Codec::compat().with_duplicates(Duplicates::ByType)] {
+        assert!(codec.from_str::<Grant>(text).is_err());
+    }
+}
+
+/// Rejects every map that does not have exactly one entry, and counts the calls.
+struct SingleEntry;
+
+thread_local! {
+    static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+impl<'de> Deserialize<'de> for SingleEntry {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        CALLS.set(CALLS.get() + 1);
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = SingleEntry;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map with one entry")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<SingleEntry, A::Error> {
+                let mut count = 0;
+                while map.next_entry::<String, IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                if count == 1 { Ok(SingleEntry) } else { Err(serde::de::Error::custom("too many")) }
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+#[test]
+fn decoding_is_not_retried_after_an_error_of_the_type() {
+    let text = r#"{"a":1,"a":2}"#;
+    for mode in [tightwire_json::Mode::Strict, tightwire_json::Mode::Fast] {
+        CALLS.set(0);
+        let codec = Codec::new(mode);
+        assert!(codec.from_str::<SingleEntry>(text).is_err_and(|error| error.is_data()), "{mode:?}");
+        assert!(codec.from_slice::<SingleEntry>(text.as_bytes()).is_err());
+        assert_eq!(CALLS.get(), 2, "each decodes once");
+    }
+}
+
+#[test]
+fn byte_strings_round_trip_in_every_mode() {
+    for codec in support::codecs() {
+        for len in 0..20_u8 {
+            let bytes: ByteBuf = (0..len).map(|byte| byte.wrapping_mul(53)).collect::<Vec<_>>().into();
+            let text = codec.to_string(&bytes).unwrap();
+            assert_eq!(codec.from_str::<ByteBuf>(&text).unwrap(), bytes, "{codec:?} {text}");
+        }
+    }
+    assert_eq!(outcome(Codec::compat().from_str::<ByteBuf>(r#" "AQ""#)), Err(("data", Some(1))));
+    assert_eq!(tightwire_json::from_str::<ByteBuf>(r#""AQID""#).unwrap(), b"AQID");
+}
+
+#[test]
+fn negative_zero_is_accepted_for_every_integer_type() {
+    macro_rules! widths {
+        ($($type:ty)*) => {$(
+            assert_eq!(tightwire_json::from_str::<$type>("-0").unwrap(), 0, stringify!($type));
+            for text in ["-0.0", "1.0", "1e2", "-1e0"] {
+                let error = tightwire_json::from_str::<$type>(text).unwrap_err();
+                assert!(error.is_data(), "{} {text}", stringify!($type));
+            }
+        )*};
+    }
+    widths! { i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize }
+}
+
+#[test]
+fn codecs_can_use_the_last_of_duplicate_keys_or_reject_them() {
+    let text = r#"{"x":1,"y":2,"\u0078":3}"#;
+    for codec in support::codecs().into_iter().map(|codec| codec.with_duplicates(Duplicates::Last)) {
+        assert_eq!(codec.from_str::<Point>(text).unwrap(), Point { x: 3, y: 2 }, "{codec:?}");
+        assert_eq!(codec.from_str::<Value>(text).unwrap(), serde_json::json!({"x": 3, "y": 2}));
+        let rejecting = codec.with_duplicates(Duplicates::Error);
+        assert_eq!(outcome(rejecting.from_str::<Point>(text)), Err(("syntax", Some(13))), "{codec:?}");
+        assert_eq!(outcome(rejecting.from_str::<Value>(text)), Err(("syntax", Some(13))));
+        assert!(!rejecting.is_valid(text.as_bytes()));
+        assert!(rejecting.from_str::<Value>(r#"[{"x":1},{"x":{"x":1}}]"#).is_ok());
+    }
+    // The value of a replaced entry may have any type, but must be JSON.
+    let codec = Codec::compat();
+    assert_eq!(codec.from_str::<Point>(r#"{"x":[],"y":2,"x":3}"#).unwrap(), Point { x: 3, y: 2 });
+    assert_eq!(outcome(codec.from_str::<Point>(r#"{"x":[,"y":2,"x":3}"#)), Err(("data", Some(5))));
+}
+
+#[test]
+fn limits_are_inclusive_and_reported_with_offsets() {
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    assert!(tightwire_json::from_str::<Value>(&nested(128)).is_ok());
+    assert_eq!(outcome(tightwire_json::from_str::<Value>(&nested(129))), Err(("limit", Some(128))));
+    assert_eq!(
+        outcome(tightwire_json::from_str::<IgnoredAny>(&nested(129))).err(),
+        Some(("limit", Some(128)))
+    );
+    assert!(!tightwire_json::is_valid(nested(129).as_bytes()));
+    for codec in support::codecs() {
+        let codec = codec.with_limits(Limits::new().max_depth(3).max_document(20).max_string(4));
+        assert!(codec.from_str::<Value>("[[[1]],[[]]]").is_ok());
+        assert_eq!(outcome(codec.from_str::<Value>("[[[[1]]]]")), Err(("limit", Some(3))));
+        assert_eq!(outcome(codec.from_str::<Value>("[{\"a\":{\"a\":[]}}]")), Err(("limit", Some(11))));
+        assert!(codec.from_str::<Value>("\"1234\"").is_ok());
+        assert_eq!(outcome(codec.from_str::<Value>(" \"12345\"")), Err(("limit", Some(1))));
+        assert_eq!(outcome(codec.from_str::<Value>("{\"\\u0041\":1}")), Err(("limit", Some(1))));
+        assert_eq!(outcome(codec.from_str::<Value>("                    1")), Err(("limit", Some(20))));
+        assert_eq!(codec.from_str::<Value>("                   1").unwrap(), 1);
+    }
+    assert_eq!(tightwire_json::from_str::<Value>(&nested(1000)).unwrap_err().limit(), Some(128));
+}
+
+#[test]
+fn the_maximum_depth_fits_into_the_default_stack_of_a_thread() {
+    let codec = Codec::strict().with_limits(Limits::new().max_depth(usize::MAX));
+    let deepest = "{\"a\":".repeat(Limits::MAX_DEPTH) + "1" + &"}".repeat(Limits::MAX_DEPTH);
+    let run = move || {
+        for codec in support::codecs() {
+            let codec = codec.with_limits(Limits::new().max_depth(usize::MAX));
+            let value = codec.from_str::<Value>(&deepest).unwrap();
+            assert!(codec.to_string(&value).unwrap() == deepest);
+        }
+        assert!(codec.from_str::<Value>(&format!("[{deepest}]")).unwrap_err().is_limit());
+    };
+    // The default of Rust.
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn lone_surrogates_are_rejected_or_replaced() {
+    for (text, replaced) in [
+        (r#""\ud800""#, "\u{fffd}"),
+        (r#""a\udc00b""#, "a\u{fffd}b"),
+        (r#""\ud800\u0041""#, "\u{fffd}A"),
+        (r#""\ud800\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+        (r#""\ud800\n""#, "\u{fffd}\n"),
+    ] {
+        assert!(Codec::strict().from_str::<String>(text).unwrap_err().is_syntax());
+        assert!(Codec::fast().from_str::<IgnoredAny>(text).unwrap_err().is_syntax());
+        assert!(!Codec::strict().is_valid(text.as_bytes()));
+        for codec in support::codecs() {
+            if codec.mode() == tightwire_json::Mode::Compat {
+                assert_eq!(codec.from_str::<String>(text).unwrap(), replaced);
+                assert!(codec.is_valid(text.as_bytes()));
+            }
+        }
+    }
+}
+
+#[test]
+fn skipped_values_are_validated() {
+    #[derive(Debug, Deserialize)]
+    struct Empty {}
+    for value in ["[1,2 3]", "truu", "01", "\"\\x\"", "\"\n\"", "\"\\ud800\"", "{\"a\"}"] {
+        for codec in [Codec::strict(), Codec::fast()] {
+            assert!(codec.from_str::<Empty>(&format!("{{\"a\":{value}}}")).is_err(), "{value}");
+            assert!(codec.from_str::<Vec<Box<RawValue>>>(&format!("[{value}]")).is_err(), "{value}");
+        }
+    }
+    assert!(tightwire_json::from_slice::<Empty>(b"{\"a\":\"\xff\"}").unwrap_err().is_syntax());
+}
+
+#[test]
+fn raw_values_are_decoded_unchanged() {
+    let map: BTreeMap<&str, &RawValue> =
+        tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
+    assert_eq!(map["a"].get(), r#"{ "b" : 1.0 }"#);
+    assert_eq!(map["c"].get(), r#""x\n""#);
+}
+
+#[test]
+fn keys_can_be_numbers_and_booleans() {
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(),
+        BTreeMap::from([(-1, true)])
+    );
+    for (text, offset) in
+        [(r#"{"1x":true}"#, 1), (r#"{"300":true}"#, 2), (r#"{"":true}"#, 1), (r#"{"01":true}"#, 1)]
+    {
+        assert_eq!(
+            outcome(tightwire_json::from_str::<BTreeMap<i8, bool>>(text)),
+            Err(("data", Some(offset))),
+            "{text}"
+        );
+    }
+    assert_eq!(outcome(tightwire_json::from_str::<BTreeMap<i8, bool>>("{\"1")), Err(("eof", Some(3))));
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<bool, u8>>(r#"{"true":1}"#).unwrap(),
+        BTreeMap::from([(true, 1)])
+    );
+}
+
+#[test]
+fn errors_have_a_line_and_a_column() {
+    let error = tightwire_json::from_str::<Value>("{\n \"a\": 1,\n \"b\" 2}").unwrap_err();
+    assert_eq!(error.line_column(b"{\n \"a\": 1,\n \"b\" 2}"), Some((3, 6)));
+    assert_eq!(error.line_column(b""), None);
+}

@@ -1,0 +1,243 @@
+//! Comparison of the backends with each other and of the native engines with serde_json.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use tightwire_json::{Codec, Mode, RawValue, Value};
+
+use crate::support;
+use crate::support::{document, mutated, outcome};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Record {
+    id: Option<u64>,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    a: f64,
+    #[serde(default)]
+    b: Vec<Shape>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Shape {
+    #[serde(rename = "a")]
+    Unit,
+    #[serde(rename = "b")]
+    Newtype(i32),
+    #[serde(rename = "id")]
+    Tuple(u8, f32),
+    #[serde(rename = "name")]
+    Struct { a: bool },
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Untagged {
+    Number(i64),
+    Float(f64),
+    Text(String),
+    Record(Box<Record>),
+    Many(Vec<Self>),
+    Map(BTreeMap<String, Self>),
+}
+
+/// Asserts that all codecs of a mode return the same as its native one.
+fn backends_agree<T: DeserializeOwned + std::fmt::Debug>(document: &[u8]) -> Result<(), TestCaseError> {
+    for codec in support::codecs() {
+        let expected = outcome(Codec::new(codec.mode()).from_slice::<T>(document));
+        let actual = outcome(codec.from_slice::<T>(document));
+        if Codec::new(codec.mode()).is_valid(document) {
+            // A valid document of another type is a data error.
+            prop_assert!(matches!(expected, Ok(_) | Err(("data", _))), "{:?}", expected);
+        } else {
+            prop_assert!(expected.is_err());
+        }
+        // `Debug` distinguishes -0 from 0, `==` does not.
+        prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", codec);
+    }
+    Ok(())
+}
+
+fn every_type(document: &[u8]) -> Result<(), TestCaseError> {
+    backends_agree::<Value>(document)?;
+    backends_agree::<IgnoredAny>(document)?;
+    backends_agree::<Record>(document)?;
+    backends_agree::<Vec<Shape>>(document)?;
+    backends_agree::<Untagged>(document)?;
+    backends_agree::<Vec<f32>>(document)?;
+    backends_agree::<Vec<f64>>(document)?;
+    backends_agree::<Vec<u128>>(document)?;
+    backends_agree::<Vec<Option<i8>>>(document)?;
+    backends_agree::<BTreeMap<u16, Value>>(document)?;
+    backends_agree::<BTreeMap<String, String>>(document)?;
+    backends_agree::<(String, u64)>(document)?;
+    backends_agree::<Option<char>>(document)?;
+    backends_agree::<Vec<()>>(document)
+}
+
+/// Returns whether serde_json may round a number of the text, which it does without its feature `float_roundtrip`.
+fn may_be_rounded(text: &str) -> bool {
+    let wide = text.split(|char: char| !char.is_ascii_digit()).any(|digits| digits.len() > 19);
+    !cfg!(feature = "serde-json") && (wide || text.contains(['.', 'e', 'E']))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn backends_agree_on_documents(document in document()) {
+        every_type(document.as_bytes())?;
+    }
+
+    #[test]
+    fn backends_agree_on_mutated_documents(document in mutated()) {
+        every_type(&document)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn strict_accepts_what_serde_json_accepts(document in mutated()) {
+        let ours = tightwire_json::from_slice::<Value>(&document);
+        let theirs = serde_json::from_slice::<Value>(&document);
+        prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?} {:?}", ours, theirs);
+        if let (Ok(ours), Ok(theirs)) = (ours, theirs) && !may_be_rounded(&String::from_utf8_lossy(&document)) {
+            prop_assert_eq!(&ours, &theirs);
+            prop_assert_eq!(tightwire_json::to_vec(&ours).unwrap(), serde_json::to_vec(&theirs).unwrap());
+        }
+    }
+
+    #[test]
+    fn strict_output_equals_that_of_serde_json(document in document()) {
+        let Ok(value) = serde_json::from_str::<Value>(&document) else { return Ok(()) };
+        let expected = serde_json::to_string(&value).unwrap();
+        prop_assert_eq!(&tightwire_json::to_string(&value).unwrap(), &expected);
+        prop_assert_eq!(&Codec::fast().to_string(&value).unwrap(), &expected);
+        prop_assert_eq!(
+            String::from_utf8(tightwire_json::to_vec_pretty(&value, "  ").unwrap()).unwrap(),
+            serde_json::to_string_pretty(&value).unwrap()
+        );
+    }
+
+    #[test]
+    fn values_round_trip_in_every_mode(document in document()) {
+        let Ok(value) = tightwire_json::from_str::<Value>(&document) else { return Ok(()) };
+        for mode in [Mode::Strict, Mode::Compat, Mode::Fast] {
+            let codec = Codec::new(mode);
+            let written = codec.to_vec(&value).unwrap();
+            let read: Value = codec.from_slice(&written).unwrap();
+            // Compat writes 1.0 as 1, which is decoded as an integer.
+            prop_assert_eq!(codec.to_vec(&read).unwrap(), written);
+            if mode != Mode::Compat {
+                prop_assert_eq!(&read, &value);
+            }
+            let raw: Box<RawValue> = codec.from_slice(document.as_bytes()).unwrap();
+            prop_assert_eq!(codec.from_slice::<Value>(&codec.to_vec(&raw).unwrap()).unwrap(), value.clone());
+        }
+    }
+
+    #[test]
+    fn errors_have_an_offset_in_the_document(document in mutated()) {
+        let Err(error) = tightwire_json::from_slice::<IgnoredAny>(&document) else { return Ok(()) };
+        prop_assert!(error.is_syntax() || error.is_eof() || error.is_limit());
+        let offset = usize::try_from(error.offset().unwrap()).unwrap();
+        prop_assert!(offset <= document.len());
+        if error.is_eof() {
+            prop_assert_eq!(offset, document.len());
+        }
+        prop_assert!(error.line_column(&document).is_some());
+    }
+
+    #[test]
+    fn records_round_trip(id: Option<u64>, name in "\\PC*", a in -1e300_f64..1e300, b in 0_i32..9, c: f32, d: bool) {
+        prop_assume!(c.is_finite());
+        let record = Record {
+            id, name, a, b: vec![Shape::Unit, Shape::Newtype(b), Shape::Tuple(7, c), Shape::Struct { a: d }],
+        };
+        for codec in support::codecs() {
+            let written = codec.to_vec(&record).unwrap();
+            prop_assert_eq!(&codec.from_slice::<Record>(&written).unwrap(), &record);
+        }
+        prop_assert_eq!(tightwire_json::to_string(&record).unwrap(), serde_json::to_string(&record).unwrap());
+    }
+
+    #[test]
+    fn keys_other_than_strings_round_trip(map: HashMap<i64, bool>, flags: HashMap<bool, u8>, chars: HashMap<char, u128>) {
+        let written = tightwire_json::to_vec(&map).unwrap();
+        prop_assert_eq!(tightwire_json::from_slice::<HashMap<i64, bool>>(&written).unwrap(), map);
+        let written = tightwire_json::to_vec(&flags).unwrap();
+        prop_assert_eq!(tightwire_json::from_slice::<HashMap<bool, u8>>(&written).unwrap(), flags);
+        let written = tightwire_json::to_vec(&chars).unwrap();
+        prop_assert_eq!(tightwire_json::from_slice::<HashMap<char, u128>>(&written).unwrap(), chars);
+    }
+
+    #[test]
+    fn borrowed_strings_are_slices_of_the_document(words in prop::collection::vec("[^\"\\\\\\x00-\\x1f]*", 0..5)) {
+        let document = tightwire_json::to_vec(&words).unwrap();
+        let borrowed: Vec<&str> = tightwire_json::from_slice_borrowed(&document).unwrap();
+        prop_assert_eq!(&borrowed, &words);
+        prop_assert!(borrowed.iter().all(|word| document.as_ptr_range().contains(&word.as_ptr())));
+    }
+
+    #[test]
+    fn cow_strings_borrow_unless_there_are_escapes(words in prop::collection::vec("[a-z\n]*", 0..5)) {
+        #[derive(Deserialize)]
+        struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
+        let document = tightwire_json::to_vec(&words).unwrap();
+        let read: Vec<Word<'_>> = tightwire_json::from_slice_borrowed(&document).unwrap();
+        prop_assert_eq!(read.len(), words.len());
+        for (word, expected) in read.iter().zip(&words) {
+            prop_assert_eq!(&word.0, expected);
+            prop_assert_eq!(matches!(word.0, Cow::Borrowed(_)), !expected.contains('\n'));
+        }
+    }
+}
+
+/// Value whose maps are serialized in arbitrary order.
+#[derive(Clone, Debug)]
+enum Tree {
+    Leaf(i32),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl Serialize for Tree {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Leaf(number) => serializer.serialize_i32(*number),
+            Self::List(list) => list.serialize(serializer),
+            Self::Map(entries) => serializer.collect_map(entries.iter().map(|(key, value)| (key, value))),
+        }
+    }
+}
+
+fn tree() -> impl Strategy<Value = Tree> {
+    any::<i32>().prop_map(Tree::Leaf).prop_recursive(5, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Tree::List),
+            prop::collection::hash_map("[a-c\"\\\\<é]{0,3}", inner, 0..6)
+                .prop_map(|map| Tree::Map(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn compat_sorts_the_keys_of_nested_maps(tree in tree(), before in "[a-z]{0,3}") {
+        // A `Value` iterates over sorted keys, so that encoding it only sorts keys with escapes.
+        let sorted = serde_json::to_value(&tree).unwrap();
+        let expected = Codec::compat().to_string(&sorted).unwrap();
+        prop_assert_eq!(Codec::compat().to_string(&tree).unwrap(), &expected[..]);
+        let mut buffer = before.clone().into_bytes();
+        Codec::compat().to_buf(&mut buffer, &tree).unwrap();
+        prop_assert_eq!(String::from_utf8(buffer).unwrap(), before + &expected);
+    }
+}

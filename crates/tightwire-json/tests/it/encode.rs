@@ -1,0 +1,151 @@
+//! Encoding: output and errors.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+use serde::{Serialize, Serializer};
+use tightwire_json::{Codec, RawValue};
+
+#[derive(Serialize)]
+enum Shape {
+    Unit,
+    Newtype(u8),
+    Tuple(u8, u8),
+    Struct { a: u8, b: () },
+}
+
+/// Serializes with `collect_str`.
+struct Displayed(&'static str);
+
+impl Display for Displayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)?;
+        f.write_str("\"<")
+    }
+}
+
+impl Serialize for Displayed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[test]
+fn enums_tuples_and_displayed_values_are_encoded() {
+    let shapes = [Shape::Unit, Shape::Newtype(1), Shape::Tuple(1, 2), Shape::Struct { a: 1, b: () }];
+    let expected = r#"["Unit",{"Newtype":1},{"Tuple":[1,2]},{"Struct":{"a":1,"b":null}}]"#;
+    assert_eq!(tightwire_json::to_string(&shapes).unwrap(), expected);
+    assert_eq!(tightwire_json::to_string(&shapes).unwrap(), serde_json::to_string(&shapes).unwrap());
+    assert_eq!(
+        tightwire_json::to_string(&(Some(1), None::<u8>, 'x', i128::MIN, u128::MAX)).unwrap(),
+        format!(r#"[1,null,"x",{},{}]"#, i128::MIN, u128::MAX)
+    );
+    assert_eq!(tightwire_json::to_string(&Displayed("a\n")).unwrap(), r#""a\n\"<""#);
+    assert_eq!(Codec::compat().to_string(&Displayed("a\n")).unwrap(), r#""a\n\"\u003c""#);
+    assert_eq!(
+        tightwire_json::to_string(&BTreeMap::from([(1.5_f32.to_bits(), Displayed("k"))])).unwrap(),
+        r#"{"1069547520":"k\"<"}"#
+    );
+}
+
+#[test]
+fn encoding_errors_leave_the_buffer_unchanged() {
+    let mut buffer = b"before".to_vec();
+    for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = codec.to_buf(&mut buffer, &[Some(value)]).unwrap_err();
+            assert!(error.is_encode());
+            assert_eq!(error.offset(), None);
+            assert_eq!(buffer, b"before");
+            assert!(codec.to_vec(&(value as f32)).unwrap_err().is_encode());
+        }
+        let error = codec.to_vec(&BTreeMap::from([((1, 2), 3)])).unwrap_err();
+        assert!(error.is_encode());
+    }
+}
+
+#[test]
+fn only_compat_mode_sorts_map_keys() {
+    struct Entries(&'static [(&'static str, u8)]);
+    impl Serialize for Entries {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().copied())
+        }
+    }
+    let entries = Entries(&[("z", 1), ("a\n", 2), ("a", 3), ("", 4), ("é", 5), ("Z", 6)]);
+    assert_eq!(
+        tightwire_json::to_string(&entries).unwrap(),
+        "{\"z\":1,\"a\\n\":2,\"a\":3,\"\":4,\"é\":5,\"Z\":6}"
+    );
+    assert_eq!(
+        Codec::compat().to_string(&entries).unwrap(),
+        "{\"\":4,\"Z\":6,\"a\":3,\"a\\n\":2,\"z\":1,\"é\":5}"
+    );
+    // Nested maps are sorted, too.
+    let nested = BTreeMap::from([("b", Entries(&[("y", 1), ("x", 2)])), ("a", Entries(&[]))]);
+    assert_eq!(Codec::compat().to_string(&nested).unwrap(), r#"{"a":{},"b":{"x":2,"y":1}}"#);
+}
+
+/// Raw value whose text is not validated.
+struct Unchecked(&'static str);
+
+impl Serialize for Unchecked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let name = "$serde_json::private::RawValue";
+        let mut raw = serializer.serialize_struct(name, 1)?;
+        raw.serialize_field(name, self.0)?;
+        raw.end()
+    }
+}
+
+#[test]
+fn raw_values_are_validated_compacted_or_trusted_by_mode() {
+    let raw = RawValue::from_string("{ \"b\" : \"<\" }".to_owned()).unwrap();
+    assert_eq!(Codec::strict().to_string(&raw).unwrap(), "{ \"b\" : \"<\" }");
+    assert_eq!(Codec::fast().to_string(&raw).unwrap(), "{ \"b\" : \"<\" }");
+    assert_eq!(Codec::compat().to_string(&raw).unwrap(), "{\"b\":\"\\u003c\"}");
+    for bad in ["{bad", "", "1 2", "\"\n\""] {
+        assert!(Codec::strict().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
+        assert!(Codec::compat().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
+        assert_eq!(Codec::fast().to_string(&[Unchecked(bad)]).unwrap(), format!("[{bad}]"));
+        // Indenting an invalid document terminates.
+        Codec::fast().to_vec_pretty(&[Unchecked(bad), Unchecked("]}")], " ").unwrap();
+    }
+}
+
+#[test]
+fn pretty_output_equals_that_of_serde_json() {
+    let value = serde_json::json!({"a": [], "b": {}, "c": [1, {"d": "x,{\"y\":"}], "e": null});
+    for indent in ["", "\t", "   "] {
+        let ours = tightwire_json::to_vec_pretty(&value, indent).unwrap();
+        let mut theirs = Vec::new();
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+        value.serialize(&mut serde_json::Serializer::with_formatter(&mut theirs, formatter)).unwrap();
+        assert_eq!(String::from_utf8(ours).unwrap(), String::from_utf8(theirs).unwrap());
+    }
+}
+
+#[test]
+fn a_serialize_implementation_may_encode_another_value() {
+    struct Inner;
+    impl Serialize for Inner {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(&tightwire_json::to_string(&["inner"]).unwrap())
+        }
+    }
+    assert_eq!(tightwire_json::to_string(&[Inner, Inner]).unwrap(), r#"["[\"inner\"]","[\"inner\"]"]"#);
+}
+
+#[test]
+fn a_small_document_after_a_large_one_has_a_small_capacity() {
+    tightwire_json::to_vec(&vec![0; 100_000]).unwrap();
+    let small = tightwire_json::to_vec(&1).unwrap();
+    assert!(small.capacity() < 1000);
+}
+
+#[cfg(feature = "bytes")]
+#[test]
+fn to_bytes_returns_the_document() {
+    assert_eq!(tightwire_json::to_bytes(&1).unwrap(), bytes::Bytes::from_static(b"1"));
+}

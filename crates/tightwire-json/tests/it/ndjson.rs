@@ -1,0 +1,194 @@
+//! NDJSON in asynchronous bodies.
+#![cfg(feature = "ndjson")]
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_executor::block_on;
+use futures_util::{Sink, SinkExt, StreamExt, stream};
+use proptest::prelude::*;
+use tightwire_json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
+
+use crate::support::outcome;
+
+fn lines<T: serde::de::DeserializeOwned>(
+    text: &[u8],
+    step: usize,
+    max_line: usize,
+) -> Vec<tightwire_json::Result<T>> {
+    lines_in(text.chunks(step), LineDecoder::new().max_line(max_line))
+}
+
+fn lines_in<'a, T: serde::de::DeserializeOwned>(
+    chunks: impl Iterator<Item = &'a [u8]>,
+    mut decoder: LineDecoder<T>,
+) -> Vec<tightwire_json::Result<T>> {
+    let mut results = Vec::new();
+    for mut chunk in chunks {
+        while let Some(document) = decoder.next(&mut chunk) {
+            results.push(document);
+        }
+    }
+    results.extend(decoder.finish());
+    results
+}
+
+#[test]
+fn decoder_and_stream_agree_for_any_chunks_at_any_limit() {
+    let long = format!("\"{}\"\r\n1\n", "é\\n".repeat(20_000));
+    for input in ["1\r\n\n22\n[3]\n{\"a\":4}", "[\n\"x\"\n", "\r\r\n \r", "", &long, long.trim_end()] {
+        for max_line in test_support::limits(input.len()) {
+            let decoder = || LineDecoder::<Value>::new().max_line(max_line);
+            let decoded = test_support::in_pieces(input.as_bytes(), |chunks| {
+                lines_in(chunks.iter().copied(), decoder()).into_iter().map(outcome).collect::<Vec<_>>()
+            });
+            let streamed = test_support::in_pieces(input.as_bytes(), |chunks| {
+                let chunks = chunks.iter().map(|chunk| std::io::Result::Ok(Bytes::copy_from_slice(chunk)));
+                let stream = NdjsonStream::with_decoder(stream::iter(chunks.collect::<Vec<_>>()), decoder());
+                block_on(stream.map(outcome).collect::<Vec<_>>())
+            });
+            assert_eq!(streamed, decoded);
+        }
+    }
+}
+
+#[test]
+fn lines_end_with_lf_crlf_or_the_stream() {
+    for step in 1..20 {
+        let numbers: Vec<_> =
+            lines::<u32>(b"1\r\n\n \r\n22\n3", step, 100).into_iter().map(Result::unwrap).collect();
+        assert_eq!(numbers, [1, 22, 3], "{step}");
+    }
+}
+
+#[test]
+fn an_error_affects_only_its_line() {
+    for step in 1..20 {
+        let results = lines::<u32>(b"1\n[\n\"x\"\n4\n5 6\n7", step, 100);
+        let kinds: Vec<_> = results
+            .iter()
+            .map(|line| match line {
+                Ok(number) => (*number, None),
+                Err(error) => {
+                    assert!(error.is_eof() || error.is_data() || error.is_syntax());
+                    (0, error.offset())
+                }
+            })
+            .collect();
+        assert_eq!(
+            kinds,
+            [(1, None), (0, Some(2)), (0, Some(4)), (4, None), (0, Some(12)), (7, None)],
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn long_lines_are_skipped() {
+    let mut text = b"1\n\"".to_vec();
+    text.extend(b"x".repeat(50));
+    text.extend(b"\"\n1234567890\r\n12345678901\n3");
+    for step in 1..80 {
+        let results = lines::<Value>(&text, step, 10);
+        assert_eq!(results.len(), 5, "{step}");
+        assert_eq!(results[0].as_ref().unwrap(), &1);
+        let error = results[1].as_ref().unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!((error.limit(), error.offset()), (Some(10), Some(12)), "{step}");
+        assert_eq!(results[2].as_ref().unwrap(), &1_234_567_890_u64);
+        let error = results[3].as_ref().unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(55 + 12 + 10), "{step}");
+        assert_eq!(results[4].as_ref().unwrap(), &3);
+    }
+}
+
+#[test]
+fn a_body_is_decoded_by_a_stream() {
+    block_on(async {
+        let values = vec![Value::from("a\nb"), Value::Null, Value::from(vec![1, 2])];
+        let body: Vec<_> = NdjsonBody::new(stream::iter(values.clone())).collect().await;
+        assert_eq!(body.len(), 3);
+        assert_eq!(body[0].as_ref().unwrap(), &Bytes::from_static(b"\"a\\nb\"\n"));
+
+        let chunks = body.into_iter().map(|line| line.map_err(std::io::Error::other));
+        let read: Vec<Value> = NdjsonStream::new(stream::iter(chunks)).map(Result::unwrap).collect().await;
+        assert_eq!(read, values);
+    });
+}
+
+#[test]
+fn a_body_ends_at_a_value_that_cannot_be_encoded() {
+    block_on(async {
+        let mut body = NdjsonBody::new(stream::iter([1.0, f64::NAN, 2.0]));
+        assert_eq!(body.next().await.unwrap().unwrap(), Bytes::from_static(b"1.0\n"));
+        assert!(body.next().await.unwrap().unwrap_err().is_encode());
+        assert!(body.next().await.is_none());
+    });
+}
+
+#[test]
+fn an_error_of_the_underlying_stream_ends_the_stream() {
+    block_on(async {
+        let chunks = [Ok(Bytes::from_static(b"1\n2")), Err(std::io::Error::other("reset"))];
+        let mut numbers = NdjsonStream::<_, u8>::new(stream::iter(chunks));
+        assert_eq!(numbers.next().await.unwrap().unwrap(), 1);
+        assert!(numbers.next().await.unwrap().unwrap_err().is_io());
+        assert!(numbers.next().await.is_none());
+    });
+}
+
+#[test]
+fn a_sink_sends_one_chunk_per_line() {
+    block_on(async {
+        let mut sink = NdjsonSink::with_codec(RecordedChunks::default(), Codec::compat());
+        sink.send(Value::from("<")).await.unwrap();
+        assert_eq!(sink.into_inner().0, [Bytes::from_static(b"\"\\u003c\"\n")]);
+    });
+}
+
+/// Sink that records its chunks.
+#[derive(Debug, Default)]
+struct RecordedChunks(Vec<Bytes>);
+
+impl Sink<Bytes> for RecordedChunks {
+    type Error = std::io::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, chunk: Bytes) -> Result<(), Self::Error> {
+        self.0.push(chunk);
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn debug_output_omits_the_input() {
+    let mut decoder = LineDecoder::<Value>::new();
+    assert!(decoder.next(&mut &b"\"hunter2"[..]).is_none());
+    let text = format!("{decoder:?}");
+    // `Debug` prints bytes as numbers.
+    assert!(!text.contains("104, 117, 110"), "{text}");
+    let chunks = stream::empty::<std::io::Result<Bytes>>();
+    let text = format!("{:?}", NdjsonStream::with_decoder(chunks, decoder));
+    assert!(!text.contains("104, 117, 110"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn results_do_not_depend_on_the_chunk_size(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {
+        let show = |results: Vec<tightwire_json::Result<Value>>| format!("{results:?}");
+        prop_assert_eq!(show(lines(text.as_bytes(), step, 3)), show(lines(text.as_bytes(), usize::MAX, 3)));
+    }
+}

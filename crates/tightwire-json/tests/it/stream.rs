@@ -1,0 +1,248 @@
+//! `Encoder` and `Decoder`.
+
+use std::io::{self, Read, Write};
+
+use proptest::prelude::*;
+use serde::de::IgnoredAny;
+use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
+
+use crate::support;
+
+/// Writer that records each call.
+#[derive(Debug, Default)]
+struct RecordedWrites(Vec<Vec<u8>>);
+
+impl Write for RecordedWrites {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reader that returns a few bytes at a time and is interrupted before each read.
+struct SmallReads<'a> {
+    bytes: &'a [u8],
+    step: usize,
+    interrupt: bool,
+}
+
+impl Read for SmallReads<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.interrupt = !self.interrupt;
+        if self.interrupt {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let len = self.step.min(self.bytes.len()).min(buffer.len());
+        buffer[..len].copy_from_slice(&self.bytes[..len]);
+        self.bytes = &self.bytes[len..];
+        Ok(len)
+    }
+}
+
+fn decode_all(bytes: &[u8], step: usize) -> Vec<Result<Value, (&'static str, Option<u64>)>> {
+    let mut decoder = Decoder::new(SmallReads { bytes, step, interrupt: false });
+    let mut found = Vec::new();
+    // Bounded, so that a decoder that does not terminate fails the test instead of hanging it.
+    for _ in 0..bytes.len() + 2 {
+        match support::outcome(decoder.decode::<Value>()) {
+            Ok(None) => return found,
+            Ok(Some(value)) => found.push(Ok(value)),
+            Err(error) => found.push(Err(error)),
+        }
+    }
+    panic!("the decoder does not terminate: {found:?}");
+}
+
+#[test]
+fn an_encoder_writes_once_per_document_and_not_on_errors() {
+    let mut encoder = Encoder::new(RecordedWrites::default());
+    encoder.encode(&vec![1; 10_000]).unwrap();
+    assert!(encoder.encode(&(1, f64::INFINITY)).unwrap_err().is_encode());
+    encoder.encode("b").unwrap();
+    let writes = encoder.into_inner().0;
+    assert_eq!(writes.len(), 2);
+    assert_eq!(writes[0].len(), 20_002);
+    assert_eq!(writes[1], b"\"b\"\n");
+}
+
+#[test]
+fn a_failing_writer_is_an_io_error() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = Encoder::new(Full).encode(&1).unwrap_err();
+    assert!(error.is_io());
+    let source = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn documents_need_no_separator() {
+    for step in [1, 2, 3, 1000] {
+        let found = decode_all(b" {\"a\":1}{\"a\":[]}\n\n12 true\"x\\\"\"[3]null 4 ", step);
+        let found: Vec<_> = found.into_iter().map(|value| value.unwrap().to_string()).collect();
+        assert_eq!(found, ["{\"a\":1}", "{\"a\":[]}", "12", "true", "\"x\\\"\"", "[3]", "null", "4"]);
+        assert_eq!(decode_all(b"", step), []);
+        assert_eq!(decode_all(b" \n", step), []);
+    }
+}
+
+#[test]
+fn truncated_documents_and_stray_bytes_are_reported_once() {
+    for (text, expected) in [
+        ("1 {\"a\":", ("eof", Some(7))),
+        ("1 [", ("eof", Some(3))),
+        ("1 \"abc", ("eof", Some(6))),
+        ("1 tru", ("eof", Some(5))),
+        ("1 -", ("eof", Some(3))),
+        ("1 ]", ("syntax", Some(2))),
+        ("1 }", ("syntax", Some(2))),
+        ("1 ,2", ("syntax", Some(2))),
+        ("1 nope 3", ("syntax", Some(3))),
+        ("1 {]", ("syntax", Some(3))),
+        ("1 [}", ("syntax", Some(3))),
+        ("1 \u{feff}2", ("syntax", Some(2))),
+        ("1 [1 2]", ("syntax", Some(5))),
+    ] {
+        for step in [1, 5, 1000] {
+            assert_eq!(decode_all(text.as_bytes(), step), [Ok(Value::from(1)), Err(expected)], "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_document_of_another_type_does_not_end_the_stream() {
+    let mut decoder = Decoder::new(&b"1 \"two\" 3"[..]);
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(1));
+    let error = decoder.decode::<u8>().unwrap_err();
+    assert!(error.is_data());
+    assert_eq!(error.offset(), Some(2));
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(3));
+    assert_eq!(decoder.decode::<u8>().unwrap(), None);
+    assert_eq!(decoder.offset(), 9);
+}
+
+#[test]
+fn the_buffer_is_bounded() {
+    let codec = Codec::strict().with_limits(Limits::new().max_document(1000));
+    let mut endless = Decoder::with_codec(io::repeat(b'['), codec);
+    let error = endless.decode::<IgnoredAny>().unwrap_err();
+    assert!(error.is_limit());
+    assert_eq!((error.limit(), error.offset()), (Some(1000), Some(1000)));
+    assert!(endless.decode::<IgnoredAny>().unwrap().is_none());
+
+    // White space between documents does not count.
+    let mut spaces = b" ".repeat(100_000);
+    spaces.push(b'1');
+    let mut decoder = Decoder::with_codec(spaces.as_slice(), codec);
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(1));
+}
+
+#[test]
+fn from_reader_stops_reading_at_the_limit() {
+    let codec = Codec::strict().with_limits(Limits::new().max_document(1000));
+    assert!(codec.from_reader::<_, Value>(io::repeat(b' ')).unwrap_err().is_limit());
+    assert_eq!(tightwire_json::from_reader::<_, u8>(&b" 7 "[..]).unwrap(), 7);
+}
+
+#[test]
+fn debug_output_omits_the_input() {
+    let mut decoder = Decoder::new(&b"1 \"hunter2\""[..]);
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(1));
+    let text = format!("{decoder:?}");
+    // `Debug` prints bytes as numbers.
+    assert!(!text.contains("104, 117, 110"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn a_stream_decodes_to_its_documents(
+        documents in prop::collection::vec(support::document(), 0..5), step in 1_usize..40
+    ) {
+        let expected: Vec<_> =
+            documents.iter().map(|document| support::outcome(tightwire_json::from_str::<Value>(document)).ok()).collect();
+        prop_assume!(expected.iter().all(Option::is_some));
+        let expected: Vec<_> = expected.into_iter().map(|value| Ok(value.unwrap())).collect();
+        prop_assert_eq!(decode_all(documents.join("\n").as_bytes(), step), expected);
+    }
+
+    #[test]
+    fn decoding_terminates_for_any_input_and_chunk_size(bytes in support::mutated(), step in 1_usize..40) {
+        let found = decode_all(&bytes, step);
+        prop_assert_eq!(found, decode_all(&bytes, usize::MAX));
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_chunks_at_any_limit() {
+    let long = format!("[\"{}\"]", "é\\n".repeat(40_000));
+    for input in
+        ["{\"a\":[1,2.5e3,\"\u{e9}\"]} true 12 \"x\" null", "{\"a\"", "[1,]", "{} ]", "\"\\u00", "", &long]
+    {
+        for limit in test_support::limits(input.len()) {
+            let codec = Codec::strict().with_limits(Limits::new().max_document(limit));
+            test_support::in_pieces(input.as_bytes(), |chunks| {
+                let mut decoder = Decoder::with_codec(Chunks(chunks.iter().copied().collect()), codec);
+                let mut found = Vec::new();
+                loop {
+                    match support::outcome(decoder.decode::<Value>()) {
+                        Ok(None) => return found,
+                        Ok(Some(value)) => found.push(Ok(value)),
+                        Err(error) => found.push(Err(error)),
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Reader that returns one chunk per call.
+struct Chunks<'a>(std::collections::VecDeque<&'a [u8]>);
+
+impl Read for Chunks<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.0.front().is_some_and(|chunk| chunk.is_empty()) {
+            self.0.pop_front();
+        }
+        let Some(chunk) = self.0.front_mut() else { return Ok(0) };
+        chunk.read(buffer)
+    }
+}
+
+/// Reader that records the largest buffer passed to it, which the decoder has initialized.
+struct BufferSizes<'a> {
+    bytes: &'a [u8],
+    largest: usize,
+}
+
+impl Read for &mut BufferSizes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.largest = self.largest.max(buffer.len());
+        let len = buffer.len().min(self.bytes.len()).min(1460);
+        self.bytes.read(&mut buffer[..len])
+    }
+}
+
+#[test]
+fn small_reads_initialize_no_more_than_twice_the_document() {
+    for size in [1 << 20, 4 << 20] {
+        let document = format!("\"{}\"", "a".repeat(size));
+        let mut reader = BufferSizes { bytes: document.as_bytes(), largest: 0 };
+        let (usage, value) = test_support::counting::usage(|| Decoder::new(&mut reader).decode::<String>());
+        assert_eq!(value.unwrap().unwrap().len(), size);
+        // All sizes of the doubled buffer, and the string.
+        assert!(usage.bytes < 6 * size, "{usage:?}");
+        assert!(reader.largest <= 2 * size);
+    }
+}

@@ -1,0 +1,271 @@
+//! Derive macros of [`tightwire-parco`](https://docs.rs/tightwire-parco), which re-exports them. Depend on that crate.
+
+mod attr;
+mod decode;
+mod encode;
+mod model;
+mod shape;
+mod view;
+mod wire_type;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, Error, parse_macro_input};
+
+use crate::model::Model;
+
+/// Derives the encoder of a struct or enum: `EncodeAs`, and with it `Encode`.
+///
+/// A struct is encoded as its fields in order of declaration, without separators. Each field has the default wire type
+/// of its Rust type, which attributes change. An attribute means the same for `T`, `Option<T>` and `Box<T>`, and fails
+/// to compile if it does not apply to the type of the field.
+///
+/// ```
+/// # use std::collections::HashMap;
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// struct Pet {
+///     #[parco(small)]
+///     name: String,
+///     age: u8,
+///     #[parco(header = u8, key(small))]
+///     marks: HashMap<String, u8>,
+/// }
+///
+/// let pet = Pet { name: "cat".into(), age: 3, marks: HashMap::new() };
+/// let bytes = tightwire_parco::to_vec(&pet)?;
+/// assert_eq!(bytes, [3, b'c', b'a', b't', 3, 0]);
+/// assert_eq!(tightwire_parco::decode_exact::<Pet>(&bytes)?, pet);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Field attributes
+///
+/// | `#[parco(..)]` | applies to | effect |
+/// |---|---|---|
+/// | `header = u16be` | strings, blobs, slices, maps | integer type of the length: `u8`, `i8`, `u16` to `u64`, `i16` to `i64`, `int`, `uint` (eight bytes, Go's names); the suffix `le` or `be` sets its byte order, which defaults to that of the field |
+/// | `small` | strings, blobs, slices, maps | same as `header = u8` |
+/// | `be`, `le` | all | byte order of numbers and headers, also in nested types, but not in nested messages |
+/// | `elem(..)` | slices, arrays | attributes for the elements |
+/// | `key(..)`, `value(..)` | maps | attributes for keys and values |
+/// | `inner(..)` | `Option` | attributes for the value; needed for nested options and for `time` |
+/// | `blob` | `Vec<u8>`, strings | encoded as a byte string instead of a slice of numbers: same bytes, but faster |
+/// | `sorted` | `HashMap` | entries are sorted by key |
+/// | `int`, `uint` | `i64`, `u64` | Go's name in the schema; same bytes |
+/// | `time` | `i64`, `SystemTime`, `tightwire_parco::Timestamp`, .. | nanoseconds since 1970, always little endian |
+/// | `max = N` | strings, blobs, slices, maps | maximum length or count, for encoding and decoding |
+/// | `with = Type` | all | a wire type that implements `tightwire_parco::wire::StaticWire`; see the example in `tightwire_parco::wire` |
+/// | `skip = N` | `()` | `N` reserved bytes, encoded as zeros and ignored when decoded |
+/// | `ignore` | all | not encoded; decoded as the default of its type |
+/// | `default_on_eof` | the last fields | decoded as the default of its type if the input ends before the field |
+/// | `rename = "name"` | all | name in schemas and error paths |
+///
+/// `elem`, `key`, `value` and `inner` accept all attributes that change a wire type, including `elem` and so on.
+///
+/// ```
+/// # use std::collections::{BTreeMap, HashMap};
+/// # use std::time::SystemTime;
+/// use tightwire_parco::wire::{Blob, U8};
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Encode, Decode)]
+/// struct Everything {
+///     #[parco(header = u32be)]
+///     text: String,
+///     #[parco(small)]
+///     name: Option<String>,
+///     #[parco(be)]
+///     port: u16,
+///     #[parco(header = u8, elem(header = u8, elem(be)))]
+///     rows: Vec<Vec<u16>>,
+///     #[parco(key(small), value(header = u8))]
+///     map: BTreeMap<String, Vec<u8>>,
+///     #[parco(inner(small))]
+///     title: Option<String>,
+///     #[parco(blob)]
+///     body: Vec<u8>,
+///     #[parco(sorted)]
+///     marks: HashMap<u16, u16>,
+///     #[parco(int)]
+///     int: i64,
+///     #[parco(uint)]
+///     uint: u64,
+///     #[parco(time)]
+///     at: SystemTime,
+///     #[parco(inner(time))]
+///     until: Option<i64>,
+///     #[parco(max = 4096)]
+///     note: String,
+///     #[parco(with = Blob<U8>)]
+///     short: Vec<u8>,
+///     #[parco(skip = 10)]
+///     reserved: (),
+///     #[parco(ignore)]
+///     cache: Option<String>,
+///     #[parco(default_on_eof, rename = "addedLater")]
+///     added_later: Option<u32>,
+/// }
+/// ```
+///
+/// # Struct attributes
+///
+/// | `#[parco(..)]` | effect |
+/// |---|---|
+/// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
+/// | `view` | `Decode` generates a second struct that borrows from the input; see [`Decode`](macro@Decode) |
+/// | `crate = path` | path of the crate; default `::tightwire_parco` |
+///
+/// ```
+/// #[derive(tightwire_parco::Encode)]
+/// #[parco(be)]
+/// struct Port {
+///     number: u16,
+///     name: &'static str,
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&Port { number: 80, name: "x" })?, [0, 80, 0, 1, b'x']);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Enums
+///
+/// An enum is encoded as an id, then the fields of the variant. Use enums to send several message types on one stream.
+///
+/// | `#[parco(..)]` | on | effect |
+/// |---|---|---|
+/// | `id = u8` | the enum | wire type of the ids: a header name as above, `small` for strings, or a type such as `U16<Be>` |
+/// | `id = 0`, `id = "pet"` | each variant | its id |
+/// | `rename = "name"` | a variant | its name in error paths |
+/// | `be`, `le`, `view`, `crate = path` | the enum | as for a struct |
+///
+/// Fields of variants have the same attributes as fields of structs.
+///
+/// ```
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// #[parco(id = u8)]
+/// enum Event {
+///     #[parco(id = 0)]
+///     Closed,
+///     #[parco(id = 1)]
+///     Number(u16),
+///     #[parco(id = 2)]
+///     Text {
+///         #[parco(small)]
+///         text: String,
+///     },
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&Event::Number(7))?, [1, 7, 0]);
+/// let error = tightwire_parco::decode_exact::<Event>(&[9]).unwrap_err();
+/// assert!(error.is_unknown_type());
+/// assert_eq!(error.offset(), Some(0));
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Generics
+///
+/// Bounds are added for the types of fields, not for type parameters: a parameter that is only used in ignored fields
+/// has no bound. If a field contains the struct itself, all type parameters must be encodable.
+#[proc_macro_derive(Encode, attributes(parco))]
+pub fn encode(input: TokenStream) -> TokenStream {
+    derive(parse_macro_input!(input as DeriveInput), |model| Ok(encode::derive(model)))
+}
+
+/// Derives the decoder of a struct or enum: `DecodeAs`, and with it `Decode`.
+///
+/// The attributes are those of [`Encode`](macro@Encode); a type can derive either or both. A struct with lifetimes
+/// borrows from the input, and all of its lifetimes equal that of the input.
+///
+/// ```
+/// use tightwire_parco::Decode;
+///
+/// #[derive(Decode)]
+/// struct Line<'a> {
+///     #[parco(small)]
+///     text: &'a str,
+///     #[parco(header = u8, elem(small))]
+///     words: Vec<&'a str>,
+/// }
+///
+/// let line: Line = tightwire_parco::decode_exact(&[2, b'h', b'i', 0])?;
+/// assert_eq!(line.text, "hi");
+/// assert!(line.words.is_empty());
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Missing fields
+///
+/// Use `default_on_eof` for fields that were added to a format: older messages end before them. The end of the message
+/// must be known, as for a slice or a stream with a single message; it does not work if other messages follow.
+///
+/// ```
+/// #[derive(Debug, PartialEq, tightwire_parco::Decode)]
+/// struct Settings {
+///     level: u8,
+///     #[parco(default_on_eof)]
+///     more: Option<u16>,
+/// }
+///
+/// assert_eq!(tightwire_parco::decode_exact::<Settings>(&[7])?, Settings { level: 7, more: None });
+/// assert!(tightwire_parco::decode_exact::<Settings>(&[7, 1]).unwrap_err().is_unexpected_end());
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Views
+///
+/// `#[parco(view)]` on a struct `Name` also generates a struct `NameView<'de>`, which derives `Clone`, `Copy`, `Debug`
+/// and `PartialEq`. It decodes and fully validates the same bytes without allocating. It has the encoded fields of the
+/// struct, with these types:
+///
+/// | field | type in the view |
+/// |---|---|
+/// | numbers, `bool`, `()` | the same |
+/// | strings | `&str` |
+/// | blobs | `&[u8]` |
+/// | slices and sets | `tightwire_parco::Seq`, decoded while iterating |
+/// | maps | `tightwire_parco::Entries`, decoded while iterating |
+/// | `[T; N]`, `Option<T>` | an array or option of the view of `T` |
+/// | `Box<T>`, `Rc<T>`, `Arc<T>` | the view of `T` |
+/// | points in time | `tightwire_parco::Timestamp`, `tightwire_parco::ZonedTimestamp<&str>` |
+/// | messages | their views, so they need `#[parco(view)]` too |
+///
+/// Views of enums work the same way. Types with type parameters or several lifetimes cannot have views, and a recursive
+/// type can only have one if the recursion is in a slice or map.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// #[derive(tightwire_parco::Encode, tightwire_parco::Decode)]
+/// #[parco(view)]
+/// struct Student {
+///     name: String,
+///     numbers: Vec<u16>,
+///     #[parco(header = u8, key(small))]
+///     grades: HashMap<String, u8>,
+/// }
+///
+/// let grades = HashMap::from([("math".to_owned(), 5)]);
+/// let bytes = tightwire_parco::to_vec(&Student { name: "Ada".into(), numbers: vec![1, 2], grades })?;
+/// let view: StudentView = tightwire_parco::decode_exact(&bytes)?;
+/// assert_eq!(view.name, "Ada");
+/// assert_eq!(view.numbers.iter().sum::<u16>(), 3);
+/// assert_eq!(view.grades.get(&"math"), Some(5));
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+#[proc_macro_derive(Decode, attributes(parco))]
+pub fn decode(input: TokenStream) -> TokenStream {
+    derive(parse_macro_input!(input as DeriveInput), |model| {
+        let mut output = decode::derive(model);
+        output.extend(view::derive(model)?);
+        Ok(output)
+    })
+}
+
+fn derive(
+    input: DeriveInput,
+    output: impl FnOnce(&Model) -> syn::Result<proc_macro2::TokenStream>,
+) -> TokenStream {
+    Model::parse(input).and_then(|model| output(&model)).unwrap_or_else(Error::into_compile_error).into()
+}

@@ -1,0 +1,52 @@
+//! Attributes of structs and enums, and ids.
+
+use tightwire_parco::{Decode, Encode};
+
+#[derive(Encode)]
+#[parco(id = u8)]
+struct Id(u8);
+
+#[derive(Encode)]
+enum NoForm {
+    One,
+}
+
+#[derive(Encode)]
+#[parco(id = u8, header = u8)]
+enum Unknown {
+    #[parco(id = 1)]
+    One,
+}
+
+#[derive(Encode)]
+#[parco(id = u8)]
+enum NoId {
+    One,
+}
+
+#[derive(Decode)]
+#[parco(id = u8)]
+enum TwoOfOne {
+    #[parco(id = 1)]
+    One,
+    #[parco(id = 0x01)]
+    Two,
+}
+
+#[derive(Decode)]
+#[parco(id = u8)]
+enum OddId {
+    #[parco(id = 'a')]
+    One,
+}
+
+#[derive(Decode)]
+#[parco(id = u8)]
+enum Nothing {}
+
+#[derive(Decode)]
+union Union {
+    field: u8,
+}
+
+fn main() {}

@@ -1,0 +1,42 @@
+//! Attributes that do not suit the form of the field's type.
+
+use tightwire_parco::Encode;
+
+#[derive(Encode)]
+struct Header {
+    #[parco(small)]
+    field: u16,
+}
+
+#[derive(Encode)]
+struct Element {
+    #[parco(elem(be))]
+    field: u16,
+}
+
+#[derive(Encode)]
+struct Entry {
+    #[parco(key(be))]
+    field: Vec<u16>,
+}
+
+#[derive(Encode)]
+struct Go {
+    #[parco(int)]
+    field: u64,
+}
+
+#[derive(Encode)]
+struct Bytes {
+    #[parco(blob)]
+    field: Vec<u16>,
+}
+
+#[derive(Encode)]
+#[parco(id = tightwire_parco::wire::Bool)]
+enum NoId {
+    #[parco(id = 1)]
+    One,
+}
+
+fn main() {}

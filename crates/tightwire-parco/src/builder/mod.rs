@@ -1,0 +1,250 @@
+//! Schemas built by method calls, as an alternative to the derive macros: for types of other crates, for several
+//! schemas of one type, and for registries.
+//!
+//! [`builder`](crate::builder()) starts a schema that encodes and decodes, [`compiler`](crate::compiler) one that only
+//! encodes, and [`parser`](crate::parser) one that only decodes.
+//!
+//! Each call appends a field, in wire order, and returns a schema of a new type. The compiler sees the whole codec as
+//! one function, so it is as fast as a derived one. The finished schema is a [`Wire`] type for the model: encode and
+//! decode with the methods of [`WireExt`](crate::WireExt), nest it in other schemas, use it for the elements of a
+//! collection, or add it to a [`Registry`](crate::Registry).
+//!
+//! ```
+//! use tightwire_parco::wire::{GoInt, Le, SmallVarchar, StaticWire, U8};
+//! use tightwire_parco::{WireExt, builder};
+//!
+//! #[derive(Debug, Default, PartialEq)]
+//! struct Pet {
+//!     name: String,
+//!     toys: Vec<String>,
+//!     weight: Option<i64>,
+//! }
+//!
+//! let schema = builder::<Pet>()
+//!     .small_varchar(|pet| &pet.name, |pet, name| pet.name = name.into())
+//!     .slice(U8, SmallVarchar::NEW, |pet| &pet.toys, |pet, toys| pet.toys = toys)
+//!     .option(GoInt::<Le>::NEW, |pet| &pet.weight, |pet, weight| pet.weight = weight);
+//!
+//! let pet = Pet { name: "Tom".into(), toys: vec!["ball".into()], weight: None };
+//! let bytes = schema.to_vec(&pet)?;
+//! assert_eq!(bytes, b"\x03Tom\x01\x04ball\x00");
+//! assert_eq!(schema.decode_exact::<Pet>(&bytes)?, pet);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+//!
+//! Getters return numbers, flags and times by value and everything else by reference. Setters receive the decoded
+//! value; strings and bytes are borrowed from the input. The model itself cannot borrow from the input, so that a
+//! schema can be a static; use the derive macros for models that borrow.
+
+mod collections;
+pub(crate) mod dynamic;
+mod field;
+mod list;
+mod scalars;
+pub(crate) mod start;
+mod strings;
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+pub use dynamic::Boxed;
+pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetBytes, SetStr, SetValue};
+pub use list::{Cons, Fields, GetFields, Nil, PutFields};
+
+use crate::error::{Fault, Segment};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Put, Wire};
+use crate::write::Writer;
+
+/// A schema of the model `M` with the fields `L`.
+///
+/// `K` determines which functions each field needs: [`ReadWrite`], [`WriteOnly`] or [`ReadOnly`].
+#[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
+pub struct Builder<M, L, K> {
+    fields: L,
+    kind: K,
+    model: PhantomData<fn(&M)>,
+}
+
+/// A schema with one more field, of wire type `W`.
+pub type With<M, L, K, W, G, S> = Builder<M, Cons<L, Field<W, G, S>>, K>;
+
+/// A schema that only encodes.
+pub type Compiler<M, L> = Builder<M, L, WriteOnly>;
+
+/// A schema that only decodes.
+pub type Parser<M, L, N> = Builder<M, L, ReadOnly<N>>;
+
+/// Fields are added with a getter and a setter. `N` is the [`Factory`].
+#[derive(Clone, Copy, Debug)]
+pub struct ReadWrite<N>(N);
+
+/// Fields are added with a getter.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteOnly;
+
+/// Fields are added with a setter. `N` is the [`Factory`].
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOnly<N>(N);
+
+/// Creates the model to decode into. Implemented for functions without arguments.
+pub trait Factory<M> {
+    /// Creates a model.
+    fn make(&self) -> M;
+}
+
+/// Creates models with [`Default`].
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults;
+
+impl<M: Default> Factory<M> for Defaults {
+    #[inline]
+    fn make(&self) -> M {
+        M::default()
+    }
+}
+
+impl<M, N: Fn() -> M> Factory<M> for N {
+    #[inline]
+    fn make(&self) -> M {
+        self()
+    }
+}
+
+impl<M, N: Factory<M>> Factory<M> for ReadWrite<N> {
+    #[inline]
+    fn make(&self) -> M {
+        self.0.make()
+    }
+}
+
+impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
+    #[inline]
+    fn make(&self) -> M {
+        self.0.make()
+    }
+}
+
+impl<M, L, K> Builder<M, L, K> {
+    fn then<W, G, S>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
+        let last = Field { wire, getter, setter, name: "" };
+        Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
+    }
+}
+
+impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
+    /// Names the last field, for error paths and for the schema.
+    ///
+    /// The default name of a field is its position, starting at zero.
+    ///
+    /// ```
+    /// use tightwire_parco::{WireExt, parser};
+    ///
+    /// let schema = parser::<(u8, bool)>().uint8(|m, v| m.0 = v).bool(|m, v| m.1 = v).named("open");
+    /// let error = schema.decode::<(u8, bool)>(&[1, 9]).unwrap_err();
+    /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 1)");
+    /// ```
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.fields.last.name = name;
+        self
+    }
+}
+
+impl<M, L: Fields, K> Wire for Builder<M, L, K> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.fields.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        self.fields.fixed_size()
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            self.fields.walk(input)?;
+            input.leave();
+            Ok(())
+        })
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
+        context.structure(core::any::type_name::<Self>(), |context| {
+            let mut fields = Vec::new();
+            self.fields.schema(context, &mut fields);
+            fields
+        })
+    }
+}
+
+impl<M, L: PutFields<M>, K> Put<M> for Builder<M, L, K> {
+    #[inline]
+    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        writer.reserve(self.fields.min_size());
+        self.fields.put_fields(model, writer)?;
+        writer.leave();
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.fields.size_of_fields(model, levels.deeper()?)
+    }
+}
+
+impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, K> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
+        let mut model = self.kind.make();
+        self.get_into(reader, &mut model)?;
+        Ok(model)
+    }
+
+    /// Runs the setters on the existing model. Data that they do not touch is unchanged.
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
+        reader.enter()?;
+        self.fields.get_fields(reader, model)?;
+        reader.leave();
+        Ok(())
+    }
+
+    /// Decodes each model in place, which avoids moving it.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, models: &mut Vec<M>) -> Result<(), Fault> {
+        let start = models.len();
+        models.reserve(count);
+        for index in 0..count {
+            models.push(self.kind.make());
+            if let Err(fault) = self.get_into(reader, &mut models[start + index]) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<M, L: Clone, K: Clone> Clone for Builder<M, L, K> {
+    fn clone(&self) -> Self {
+        Self { fields: self.fields.clone(), kind: self.kind.clone(), model: PhantomData }
+    }
+}
+
+impl<M, L: Copy, K: Copy> Copy for Builder<M, L, K> {}
+
+impl<M, L: Fields, K> fmt::Debug for Builder<M, L, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("model", &core::any::type_name::<M>())
+            .field("fields", &L::LEN)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,328 @@
+//! The public [`Error`], and [`Fault`], the one-byte error that codecs return internally.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A one-byte error code. It stays in a register, which keeps the success path of codecs fast.
+///
+/// Implementations of [`Put`](crate::Put) and [`Get`](crate::Get) return it. The [`Writer`](crate::Writer) or
+/// [`Reader`](crate::Reader) records the details (offset, path, missing bytes), and both are combined into an
+/// [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault(pub(crate) ErrorKind);
+
+impl Fault {
+    /// The wire type cannot carry the value, for example a length above the range of its header.
+    pub const OVERFLOW: Self = Self(ErrorKind::Overflow);
+    /// The number of elements differs from the length of a fixed-size array.
+    pub const INVALID_LENGTH: Self = Self(ErrorKind::InvalidLength);
+    /// The bytes are not a valid value of the target type, and no other code applies.
+    pub const INVALID_VALUE: Self = Self(ErrorKind::InvalidValue);
+    /// The message exceeds one of the [`Limits`](crate::Limits).
+    pub const LIMIT: Self = Self(ErrorKind::Limit);
+    /// The type, value or id is not part of the schema.
+    pub const UNKNOWN_TYPE: Self = Self(ErrorKind::UnknownType);
+    /// The bytes of a string are not UTF-8.
+    pub const INVALID_UTF8: Self = Self(ErrorKind::InvalidUtf8);
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.text())
+    }
+}
+
+impl core::error::Error for Fault {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ErrorKind {
+    UnexpectedEnd,
+    Overflow,
+    InvalidBool,
+    InvalidUtf8,
+    InvalidLength,
+    InvalidValue,
+    UnknownType,
+    AlreadyRegistered,
+    DuplicateKey,
+    TrailingBytes,
+    Limit,
+    Depth,
+    UnknownZone,
+    BufferFull,
+    Io,
+}
+
+impl ErrorKind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::UnexpectedEnd => "the input ends inside a value",
+            Self::Overflow => "a value or length is out of range",
+            Self::InvalidBool => "a flag is neither 0 nor 1",
+            Self::InvalidUtf8 => "text is not UTF-8",
+            Self::InvalidLength => "wrong number of elements for a fixed-size array",
+            Self::InvalidValue => "the bytes are not a valid value of the target type",
+            Self::UnknownType => "unknown id or type",
+            Self::AlreadyRegistered => "the id is already registered",
+            Self::DuplicateKey => "a map contains a key twice",
+            Self::TrailingBytes => "bytes follow the value",
+            Self::Limit => "a limit is exceeded",
+            Self::Depth => "structs are nested deeper than max_depth allows",
+            Self::UnknownZone => "unknown time zone",
+            Self::BufferFull => "the buffer is too small",
+            Self::Io => "input or output failed",
+        }
+    }
+}
+
+/// One step of the path from a message to the value that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Segment {
+    /// A struct field, by its name in the schema.
+    Field(&'static str),
+    /// A struct field whose name is only known at run time.
+    Name(String),
+    /// An element of a slice or array; the index starts at zero.
+    Index(usize),
+    /// The key of the map entry with this index.
+    Key(usize),
+    /// The value of the map entry with this index.
+    Value(usize),
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Name(name) => write!(f, ".{name}"),
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Key(index) => write!(f, "[key {index}]"),
+            Self::Value(index) => write!(f, "[value {index}]"),
+        }
+    }
+}
+
+/// Path and byte counts of a failure, recorded while the fault is returned to the caller.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    /// Innermost segment first.
+    segments: Vec<Segment>,
+    /// For `UnexpectedEnd`: the minimum number of missing bytes.
+    pub(crate) missing: usize,
+    /// Number of bytes between the start of the failed value and the current position.
+    pub(crate) rewind: usize,
+}
+
+impl Trace {
+    #[cold]
+    pub(crate) fn push(&mut self, segment: Segment) {
+        self.segments.push(segment);
+    }
+
+    pub(crate) fn into_error(mut self, fault: Fault, offset: usize) -> Error {
+        self.segments.reverse();
+        Error(Box::new(Inner {
+            kind: fault.0,
+            offset: Some(offset.saturating_sub(self.rewind)),
+            missing: self.missing,
+            path: self.segments,
+            #[cfg(feature = "std")]
+            source: None,
+        }))
+    }
+}
+
+/// An encoding or decoding error: kind, byte offset and field path.
+///
+/// The offset counts from the first byte of the message. When decoding, it is the start of the value that could not be
+/// read; if a length header was read but its contents were not, it is the start of the contents. When encoding, it is
+/// the number of bytes written before the value. The error text contains no input bytes.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    offset: Option<usize>,
+    missing: usize,
+    path: Vec<Segment>,
+    #[cfg(feature = "std")]
+    source: Option<std::io::Error>,
+}
+
+impl Error {
+    pub(crate) fn bare(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            offset: None,
+            missing: 0,
+            path: Vec::new(),
+            #[cfg(feature = "std")]
+            source: None,
+        }))
+    }
+
+    pub(crate) fn at(kind: ErrorKind, offset: usize) -> Self {
+        Trace::default().into_error(Fault(kind), offset)
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn io(source: std::io::Error) -> Self {
+        let mut error = Self::bare(ErrorKind::Io);
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Returns the byte offset from the start of the message, if known.
+    pub fn offset(&self) -> Option<usize> {
+        self.0.offset
+    }
+
+    /// Returns the path to the value that failed, outermost segment first. It is empty for the message itself.
+    pub fn path(&self) -> &[Segment] {
+        &self.0.path
+    }
+
+    /// Returns the minimum number of missing bytes, if the input ended too early.
+    ///
+    /// The message may need more: the size of the fields after these bytes is not known yet.
+    pub fn missing(&self) -> Option<usize> {
+        self.is_unexpected_end().then_some(self.0.missing)
+    }
+
+    /// True if the input ends inside a value.
+    pub fn is_unexpected_end(&self) -> bool {
+        self.0.kind == ErrorKind::UnexpectedEnd
+    }
+
+    /// True if a value or length does not fit its wire type, or a length is negative.
+    pub fn is_overflow(&self) -> bool {
+        self.0.kind == ErrorKind::Overflow
+    }
+
+    /// True if a flag byte is neither 0 nor 1.
+    pub fn is_invalid_bool(&self) -> bool {
+        self.0.kind == ErrorKind::InvalidBool
+    }
+
+    /// True if the bytes of a string are not UTF-8.
+    pub fn is_invalid_utf8(&self) -> bool {
+        self.0.kind == ErrorKind::InvalidUtf8
+    }
+
+    /// True if a fixed-size array has the wrong number of elements.
+    pub fn is_invalid_length(&self) -> bool {
+        self.0.kind == ErrorKind::InvalidLength
+    }
+
+    /// True if the bytes are not a valid value of the target type and no other predicate applies.
+    pub fn is_invalid_value(&self) -> bool {
+        self.0.kind == ErrorKind::InvalidValue
+    }
+
+    /// True if an id, or the type behind it, is not registered.
+    pub fn is_unknown_type(&self) -> bool {
+        self.0.kind == ErrorKind::UnknownType
+    }
+
+    /// True if the id is already registered.
+    pub fn is_already_registered(&self) -> bool {
+        self.0.kind == ErrorKind::AlreadyRegistered
+    }
+
+    /// True if a map contains a key twice and the options reject duplicates.
+    pub fn is_duplicate_key(&self) -> bool {
+        self.0.kind == ErrorKind::DuplicateKey
+    }
+
+    /// True if bytes remain after a value that must use the whole input.
+    pub fn is_trailing_bytes(&self) -> bool {
+        self.0.kind == ErrorKind::TrailingBytes
+    }
+
+    /// True if one of the [`Limits`](crate::Limits) is exceeded.
+    pub fn is_limit(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Depth)
+    }
+
+    /// True if a time zone is unknown or has no name.
+    pub fn is_unknown_zone(&self) -> bool {
+        self.0.kind == ErrorKind::UnknownZone
+    }
+
+    /// True if the output buffer is too small.
+    pub fn is_buffer_full(&self) -> bool {
+        self.0.kind == ErrorKind::BufferFull
+    }
+
+    /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
+    pub fn is_io(&self) -> bool {
+        self.0.kind == ErrorKind::Io
+    }
+
+    /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
+    ///
+    /// Use it to compare logs of Rust and Go programs.
+    pub fn go_message(&self) -> Option<&'static str> {
+        Some(match self.0.kind {
+            ErrorKind::UnexpectedEnd => "unsufficient bytes read",
+            ErrorKind::Overflow | ErrorKind::Limit | ErrorKind::Depth => "bytes overflow",
+            ErrorKind::BufferFull => "unsufficient bytes written",
+            ErrorKind::InvalidLength => "invalid length",
+            ErrorKind::AlreadyRegistered => "builder is registered already",
+            ErrorKind::UnknownType => "unknown type",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.kind.text())?;
+        if !self.0.path.is_empty() {
+            f.write_str(" at ")?;
+            self.0.path.iter().try_for_each(|segment| segment.fmt(f))?;
+        }
+        if let Some(offset) = self.0.offset {
+            write!(f, " (byte {offset})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Error");
+        debug.field("kind", &self.0.kind).field("offset", &self.0.offset).field("path", &self.0.path);
+        #[cfg(feature = "std")]
+        debug.field("source", &self.0.source);
+        debug.finish()
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        #[cfg(feature = "std")]
+        if let Some(source) = &self.0.source {
+            return Some(source);
+        }
+        None
+    }
+}
+
+/// Uses the kind of the underlying I/O error if a stream failed, [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof)
+/// if the input ends inside a value, and [`InvalidData`](std::io::ErrorKind::InvalidData) otherwise. `get_ref` and
+/// `downcast` return the [`Error`].
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error.0.source {
+            Some(source) => source.kind(),
+            None if error.is_unexpected_end() => std::io::ErrorKind::UnexpectedEof,
+            None => std::io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -1,0 +1,126 @@
+//! Compact binary encoding for Rust structs, byte-compatible with the Go library `parco`.
+//!
+//! ```
+//! use tightwire_parco::{Decode, Encode};
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct User {
+//!     name: String,
+//!     port: u16,
+//!     email: Option<String>,
+//! }
+//!
+//! let user = User { name: "ana".into(), port: 80, email: None };
+//! let bytes = tightwire_parco::to_vec(&user)?;
+//! assert_eq!(bytes, [3, 0, b'a', b'n', b'a', 80, 0, 0]);
+//! assert_eq!(tightwire_parco::decode_exact::<User>(&bytes)?, user);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+//!
+//! Add it with `cargo add tightwire-parco`.
+//!
+//! A message consists of its fields in order of declaration: no names, no tags, no version. Both peers need the same
+//! schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
+//! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
+//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
+//! no allocator.
+//!
+//! | `bincode` 1 | this crate |
+//! | --- | --- |
+//! | `#[derive(Serialize, Deserialize)]` | `#[derive(Encode, Decode)]` |
+//! | `bincode::serialize(&value)?` | `tightwire_parco::to_vec(&value)?` |
+//! | `bincode::deserialize(&bytes)?` | `tightwire_parco::decode_exact(&bytes)?` |
+//!
+//! The encodings differ: messages stored by `bincode` have to be converted.
+//!
+//! # Where to start
+//!
+//! | task | use | feature |
+//! | --- | --- | --- |
+//! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
+//! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
+//! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`], or `#[parco(view)]` | |
+//! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
+//! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
+//! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
+//! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
+//! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
+//! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
+//! | types that are only known at run time | [`schema`] | `schema-json` for JSON |
+//!
+//! All three ways to define a message, derive macros, [`builder`](mod@builder) and [`schema::Schema`], produce the same
+//! bytes.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `std` (default) | streams, and `HashMap`, `HashSet` and `SystemTime`; without it the crate is `no_std` with `alloc` |
+//! | `derive` (default) | the derive macros |
+//! | `bytes` | `encode_to_buf` for `BytesMut` and other buffers |
+//! | `codec` | codecs for `tokio_util::codec` |
+//! | `chrono`, `jiff`, `time` | timestamps of these crates |
+//! | `schema-json` | schemas and values as JSON |
+//!
+//! # Guarantees
+//!
+//! - Messages are byte for byte those of the Go library, which can decode them.
+//! - Untrusted input is decoded to a value or an [`Error`] with kind, offset and path. Memory use is proportional to
+//!   the size of the input, not to the lengths it claims; [`Limits`] bound it further.
+//! - Encoding and decoding have the same maximum nesting depth ([`Limits::max_depth`]), so every encoded message can be
+//!   decoded.
+//! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
+//! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`].
+//!
+//! # Limitations
+//!
+//! - The format is not self-describing: a message decoded with the wrong schema may yield wrong values instead of an
+//!   error. [`schema::evolution`] lists the compatible changes, and [`schema::Fingerprint`] detects a changed schema.
+//! - Maps are encoded in iteration order. Use [`wire::SortedMap`] for reproducible bytes.
+//! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
+//!   the Go library partly decodes without an error, is always an error.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+pub mod builder;
+#[cfg(feature = "codec")]
+mod codec;
+mod default_wire;
+mod error;
+#[cfg(feature = "std")]
+mod io;
+mod message;
+mod options;
+mod read;
+mod registry;
+pub mod schema;
+mod text;
+mod time;
+mod view;
+pub mod wire;
+mod write;
+
+pub use self::time::{Timestamp, ZonedTimestamp};
+pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
+#[cfg(feature = "codec")]
+pub use codec::{FrameCodec, StreamCodec};
+pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};
+pub use error::{Error, Fault, Segment};
+#[cfg(feature = "std")]
+pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
+#[cfg(feature = "bytes")]
+pub use message::encode_to_buf;
+pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
+pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
+pub use read::{Input, Reader};
+pub use registry::{Frame, Frames, HasId, Registry};
+#[cfg(feature = "derive")]
+pub use tightwire_parco_derive::{Decode, Encode};
+pub use view::{Entries, EntriesIter, Seq, SeqIter};
+pub use wire::{Get, Put};
+#[cfg(feature = "bytes")]
+pub use write::Reserve;
+pub use write::Writer;

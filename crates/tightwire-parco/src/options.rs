@@ -1,0 +1,194 @@
+//! Decoder settings: [`Limits`] and [`Options`].
+
+use crate::error::{ErrorKind, Fault};
+
+/// Limits on the resources that untrusted input can use. [`max_depth`](Self::max_depth) also applies to encoding.
+///
+/// Lengths and counts are checked before anything is allocated: the input must contain at least the minimum number of
+/// bytes that a count requires, so memory use is proportional to the size of the input. These limits bound it further.
+/// Exceeding one fails with [`Error::is_limit`](crate::Error::is_limit).
+///
+/// ```
+/// let limits = tightwire_parco::Limits::default().max_bytes(4096).max_elements(1000);
+/// let error = tightwire_parco::Options::default().limits(limits).decode_exact::<Vec<u8>>(&[0xff, 0xff]).unwrap_err();
+/// assert!(error.is_limit());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub(crate) bytes: usize,
+    pub(crate) elements: usize,
+    pub(crate) zero_sized: usize,
+    pub(crate) allocation: usize,
+    pub(crate) depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: Self::MAX_BYTES,
+            elements: Self::MAX_ELEMENTS,
+            zero_sized: Self::MAX_ZERO_SIZED,
+            allocation: Self::MAX_ALLOCATION,
+            depth: Self::MAX_DEPTH,
+        }
+    }
+}
+
+impl Limits {
+    /// Default of [`max_bytes`](Self::max_bytes): 100 MiB, the constant of the Go library.
+    pub const MAX_BYTES: usize = 100 << 20;
+    /// Default of [`max_elements`](Self::max_elements): ten million, the constant of the Go library.
+    pub const MAX_ELEMENTS: usize = 10_000_000;
+    /// Default of [`max_zero_sized`](Self::max_zero_sized): 4096.
+    pub const MAX_ZERO_SIZED: usize = 4096;
+    /// Default of [`max_allocation`](Self::max_allocation): 1 GiB.
+    pub const MAX_ALLOCATION: usize = 1 << 30;
+    /// Default of [`max_depth`](Self::max_depth): 64.
+    pub const MAX_DEPTH: u32 = 64;
+
+    /// Sets the maximum length of a string or blob, in bytes. Default: [`MAX_BYTES`](Self::MAX_BYTES).
+    #[must_use]
+    pub const fn max_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// Sets the maximum number of elements of one slice, or entries of one map. Default:
+    /// [`MAX_ELEMENTS`](Self::MAX_ELEMENTS).
+    #[must_use]
+    pub const fn max_elements(mut self, elements: usize) -> Self {
+        self.elements = elements;
+        self
+    }
+
+    /// Sets the maximum number of elements of one collection whose elements take no bytes, such as empty structs.
+    ///
+    /// No input bytes back such elements, so a small message could otherwise cause an arbitrary amount of work.
+    /// Default: [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
+    #[must_use]
+    pub const fn max_zero_sized(mut self, elements: usize) -> Self {
+        self.zero_sized = elements;
+        self
+    }
+
+    /// Sets the maximum number of bytes that the decoder may allocate for one message.
+    ///
+    /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. For a message
+    /// read from a stream it is also the maximum size of the message. Default:
+    /// [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
+    #[must_use]
+    pub const fn max_allocation(mut self, bytes: usize) -> Self {
+        self.allocation = bytes;
+        self
+    }
+
+    /// Sets the maximum depth of nested structs; the message itself is the first level. Default:
+    /// [`MAX_DEPTH`](Self::MAX_DEPTH).
+    ///
+    /// Encoding fails at the same depth as decoding, so every encoded message can be decoded.
+    #[must_use]
+    pub const fn max_depth(mut self, levels: u32) -> Self {
+        self.depth = levels;
+        self
+    }
+}
+
+/// Remaining levels of nested structs; see [`Limits::max_depth`].
+///
+/// [`Put::size`](crate::Put::size) passes it down. The default is that of a whole message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Levels(pub(crate) u32);
+
+impl Levels {
+    /// Returns the levels that remain inside a nested struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the struct is deeper than [`Limits::max_depth`] allows.
+    #[inline]
+    pub fn deeper(self) -> Result<Self, Fault> {
+        self.0.checked_sub(1).map(Self).ok_or(Fault(ErrorKind::Depth))
+    }
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        Self(Limits::MAX_DEPTH)
+    }
+}
+
+/// How strictly flag bytes are decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Rejects everything that no encoder writes. The default.
+    #[default]
+    Strict,
+    /// As lenient as the Go library: every flag byte except 1 means false or absent, and a time with an empty zone name
+    /// is Go's zero time.
+    Compat,
+}
+
+/// How a map that contains a key more than once is decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DuplicateKeys {
+    /// The last entry wins, as in Go. The default.
+    #[default]
+    LastWins,
+    /// Decoding fails with [`Error::is_duplicate_key`](crate::Error::is_duplicate_key). Targets that store all entries,
+    /// such as `Vec<(K, V)>`, are not checked for duplicates.
+    Reject,
+}
+
+/// Options for decoding: limits, strictness, duplicate keys. Encoding only uses [`Limits::max_depth`].
+///
+/// The functions of the crate root use the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub(crate) limits: Limits,
+    pub(crate) mode: Mode,
+    pub(crate) duplicates: DuplicateKeys,
+}
+
+impl Options {
+    /// Creates the default options: strict, last duplicate key wins, [`Limits::default`].
+    pub const fn new() -> Self {
+        Self {
+            limits: Limits {
+                bytes: Limits::MAX_BYTES,
+                elements: Limits::MAX_ELEMENTS,
+                zero_sized: Limits::MAX_ZERO_SIZED,
+                allocation: Limits::MAX_ALLOCATION,
+                depth: Limits::MAX_DEPTH,
+            },
+            mode: Mode::Strict,
+            duplicates: DuplicateKeys::LastWins,
+        }
+    }
+
+    pub(crate) const fn levels(&self) -> Levels {
+        Levels(self.limits.depth)
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets how strictly flag bytes are decoded.
+    #[must_use]
+    pub const fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets how duplicate map keys are handled.
+    #[must_use]
+    pub const fn duplicate_keys(mut self, duplicates: DuplicateKeys) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
+}

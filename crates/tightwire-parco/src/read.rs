@@ -1,0 +1,353 @@
+//! [`Reader`], a cursor over a slice, and [`Input`], which also covers streams.
+
+use core::fmt;
+use core::mem;
+
+use crate::error::{Error, ErrorKind, Fault, Segment, Trace};
+use crate::options::{DuplicateKeys, Levels, Mode, Options};
+
+/// A cursor over the input slice, with limits and position.
+///
+/// Borrowed values are valid for `'de`.
+///
+/// The cursor is separate from the rest of the state, so that its address does not escape to cold code and the compiler
+/// keeps it in registers in the loops over collections.
+pub struct Reader<'c, 'de> {
+    rest: &'de [u8],
+    context: &'c mut Context,
+}
+
+/// State of a reader other than its cursor.
+#[derive(Debug)]
+pub(crate) struct Context {
+    total: usize,
+    options: Options,
+    state: State,
+}
+
+/// Usage counters and the trace of a fault.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    allocated: usize,
+    depth: u32,
+    pub(crate) trace: Trace,
+}
+
+/// A source of bytes that wire types can walk over without building values.
+///
+/// Implemented by [`Reader`], and by streams that are read exactly up to the end of a message.
+pub trait Input {
+    /// Reads the next `N` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if fewer bytes are left.
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault>;
+
+    /// Skips `count` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if fewer bytes are left.
+    fn skip(&mut self, count: usize) -> Result<(), Fault>;
+
+    /// Checks that `count` more bytes can be available, so that a wrong length is found before its contents are read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is known that fewer bytes are left.
+    fn expect(&mut self, count: usize) -> Result<(), Fault>;
+
+    /// Returns whether the input has ended. A stream reads one byte ahead to find out; that byte is returned next.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading fails.
+    fn at_end(&mut self) -> Result<bool, Fault>;
+
+    /// Returns the options of the decoder.
+    fn options(&self) -> &Options;
+
+    /// Adds a segment to the path of a fault, innermost segment first.
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
+
+    /// Moves the reported offset of a fault back by `count` bytes.
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault;
+
+    /// Enters a struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it exceeds the maximum depth of the limits.
+    fn enter(&mut self) -> Result<(), Fault>;
+
+    /// Leaves a struct.
+    fn leave(&mut self);
+
+    /// Starts a value that consists of parts, and returns the number of parts that are already complete.
+    ///
+    /// That is 0 unless the input resumes a walk that stopped at the end of a partial message.
+    #[inline]
+    fn begin_parts(&mut self) -> usize {
+        0
+    }
+
+    /// Records the number of complete parts of the value that was started last.
+    #[inline]
+    fn record_parts(&mut self, parts: usize) {
+        let _ = parts;
+    }
+
+    /// Marks the value that was started last as complete.
+    #[inline]
+    fn finish_parts(&mut self) {}
+
+    /// Walks over a value of `count` parts, except those that are already complete.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first invalid part.
+    #[inline]
+    fn walk_parts(
+        &mut self,
+        count: usize,
+        mut walk: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault>
+    where
+        Self: Sized,
+    {
+        for part in self.begin_parts()..count {
+            walk(self, part)?;
+            self.record_parts(part + 1);
+        }
+        self.finish_parts();
+        Ok(())
+    }
+
+    /// Checks the length of a string or blob against the limits.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limit.
+    #[inline]
+    fn check_bytes(&self, len: usize) -> Result<(), Fault> {
+        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
+    }
+
+    /// Checks a number of elements, each of which takes at least `min_size` bytes, against the limits and the input.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limits, or if the input is too short for that many elements.
+    #[inline]
+    fn check_elements(&mut self, count: usize, min_size: usize) -> Result<(), Fault> {
+        let limits = &self.options().limits;
+        if count > limits.elements || (min_size == 0 && count > limits.zero_sized) {
+            return Err(Fault(ErrorKind::Limit));
+        }
+        self.expect(count.saturating_mul(min_size))
+    }
+
+    /// Reads a flag byte.
+    ///
+    /// # Errors
+    ///
+    /// Fails at the end of the input, and in [`Mode::Strict`] if the byte is neither 0 nor 1.
+    #[inline]
+    fn flag(&mut self) -> Result<bool, Fault> {
+        match self.array::<1>()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ if self.options().mode == Mode::Compat => Ok(false),
+            _ => Err(self.rewind_fault(Fault(ErrorKind::InvalidBool), 1)),
+        }
+    }
+}
+
+impl State {
+    #[inline]
+    pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
+        if self.depth == options.limits.depth {
+            return Err(Fault(ErrorKind::Depth));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+impl<'c, 'de> Reader<'c, 'de> {
+    #[inline]
+    pub(crate) fn new(input: &'de [u8], context: &'c mut Context) -> Self {
+        Self { rest: input, context }
+    }
+
+    /// Returns the unread part of the input.
+    #[inline]
+    pub fn rest(&self) -> &'de [u8] {
+        self.rest
+    }
+
+    /// Returns the number of bytes read so far.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        self.context.total - self.rest.len()
+    }
+
+    /// Reads the next `count` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if fewer bytes are left.
+    #[inline]
+    pub fn bytes(&mut self, count: usize) -> Result<&'de [u8], Fault> {
+        match self.rest.split_at_checked(count) {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(head)
+            }
+            None => Err(self.context.short(count - self.rest.len())),
+        }
+    }
+
+    /// Counts memory that is about to be allocated against [`Limits::max_allocation`](crate::Limits::max_allocation).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the total of the message exceeds the limit.
+    #[inline]
+    pub fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.context.state.allocated = self.context.state.allocated.saturating_add(bytes);
+        if self.context.state.allocated <= self.context.options.limits.allocation {
+            Ok(())
+        } else {
+            Err(Fault(ErrorKind::Limit))
+        }
+    }
+
+    /// Returns whether a duplicate map key is an error.
+    #[inline]
+    pub fn rejects_duplicates(&self) -> bool {
+        self.context.options.duplicates == DuplicateKeys::Reject
+    }
+
+    /// Remaining levels of nested structs.
+    #[inline]
+    pub(crate) fn levels(&self) -> Levels {
+        Levels(self.context.options.limits.depth - self.context.state.depth)
+    }
+
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.context.options.mode
+    }
+
+    /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
+    #[inline]
+    pub fn fail_at(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+        debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
+        if rest.len() <= self.context.total {
+            self.rest = rest;
+        }
+        fault
+    }
+
+    /// Combines a fault with the recorded path and offset.
+    #[cold]
+    pub(crate) fn into_error(self, fault: Fault) -> Error {
+        let offset = self.offset();
+        mem::take(&mut self.context.state.trace).into_error(fault, offset)
+    }
+}
+
+impl Context {
+    #[inline]
+    pub(crate) fn new(input: &[u8], options: Options) -> Self {
+        Self { total: input.len(), options, state: State::default() }
+    }
+
+    #[cold]
+    fn short(&mut self, missing: usize) -> Fault {
+        self.state.trace.missing = missing;
+        Fault(ErrorKind::UnexpectedEnd)
+    }
+
+    #[cold]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.state.trace.push(segment);
+        fault
+    }
+
+    #[cold]
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
+        fault
+    }
+}
+
+impl Input for Reader<'_, '_> {
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(*head)
+            }
+            None => Err(self.context.short(N - self.rest.len())),
+        }
+    }
+
+    #[inline]
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        self.bytes(count).map(|_| ())
+    }
+
+    #[inline]
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        if count <= self.rest.len() { Ok(()) } else { Err(self.context.short(count - self.rest.len())) }
+    }
+
+    #[inline]
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        Ok(self.rest.is_empty())
+    }
+
+    #[inline]
+    fn options(&self) -> &Options {
+        &self.context.options
+    }
+
+    #[inline(always)]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.context.locate(fault, segment)
+    }
+
+    #[inline(always)]
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.context.rewind_fault(fault, count)
+    }
+
+    #[inline]
+    fn enter(&mut self) -> Result<(), Fault> {
+        let Context { options, state, .. } = &mut *self.context;
+        state.enter(options)
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.context.state.leave();
+    }
+}
+
+impl fmt::Debug for Reader<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("offset", &self.offset())
+            .field("rest", &self.rest.len())
+            .finish_non_exhaustive()
+    }
+}

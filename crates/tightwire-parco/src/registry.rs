@@ -1,0 +1,477 @@
+//! Several message types on one stream, each preceded by an id.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::borrow::Borrow;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+
+use crate::builder::dynamic::{DynInput, DynInputRef};
+use crate::default_wire::{DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
+use crate::message::WireExt;
+use crate::options::{Levels, Options};
+use crate::read::{Context, Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
+use crate::write::{self, Writer};
+
+/// Maps ids to message types. A frame is an id followed by a message of the type registered under it.
+///
+/// `W` is the wire type of ids and `I` their Rust type: a number, a string, or any other ordered type. Frames have no
+/// length, so nothing after an unknown id can be decoded.
+///
+/// Fill a registry once and then share it, for example in a static.
+///
+/// ```
+/// use std::sync::LazyLock;
+///
+/// use tightwire_parco::wire::U8;
+/// use tightwire_parco::{HasId, Registry, builder};
+///
+/// #[derive(Debug, Default, PartialEq)]
+/// struct Animal {
+///     age: u8,
+/// }
+///
+/// impl HasId<u8> for Animal {
+///     fn id(&self) -> u8 {
+///         7
+///     }
+/// }
+///
+/// static MODELS: LazyLock<Registry<U8, u8>> = LazyLock::new(|| {
+///     let mut models = Registry::new(U8);
+///     models.register(7, builder::<Animal>().uint8(|a| a.age, |a, age| a.age = age)).expect("the only one");
+///     models
+/// });
+///
+/// let mut stream = Vec::new();
+/// MODELS.encode(&Animal { age: 3 }, &mut stream)?;
+/// assert_eq!(stream, [7, 3]);
+/// for frame in MODELS.frames(&stream) {
+///     assert_eq!(frame?.downcast_ref(), Some(&Animal { age: 3 }));
+/// }
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Registry<W, I> {
+    id: W,
+    models: BTreeMap<I, Box<dyn Model>>,
+}
+
+/// A type that knows the id it is registered under.
+pub trait HasId<I> {
+    /// Returns the id.
+    fn id(&self) -> I;
+}
+
+/// A decoded message and its id.
+pub struct Frame<I> {
+    /// The id.
+    pub id: I,
+    /// The message, of the type that is registered under the id.
+    pub value: Box<dyn Any + Send>,
+}
+
+impl<W, I> Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    /// Creates an empty registry whose ids have this wire type.
+    ///
+    /// [`HeaderInt`](crate::wire::HeaderInt) is the wire type for ids that are Go's `int`.
+    pub const fn new(id: W) -> Self {
+        Self { id, models: BTreeMap::new() }
+    }
+
+    /// Registers a type with a wire type, for example a schema made by [`builder`](crate::builder()).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is already registered; the existing entry is unchanged.
+    pub fn register<T, F>(&mut self, id: I, wire: F) -> Result<&mut Self, Error>
+    where
+        T: Any + Send,
+        F: Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static,
+    {
+        match self.models.entry(id) {
+            btree_map::Entry::Occupied(_) => Err(Error::bare(ErrorKind::AlreadyRegistered)),
+            btree_map::Entry::Vacant(entry) => {
+                entry.insert(Box::new(Typed::<T, F> { wire, model: PhantomData }));
+                Ok(self)
+            }
+        }
+    }
+
+    /// Registers a type with its default wire type, such as a struct with derived codecs.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is already registered; the existing entry is unchanged.
+    pub fn register_type<T>(&mut self, id: I) -> Result<&mut Self, Error>
+    where
+        T: Any + Send + Encode + DecodeOwned,
+    {
+        self.register::<T, _>(id, WireOf::NEW)
+    }
+
+    /// Returns the registered ids in ascending order.
+    pub fn ids(&self) -> impl Iterator<Item = &I> {
+        self.models.keys()
+    }
+
+    /// Encodes a frame with the id that the value returns, and appends it to a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_as`](Self::encode_as).
+    pub fn encode<T: HasId<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+        self.encode_as(&item.id(), item, vec)
+    }
+
+    /// Encodes a frame with this id and appends it to a vector.
+    ///
+    /// To set a maximum depth, encode a [`Frame`] with [`WireExt::encode_with`](crate::WireExt::encode_with).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id does not fit its wire type ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the value does not fit its wire type. The vector is unchanged
+    /// on failure.
+    pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
+    where
+        I: Borrow<Q>,
+        Q: Ord + ?Sized,
+        W: Put<Q>,
+        T: Any,
+    {
+        write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
+    }
+
+    /// Decodes a frame from the start of a slice and returns the remaining bytes.
+    ///
+    /// A registry is itself a wire type: to set options, use the methods of [`WireExt`](crate::WireExt).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is not registered ([`Error::is_unknown_type`]), or the bytes after it are not a valid message.
+    pub fn decode<'de>(&self, bytes: &'de [u8]) -> Result<(Frame<I>, &'de [u8]), Error> {
+        self.decode_with(Options::new(), bytes)
+    }
+
+    /// Decodes a frame that contains a `T` from the start of a slice, and returns the remaining bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is not registered or registered for another type ([`Error::is_unknown_type`]), or the bytes
+    /// after it are not a valid message.
+    pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
+        let mut context = Context::new(bytes, Options::new());
+        let mut reader = Reader::new(bytes, &mut context);
+        match self.get_as(&mut reader) {
+            Ok(value) => Ok((value, reader.rest())),
+            Err(fault) => Err(reader.into_error(fault)),
+        }
+    }
+
+    /// Returns an iterator that decodes the frames of a slice.
+    pub fn frames<'a>(&'a self, bytes: &'a [u8]) -> Frames<'a, W, I> {
+        self.frames_with(Options::new(), bytes)
+    }
+
+    /// As [`frames`](Self::frames), with options. The limits apply to each frame.
+    pub fn frames_with<'a>(&'a self, options: Options, bytes: &'a [u8]) -> Frames<'a, W, I> {
+        Frames { registry: self, options, rest: bytes, total: bytes.len(), failed: false }
+    }
+
+    fn put_frame<Q>(&self, id: &Q, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>
+    where
+        I: Borrow<Q>,
+        Q: Ord + ?Sized,
+        W: Put<Q>,
+    {
+        self.id.put(id, writer)?;
+        self.models.get(id).ok_or(Fault::UNKNOWN_TYPE)?.put(item, writer)
+    }
+
+    /// Reads an id. An unknown id is reported at the offset of its first byte.
+    fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
+        let start = reader.rest();
+        let id = self.id.get(reader)?;
+        match self.models.get(&id) {
+            Some(model) => Ok((id, &**model)),
+            None => Err(reader.fail_at(start, Fault::UNKNOWN_TYPE)),
+        }
+    }
+
+    fn get_as<T: Any>(&self, reader: &mut Reader<'_, '_>) -> Result<(I, T), Fault> {
+        let start = reader.rest();
+        let (id, model) = self.get_model(reader)?;
+        let mut value: Option<T> = None;
+        if !model.get_into(reader, &mut value)? {
+            return Err(reader.fail_at(start, Fault::UNKNOWN_TYPE));
+        }
+        Ok((id, value.expect("a model that is read sets the value")))
+    }
+}
+
+impl<W, I> Wire for Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    fn min_size(&self) -> usize {
+        self.id.min_size() + self.models.values().map(|model| model.min_size()).min().unwrap_or(0)
+    }
+
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    fn walk<J: Input>(&self, input: &mut J) -> Result<(), Fault> {
+        let mut id = RecordingInput { input, bytes: Vec::new() };
+        self.id.walk(&mut id)?;
+        let RecordingInput { input, bytes } = id;
+        let mut context = Context::new(&bytes, *input.options());
+        let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
+        self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let id = self.id.schema(context);
+        context.multi(core::any::type_name::<Self>(), id, |context| {
+            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context))).collect()
+        })
+    }
+}
+
+impl<W, I> Put<Frame<I>> for Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    fn put(&self, frame: &Frame<I>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.put_frame(&frame.id, &*frame.value, writer)
+    }
+
+    fn size(&self, frame: &Frame<I>, levels: Levels) -> Result<usize, Fault> {
+        let id = self.id.size(&frame.id, levels)?;
+        Ok(id + self.models.get(&frame.id).ok_or(Fault::UNKNOWN_TYPE)?.size(&*frame.value, levels)?)
+    }
+}
+
+impl<'de, W, I> Get<'de, Frame<I>> for Registry<W, I>
+where
+    W: Put<I> + for<'a> Get<'a, I>,
+    I: Ord + fmt::Display,
+{
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Frame<I>, Fault> {
+        let (id, model) = self.get_model(reader)?;
+        Ok(Frame { id, value: model.get(reader)? })
+    }
+}
+
+impl<W, I: fmt::Debug> fmt::Debug for Registry<W, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<&I> = self.models.keys().collect();
+        f.debug_struct("Registry").field("ids", &ids).finish_non_exhaustive()
+    }
+}
+
+impl<I> Frame<I> {
+    /// Creates a frame.
+    pub fn new<T: Any + Send>(id: I, value: T) -> Self {
+        Self { id, value: Box::new(value) }
+    }
+
+    /// Returns the message if it is a `T`, and the frame otherwise.
+    pub fn downcast<T: Any>(self) -> Result<T, Self> {
+        match self.value.downcast() {
+            Ok(value) => Ok(*value),
+            Err(value) => Err(Self { id: self.id, value }),
+        }
+    }
+
+    /// Borrows the message if it is a `T`.
+    pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
+        self.value.downcast_ref()
+    }
+}
+
+impl<I: fmt::Debug> fmt::Debug for Frame<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Iterator over the frames of a slice.
+///
+/// It ends after the first error, because the start of the next frame is then unknown.
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless consumed"]
+pub struct Frames<'a, W, I> {
+    registry: &'a Registry<W, I>,
+    options: Options,
+    rest: &'a [u8],
+    total: usize,
+    failed: bool,
+}
+
+impl<'a, W, I> Frames<'a, W, I> {
+    /// Returns the offset of the next frame, or of the one that failed, from the start of the slice. Offsets in errors
+    /// are relative to it.
+    pub fn offset(&self) -> usize {
+        self.total - self.rest.len()
+    }
+
+    /// Returns the bytes that are not decoded yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+impl<W, I> Iterator for Frames<'_, W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    type Item = Result<Frame<I>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed || self.rest.is_empty() {
+            return None;
+        }
+        match self.registry.decode_with(self.options, self.rest) {
+            // Both the id and the message take no bytes: the iterator would never end.
+            Ok((_, rest)) if rest.len() == self.rest.len() => {
+                self.failed = true;
+                Some(Err(Error::at(ErrorKind::TrailingBytes, 0)))
+            }
+            Ok((frame, rest)) => {
+                self.rest = rest;
+                Some(Ok(frame))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl<W, I> FusedIterator for Frames<'_, W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+}
+
+/// A wire type and the type of its values, to be erased as [`Model`].
+struct Typed<T, F> {
+    wire: F,
+    model: PhantomData<fn() -> T>,
+}
+
+trait Model: Send + Sync {
+    fn min_size(&self) -> usize;
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault>;
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
+    fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
+    /// Reads a message into an `Option` of its type. Returns false if `value` has another type.
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
+}
+
+impl<T, F> Model for Typed<T, F>
+where
+    T: Any + Send,
+    F: Put<T> + for<'de> Get<'de, T> + Send + Sync,
+{
+    fn min_size(&self) -> usize {
+        self.wire.min_size()
+    }
+
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
+        self.wire.walk(&mut DynInputRef(input))
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.wire.schema(context)
+    }
+
+    fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.wire.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
+    }
+
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
+        self.wire.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
+    }
+
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
+        let value: T = self.wire.get(reader)?;
+        Ok(Box::new(value))
+    }
+
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
+        let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
+        *value = Some(self.wire.get(reader)?);
+        Ok(true)
+    }
+}
+
+/// Records the bytes that a wire type walks over.
+struct RecordingInput<'a, J> {
+    input: &'a mut J,
+    bytes: Vec<u8>,
+}
+
+impl<J: Input> Input for RecordingInput<'_, J> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let array = self.input.array()?;
+        self.bytes.extend(array);
+        Ok(array)
+    }
+
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        self.input.expect(count)?;
+        for _ in 0..count {
+            self.array::<1>()?;
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        self.input.expect(count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        self.input.at_end()
+    }
+
+    fn options(&self) -> &Options {
+        self.input.options()
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.input.locate(fault, segment)
+    }
+
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.input.rewind_fault(fault, count)
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.input.enter()
+    }
+
+    fn leave(&mut self) {
+        self.input.leave();
+    }
+}

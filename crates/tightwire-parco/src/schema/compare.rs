@@ -1,0 +1,387 @@
+//! Compatibility of two versions of a schema.
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::Schema;
+use super::layout::{Layout, LayoutKind, Recursion};
+
+/// The differences between two schemas, and whether each can decode the other's messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compatibility {
+    changes: Vec<Change>,
+}
+
+/// One difference between two schemas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    path: String,
+    what: String,
+    verdict: Verdict,
+}
+
+/// Effect of a difference on compatibility.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Both schemas decode each other's messages, for example after a field was renamed.
+    SameWire,
+    /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
+    /// `decode` returns and `decode_exact` rejects. Also if the new schema has fewer models.
+    ///
+    /// Readers with the new schema reach the end of old messages too early, unless the new fields have a default for
+    /// that.
+    OldReadsNew,
+    /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
+    /// the exception for defaults.
+    NewReadsOld,
+    /// Neither can decode the other's messages, or decodes them to different values.
+    Breaks,
+}
+
+/// Compares the encodings of two schemas.
+///
+/// Walks over both schemas and reports every difference. Fields are matched by position and, if the names at a position
+/// differ, by name. Reserved bytes may be replaced by fields of the same total size: old messages have zeros there, so
+/// all new fields decode to zero. Only fields of fixed size can replace reserved bytes.
+///
+/// ```
+/// use tightwire_parco::schema::{self, Schema, Verdict, compare};
+///
+/// let user = |more: &[(&str, Schema)]| {
+///     let mut fields = vec![("name".to_string(), schema::of::<str>()), ("age".to_string(), schema::of::<u8>())];
+///     fields.extend(more.iter().map(|(name, schema)| (name.to_string(), schema.clone())));
+///     Schema::Struct(fields)
+/// };
+///
+/// let comparison = compare(&user(&[]), &user(&[("email", schema::of::<Option<String>>())]));
+/// assert!(comparison.old_reads_new() && !comparison.breaks());
+/// assert_eq!(comparison.to_string(), "email: added at the end (old readers read new messages)\n");
+/// ```
+pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
+    let mut comparison = Comparison::default();
+    let (old, new) = (Layout::of(old), Layout::of(new));
+    match (&old.kind, &new.kind) {
+        // The fields of the message itself come last, so fields can be added or removed at the end.
+        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+            if !one.is_recursive && !other.is_recursive =>
+        {
+            Fields::new(&mut comparison, "", old, new, true).compare();
+        }
+        _ => comparison.layout("", &old, &new),
+    }
+    Compatibility { changes: comparison.changes }
+}
+
+impl Compatibility {
+    /// Returns the differences, in the order of the new schema.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Returns true if the encodings are equal, whatever else differs.
+    pub fn is_same_wire(&self) -> bool {
+        self.changes.iter().all(|change| change.verdict == Verdict::SameWire)
+    }
+
+    /// Returns true if readers with the old schema can decode new messages.
+    pub fn old_reads_new(&self) -> bool {
+        self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::OldReadsNew))
+    }
+
+    /// Returns true if readers with the new schema can decode old messages.
+    ///
+    /// This is false after a field was added at the end, even if it has a default: a schema does not contain defaults.
+    pub fn new_reads_old(&self) -> bool {
+        self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::NewReadsOld))
+    }
+
+    /// Returns true if a difference makes messages unreadable in both directions.
+    pub fn breaks(&self) -> bool {
+        self.changes.iter().any(|change| change.verdict == Verdict::Breaks)
+    }
+}
+
+/// Prints one line per difference.
+impl fmt::Display for Compatibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))
+    }
+}
+
+impl Change {
+    /// Returns the path of the difference, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for
+    /// the parts of entries, `[ID]` for a model, `?` for the value of an option. It is empty for the whole message.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns a description of the difference.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Returns the effect of the difference.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() { "the message" } else { &self.path };
+        write!(f, "{path}: {} ({})", self.what, self.verdict)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SameWire => "same wire",
+            Self::OldReadsNew => "old readers read new messages",
+            Self::NewReadsOld => "new readers read old messages",
+            Self::Breaks => "breaks",
+        })
+    }
+}
+
+#[derive(Default)]
+struct Comparison {
+    changes: Vec<Change>,
+    /// Levels of the enclosing recursive types in the old and the new schema.
+    old_ancestors: Vec<usize>,
+    new_ancestors: Vec<usize>,
+}
+
+impl Comparison {
+    fn note(&mut self, path: &str, verdict: Verdict, what: impl Into<String>) {
+        self.changes.push(Change { path: path.to_string(), what: what.into(), verdict });
+    }
+
+    fn became(&mut self, path: &str, verdict: Verdict, old: impl fmt::Display, new: impl fmt::Display) {
+        self.note(path, verdict, alloc::format!("{old} became {new}"));
+    }
+
+    fn header(&mut self, path: &str, old: &str, new: &str) {
+        if old != new {
+            self.note(path, Verdict::Breaks, alloc::format!("the header {old} became {new}"));
+        }
+    }
+
+    /// Reports types that have the same encoding but different names in the schema.
+    fn label(&mut self, path: &str, old: &Layout, new: &Layout) {
+        if old.label != new.label {
+            self.became(path, Verdict::SameWire, old.label, new.label);
+        }
+    }
+
+    fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
+        match (&old.kind, &new.kind) {
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => {
+                self.label(path, old, new)
+            }
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => {
+                self.became(path, Verdict::Breaks, one, other)
+            }
+            (LayoutKind::Bytes(one), LayoutKind::Bytes(other)) => {
+                self.header(path, one, other);
+                self.label(path, old, new);
+            }
+            (LayoutKind::Slice(one, old), LayoutKind::Slice(other, new)) => {
+                self.header(path, one, other);
+                self.layout(&alloc::format!("{path}[]"), old, new);
+            }
+            (LayoutKind::Array(one, old), LayoutKind::Array(other, new)) => {
+                if one != other {
+                    self.note(path, Verdict::Breaks, alloc::format!("{one} elements became {other}"));
+                }
+                self.layout(&alloc::format!("{path}[]"), old, new);
+            }
+            (LayoutKind::Map(one, old_key, old_value), LayoutKind::Map(other, new_key, new_value)) => {
+                self.header(path, one, other);
+                self.layout(&alloc::format!("{path}[key]"), old_key, new_key);
+                self.layout(&alloc::format!("{path}[value]"), old_value, new_value);
+            }
+            (LayoutKind::Option(old), LayoutKind::Option(new)) => {
+                self.layout(&alloc::format!("{path}?"), old, new)
+            }
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) if one == other => {}
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
+                self.note(path, Verdict::Breaks, alloc::format!("{one} reserved bytes became {other}"));
+            }
+            (LayoutKind::TimeLocation, LayoutKind::TimeLocation) => {}
+            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+                if one.is_recursive == other.is_recursive =>
+            {
+                self.enter(*one, *other);
+                Fields::new(self, path, old, new, false).compare();
+                self.leave(*one);
+            }
+            (LayoutKind::Multi(one, old_id, old), LayoutKind::Multi(other, new_id, new))
+                if one.is_recursive == other.is_recursive =>
+            {
+                self.layout(&alloc::format!("{path}[id]"), old_id, new_id);
+                self.enter(*one, *other);
+                self.models(path, old, new);
+                self.leave(*one);
+            }
+            (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
+                let place = |open: &[usize], level| open.iter().position(|open| *open == level);
+                if place(&self.old_ancestors, *one) != place(&self.new_ancestors, *other) {
+                    self.note(path, Verdict::Breaks, "refers to another struct");
+                }
+            }
+            _ => self.became(path, Verdict::Breaks, old.label, new.label),
+        }
+    }
+
+    fn enter(&mut self, old: Recursion, new: Recursion) {
+        if old.is_recursive {
+            self.old_ancestors.push(old.level);
+            self.new_ancestors.push(new.level);
+        }
+    }
+
+    fn leave(&mut self, recursion: Recursion) {
+        if recursion.is_recursive {
+            self.old_ancestors.pop();
+            self.new_ancestors.pop();
+        }
+    }
+
+    fn models(&mut self, path: &str, old: &[(String, Layout)], new: &[(String, Layout)]) {
+        for (id, model) in new {
+            let path = alloc::format!("{path}[{id}]");
+            match old.iter().find(|(old, _)| old == id) {
+                Some((_, old)) => self.layout(&path, old, model),
+                None => self.note(&path, Verdict::NewReadsOld, "model added"),
+            }
+        }
+        for (id, _) in old.iter().filter(|(id, _)| !has(new, id)) {
+            self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "model removed");
+        }
+    }
+}
+
+fn has(list: &[(String, Layout)], name: &str) -> bool {
+    list.iter().any(|(other, _)| other == name)
+}
+
+/// Compares the fields of one struct in both schemas.
+struct Fields<'a> {
+    comparison: &'a mut Comparison,
+    path: &'a str,
+    all_old: &'a [(String, Layout)],
+    all_new: &'a [(String, Layout)],
+    /// Fields that are not compared yet.
+    old: &'a [(String, Layout)],
+    new: &'a [(String, Layout)],
+    /// True if no fields follow the struct.
+    is_last: bool,
+    /// Bytes already matched of the reserved bytes that come next in the old and the new schema.
+    used: (u64, u64),
+}
+
+impl<'a> Fields<'a> {
+    fn new(
+        comparison: &'a mut Comparison,
+        path: &'a str,
+        old: &'a [(String, Layout)],
+        new: &'a [(String, Layout)],
+        is_last: bool,
+    ) -> Self {
+        Self { comparison, path, all_old: old, all_new: new, old, new, is_last, used: (0, 0) }
+    }
+
+    fn compare(mut self) {
+        while let ([(old_name, old), old_rest @ ..], [(new_name, new), new_rest @ ..]) = (self.old, self.new)
+        {
+            if self.reserved((old_name, old), (new_name, new)) {
+                continue;
+            }
+            let is_gone = !has(self.all_new, old_name);
+            let is_new = !has(self.all_old, new_name);
+            if old_name != new_name && !(is_gone && is_new) {
+                // The other schema contains one of the names at another position.
+                if is_new {
+                    self.note(new_name, Verdict::Breaks, "inserted");
+                    self.new = new_rest;
+                    continue;
+                }
+                if is_gone {
+                    self.note(old_name, Verdict::Breaks, "removed");
+                    self.old = old_rest;
+                    continue;
+                }
+                self.note(new_name, Verdict::Breaks, "moved");
+            } else {
+                if old_name != new_name {
+                    self.note(new_name, Verdict::SameWire, &alloc::format!("renamed from {old_name}"));
+                }
+                let path = self.at(new_name);
+                self.comparison.layout(&path, old, new);
+            }
+            (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
+        }
+        let is_last = self.is_last;
+        let verdict = |verdict| if is_last { verdict } else { Verdict::Breaks };
+        for (name, _) in self.new {
+            self.note(name, verdict(Verdict::OldReadsNew), "added at the end");
+        }
+        for (name, _) in self.old {
+            self.note(name, verdict(Verdict::NewReadsOld), "removed from the end");
+        }
+    }
+
+    /// Skips reserved bytes, and fields that replaced reserved bytes or were replaced by them.
+    fn reserved(&mut self, (old_name, old): (&str, &Layout), (new_name, new): (&str, &Layout)) -> bool {
+        let size = match (&old.kind, &new.kind) {
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
+            (LayoutKind::Skip(room), _) if !has(self.all_old, new_name) => {
+                let Some(size) = new.fixed_size().filter(|size| *size <= room - self.used.0) else {
+                    return false;
+                };
+                self.note(
+                    new_name,
+                    Verdict::SameWire,
+                    "uses reserved bytes, which are zeros in old messages",
+                );
+                size
+            }
+            (_, LayoutKind::Skip(room)) if !has(self.all_new, old_name) => {
+                let Some(size) = old.fixed_size().filter(|size| *size <= room - self.used.1) else {
+                    return false;
+                };
+                self.note(
+                    old_name,
+                    Verdict::SameWire,
+                    "became reserved bytes, which are zeros in new messages",
+                );
+                size
+            }
+            _ => return false,
+        };
+        (self.old, self.used.0) = advance(self.old, self.used.0 + size);
+        (self.new, self.used.1) = advance(self.new, self.used.1 + size);
+        true
+    }
+
+    fn note(&mut self, name: &str, verdict: Verdict, what: &str) {
+        let path = self.at(name);
+        self.comparison.note(&path, verdict, what);
+    }
+
+    fn at(&self, name: &str) -> String {
+        if self.path.is_empty() { name.into() } else { alloc::format!("{}.{name}", self.path) }
+    }
+}
+
+/// Skips the first field, unless it consists of reserved bytes that are not used up.
+fn advance(fields: &[(String, Layout)], used: u64) -> (&[(String, Layout)], u64) {
+    match fields {
+        [(_, Layout { kind: LayoutKind::Skip(room), .. }), ..] if used < *room => (fields, used),
+        [_, rest @ ..] => (rest, 0),
+        [] => (fields, 0),
+    }
+}

@@ -1,0 +1,141 @@
+//! Errors of schemas and of values in JSON.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+/// An error in a schema, or in the JSON text of a schema or value.
+///
+/// It contains the path in the schema by the names and positions of the parts, outermost first. Apart from these names
+/// it contains no text of the input.
+pub struct SchemaError(Box<Inner>);
+
+struct Inner {
+    kind: SchemaErrorKind,
+    path: String,
+    #[cfg(feature = "schema-json")]
+    source: Option<serde_json::Error>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SchemaErrorKind {
+    Syntax,
+    Invalid(&'static str),
+    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
+    Mismatch(&'static str),
+    OutOfRange,
+    Duplicate,
+    UnknownId,
+    Limit(&'static str),
+}
+
+impl SchemaError {
+    pub(super) fn new(kind: SchemaErrorKind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            path: String::new(),
+            #[cfg(feature = "schema-json")]
+            source: None,
+        }))
+    }
+
+    pub(super) fn invalid(what: &'static str) -> Self {
+        Self::new(SchemaErrorKind::Invalid(what))
+    }
+
+    #[cfg(feature = "schema-json")]
+    pub(super) fn mismatch(what: &'static str) -> Self {
+        Self::new(SchemaErrorKind::Mismatch(what))
+    }
+
+    #[cfg(feature = "schema-json")]
+    pub(super) fn syntax(source: serde_json::Error) -> Self {
+        let mut error = Self::new(SchemaErrorKind::Syntax);
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Prepends a step to the path.
+    pub(super) fn within(mut self, step: impl fmt::Display) -> Self {
+        self.0.path = alloc::format!("{step}{}", self.0.path);
+        self
+    }
+
+    /// Returns the path to the invalid part, such as `.pet.age` or `.grades[key]`; empty for the whole schema.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// True if a text is not JSON.
+    pub fn is_syntax(&self) -> bool {
+        self.0.kind == SchemaErrorKind::Syntax
+    }
+
+    /// True if the schema is invalid.
+    pub fn is_invalid(&self) -> bool {
+        matches!(self.0.kind, SchemaErrorKind::Invalid(_))
+    }
+
+    /// True if a value does not match the schema.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(self.0.kind, SchemaErrorKind::Mismatch(_))
+    }
+
+    /// True if the id of a model does not fit its wire type.
+    pub fn is_out_of_range(&self) -> bool {
+        self.0.kind == SchemaErrorKind::OutOfRange
+    }
+
+    /// True if two models have the same id, or an object has a key twice.
+    pub fn is_duplicate(&self) -> bool {
+        self.0.kind == SchemaErrorKind::Duplicate
+    }
+
+    /// True if a value contains an id that is not in the schema.
+    pub fn is_unknown_id(&self) -> bool {
+        self.0.kind == SchemaErrorKind::UnknownId
+    }
+
+    /// True if a schema or value is too large or too deeply nested.
+    pub fn is_limit(&self) -> bool {
+        matches!(self.0.kind, SchemaErrorKind::Limit(_))
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0.kind {
+            SchemaErrorKind::Syntax => "invalid JSON",
+            SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
+            SchemaErrorKind::Duplicate => "duplicate model id or key",
+            SchemaErrorKind::UnknownId => "unknown model id",
+            SchemaErrorKind::Invalid(what)
+            | SchemaErrorKind::Mismatch(what)
+            | SchemaErrorKind::Limit(what) => what,
+        })?;
+        if !self.0.path.is_empty() {
+            write!(f, " at {}", self.0.path)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("SchemaError");
+        debug.field("kind", &self.0.kind).field("path", &self.0.path);
+        #[cfg(feature = "schema-json")]
+        debug.field("source", &self.0.source);
+        debug.finish()
+    }
+}
+
+impl core::error::Error for SchemaError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        #[cfg(feature = "schema-json")]
+        if let Some(source) = &self.0.source {
+            return Some(source);
+        }
+        None
+    }
+}

@@ -1,0 +1,187 @@
+//! Schemas as JSON.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::super::{Number, Schema, SchemaError};
+use super::tree::{Members, Tree};
+use crate::wire::Endian;
+
+/// Parses a schema. The depth is that of the tree, which the parser limits.
+pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
+    let mut members = tree.into_members().map_err(|error| {
+        if error.is_duplicate() { error } else { SchemaError::invalid("a type must be an object") }
+    })?;
+    let Some(Tree::Text(name)) = members.take("t") else {
+        return Err(SchemaError::invalid("a type must have a name in the key `t`"));
+    };
+    let schema = match &*name {
+        "bool" => Schema::Bool,
+        "string" => Schema::String { header: header(&mut members)? },
+        "blob" => Schema::Blob { header: header(&mut members)? },
+        "slice" => {
+            Schema::Slice { header: header(&mut members)?, element: part(&mut members, "elem", "[element]")? }
+        }
+        "array" => Schema::Array {
+            len: count(&mut members, "len")?,
+            element: part(&mut members, "elem", "[element]")?,
+        },
+        "map" => Schema::Map {
+            header: header(&mut members)?,
+            key: part(&mut members, "key", "[key]")?,
+            value: part(&mut members, "value", "[value]")?,
+        },
+        "option" => Schema::Option(part(&mut members, "inner", "[some]")?),
+        "struct" => Schema::Struct(fields(member(&mut members, "fields")?)?),
+        "skip" => Schema::Skip(count(&mut members, "n")?),
+        "time_utc" => Schema::TimeUtc,
+        "time_location" => Schema::TimeLocation,
+        "multi" => Schema::Multi {
+            header: part(&mut members, "header", "[id]")?,
+            models: models(member(&mut members, "models")?)?,
+        },
+        "recursive" => Schema::Recursive(
+            usize::try_from(count(&mut members, "n")?)
+                .map_err(|_| SchemaError::invalid("too many levels"))?,
+        ),
+        _ => number(&name, &mut members)?,
+    };
+    if members.is_empty() { Ok(schema) } else { Err(SchemaError::invalid("the type has no such key")) }
+}
+
+fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
+    let bare = name.strip_suffix("_header");
+    let number = Number::ALL.iter().copied().find(|number| number.name() == bare.unwrap_or(name));
+    let number = number.filter(|number| bare.is_none() || !number.is_float());
+    let number = number.ok_or_else(|| SchemaError::invalid("unknown type name"))?;
+    let endian = match (number.width(), members.take("order")) {
+        (1, None) => Endian::Little,
+        (2.., Some(Tree::Text(order))) if order == "le" => Endian::Little,
+        (2.., Some(Tree::Text(order))) if order == "be" => Endian::Big,
+        (2.., None) => return Err(missing("order")),
+        _ => {
+            return Err(SchemaError::invalid(
+                "`order` must be `le` or `be`, and absent for one-byte numbers",
+            ));
+        }
+    };
+    Ok(if bare.is_some() { Schema::Header(number, endian) } else { Schema::Number(number, endian) })
+}
+
+fn missing(name: &str) -> SchemaError {
+    SchemaError::invalid("a key is missing").within(format_args!(".{name}"))
+}
+
+fn member(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
+    members.take(name).ok_or_else(|| missing(name))
+}
+
+fn part(members: &mut Members, name: &str, step: &str) -> Result<Box<Schema>, SchemaError> {
+    let schema = read(member(members, name)?).map_err(|error| error.within(step))?;
+    Ok(Box::new(schema))
+}
+
+/// Parses a header, which becomes a plain integer whatever its name.
+fn header(members: &mut Members) -> Result<Box<Schema>, SchemaError> {
+    let header = part(members, "header", "[header]")?;
+    Ok(match *header {
+        Schema::Header(number, endian) => Box::new(Schema::Number(number, endian)),
+        _ => header,
+    })
+}
+
+fn count(members: &mut Members, name: &str) -> Result<u64, SchemaError> {
+    match member(members, name)? {
+        Tree::Number(number) if number >= 0 => Ok(number.unsigned_abs()),
+        _ => Err(SchemaError::invalid("a count must be a number")),
+    }
+}
+
+fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
+    let wrong = || SchemaError::invalid("`fields` must be a list of pairs of name and type");
+    let Tree::List(list) = tree else { return Err(wrong()) };
+    let fields = list.into_iter().map(|field| {
+        let Tree::List(pair) = field else { return Err(wrong()) };
+        let Ok([Tree::Text(name), schema]) = <[Tree; 2]>::try_from(pair) else { return Err(wrong()) };
+        let schema = read(schema).map_err(|error| error.within(format_args!(".{name}")))?;
+        Ok((name, schema))
+    });
+    fields.collect()
+}
+
+fn models(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
+    let members = tree.into_object().map_err(|error| {
+        if error.is_duplicate() { error } else { SchemaError::invalid("`models` must be an object") }
+    })?;
+    let models = members.into_iter().map(|(id, schema)| {
+        let schema = read(schema).map_err(|error| error.within(format_args!("[{id}]")))?;
+        Ok((id, schema))
+    });
+    models.collect()
+}
+
+/// Converts a schema to JSON.
+pub(super) fn write(schema: &Schema) -> Tree {
+    let name = |name: &str| ("t", Tree::text(name));
+    match schema {
+        Schema::Bool => Tree::object([name("bool")]),
+        Schema::Number(number, endian) => write_number(number.name().into(), *number, *endian),
+        Schema::Header(number, endian) => {
+            write_number(alloc::format!("{}_header", number.name()), *number, *endian)
+        }
+        Schema::String { header } => Tree::object([name("string"), ("header", write_header(header))]),
+        Schema::Blob { header } => Tree::object([name("blob"), ("header", write_header(header))]),
+        Schema::Slice { header, element } => {
+            Tree::object([name("slice"), ("header", write_header(header)), ("elem", write(element))])
+        }
+        Schema::Array { len, element } => {
+            Tree::object([name("array"), ("len", Tree::Large(*len)), ("elem", write(element))])
+        }
+        Schema::Map { header, key, value } => Tree::object([
+            name("map"),
+            ("header", write_header(header)),
+            ("key", write(key)),
+            ("value", write(value)),
+        ]),
+        Schema::Option(inner) => Tree::object([name("option"), ("inner", write(inner))]),
+        Schema::Struct(fields) => {
+            let fields =
+                fields.iter().map(|(name, field)| Tree::List([Tree::text(&**name), write(field)].into()));
+            Tree::object([name("struct"), ("fields", Tree::List(fields.collect()))])
+        }
+        Schema::Skip(count) => Tree::object([name("skip"), ("n", Tree::Large(*count))]),
+        Schema::TimeUtc => Tree::object([name("time_utc")]),
+        Schema::TimeLocation => Tree::object([name("time_location")]),
+        Schema::Multi { header, models } => {
+            let models = models.iter().map(|(id, model)| (id.clone(), write(model)));
+            Tree::object([
+                name("multi"),
+                ("header", write(header)),
+                ("models", Tree::Object(models.collect())),
+            ])
+        }
+        Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Large(*levels as u64))]),
+    }
+}
+
+fn write_number(name: String, number: Number, endian: Endian) -> Tree {
+    let order = match endian {
+        Endian::Little => "le",
+        Endian::Big => "be",
+    };
+    let name = ("t", Tree::Text(name));
+    if number.width() == 1 {
+        Tree::object([name])
+    } else {
+        Tree::object([name, ("order", Tree::text(order))])
+    }
+}
+
+/// Converts a header: integers get the name of a header.
+fn write_header(header: &Schema) -> Tree {
+    match header {
+        Schema::Number(number, endian) if !number.is_float() => write(&Schema::Header(*number, *endian)),
+        _ => write(header),
+    }
+}

@@ -1,0 +1,275 @@
+//! Schemas as data: the structure of a message, without a Rust type.
+//!
+//! Get a [`Schema`] from a Rust type ([`of`]), from a wire type ([`of_wire`]) or, with the feature `schema-json`, from
+//! JSON (`Schema::from_json`). Use it to
+//!
+//! - encode and decode [`Value`]s: compile it with [`Schema::compile`] to a [`Dynamic`];
+//! - pin an encoding in a test: see [`Fingerprint`];
+//! - check which readers and writers a change affects: see [`compare`] and [`evolution`].
+//!
+//! ```
+//! use tightwire_parco::WireExt;
+//! use tightwire_parco::schema::{self, Value};
+//!
+//! let wire = schema::of::<Vec<Option<u16>>>().compile()?;
+//! let value: Value = wire.decode_exact(&[2, 0, 0, 1, 7, 0])?;
+//! assert_eq!(value.as_list().unwrap()[1], Value::some(7u16));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod codec;
+mod compare;
+mod compile;
+mod error;
+pub mod evolution;
+#[cfg(feature = "schema-json")]
+mod json;
+mod layout;
+mod value;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use compare::{Change, Compatibility, Verdict, compare};
+pub use compile::Dynamic;
+pub use error::SchemaError;
+pub use layout::{Fingerprint, fingerprint};
+pub use value::Value;
+
+use crate::default_wire::{DecodeAs, Encode};
+use crate::wire::{Endian, StaticWire, Wire};
+
+/// Returns the schema of a type that can be encoded.
+///
+/// ```
+/// use tightwire_parco::schema::{self, Schema};
+///
+/// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
+/// ```
+pub fn of<T: Encode + ?Sized>() -> Schema {
+    of_wire(&T::Wire::NEW)
+}
+
+/// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
+pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
+    of_wire(&T::Wire::NEW)
+}
+
+/// Returns the schema of a wire type.
+pub fn of_wire(wire: &impl Wire) -> Schema {
+    wire.schema(&mut SchemaContext::default())
+}
+
+/// A wire type as data, without a Rust type.
+///
+/// Not every value is valid: a header, for example, must be an integer. Schemas of types and parsed schemas are valid;
+/// [`compile`](Self::compile) checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Schema {
+    /// A flag: one byte, 0 or 1.
+    Bool,
+    /// A number.
+    Number(Number, Endian),
+    /// A header as a separate value. It is an `int` in Go, and its range is checked.
+    Header(Number, Endian),
+    /// A header with the length in bytes, then a string.
+    String {
+        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        header: Box<Self>,
+    },
+    /// A header with the length in bytes, then the bytes.
+    Blob {
+        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        header: Box<Self>,
+    },
+    /// A header with the number of elements, then the elements.
+    Slice {
+        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        header: Box<Self>,
+        /// Wire type of the elements.
+        element: Box<Self>,
+    },
+    /// A fixed number of elements.
+    Array {
+        /// Number of elements.
+        len: u64,
+        /// Wire type of the elements.
+        element: Box<Self>,
+    },
+    /// A header with the number of entries, then the key and value of each entry.
+    Map {
+        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        header: Box<Self>,
+        /// Wire type of the keys.
+        key: Box<Self>,
+        /// Wire type of the values.
+        value: Box<Self>,
+    },
+    /// A flag, then the value if the flag is 1.
+    Option(Box<Self>),
+    /// Fields in order. Their names are not encoded.
+    Struct(Vec<(String, Self)>),
+    /// Reserved bytes.
+    Skip(u64),
+    /// Nanoseconds since 1970 in eight bytes, little endian.
+    TimeUtc,
+    /// Nanoseconds since 1970 in eight bytes, little endian, then the optional name of a time zone.
+    TimeLocation,
+    /// An id, then the model with that id. Ids are strings; numbers are in decimal.
+    Multi {
+        /// Wire type of the id.
+        header: Box<Self>,
+        /// The models by id.
+        models: Vec<(String, Self)>,
+    },
+    /// A reference to an enclosing struct or multi; 1 is the innermost one.
+    Recursive(usize),
+}
+
+impl Schema {
+    /// Maximum nesting depth of types that [`compile`](Self::compile) accepts: 64.
+    pub const MAX_DEPTH: usize = 64;
+
+    /// Maximum number of types that [`compile`](Self::compile) accepts: 65,536.
+    pub const MAX_TYPES: usize = 1 << 16;
+}
+
+/// Kinds of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Number {
+    /// Unsigned, one byte.
+    Uint8,
+    /// Signed, one byte.
+    Int8,
+    /// Unsigned, two bytes.
+    Uint16,
+    /// Signed, two bytes.
+    Int16,
+    /// Unsigned, four bytes.
+    Uint32,
+    /// Signed, four bytes.
+    Int32,
+    /// Unsigned, eight bytes.
+    Uint64,
+    /// Signed, eight bytes.
+    Int64,
+    /// Go's `int` on 64-bit platforms.
+    Int,
+    /// Go's `uint` on 64-bit platforms.
+    Uint,
+    /// IEEE 754 float, four bytes.
+    Float32,
+    /// IEEE 754 float, eight bytes.
+    Float64,
+}
+
+impl Number {
+    /// All kinds, integers first.
+    pub const ALL: &'static [Self] = &[
+        Self::Uint8,
+        Self::Int8,
+        Self::Uint16,
+        Self::Int16,
+        Self::Uint32,
+        Self::Int32,
+        Self::Uint64,
+        Self::Int64,
+        Self::Int,
+        Self::Uint,
+        Self::Float32,
+        Self::Float64,
+    ];
+
+    /// Returns the width in bytes.
+    pub const fn width(self) -> usize {
+        match self {
+            Self::Uint8 | Self::Int8 => 1,
+            Self::Uint16 | Self::Int16 => 2,
+            Self::Uint32 | Self::Int32 | Self::Float32 => 4,
+            Self::Uint64 | Self::Int64 | Self::Int | Self::Uint | Self::Float64 => 8,
+        }
+    }
+
+    /// Returns true for floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::Float32 | Self::Float64)
+    }
+
+    /// Returns true for signed integers.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Int)
+    }
+
+    /// Returns the name in the JSON format of schemas.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uint8 => "uint8",
+            Self::Int8 => "int8",
+            Self::Uint16 => "uint16",
+            Self::Int16 => "int16",
+            Self::Uint32 => "uint32",
+            Self::Int32 => "int32",
+            Self::Uint64 => "uint64",
+            Self::Int64 => "int64",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Float32 => "float32",
+            Self::Float64 => "float64",
+        }
+    }
+
+    /// Returns the smallest and the largest integer.
+    pub(crate) const fn range(self) -> (i128, i128) {
+        let bits = 8 * self.width();
+        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+}
+
+/// Context of [`Wire::schema`]: the types that are currently described, to detect recursion.
+#[derive(Debug, Default)]
+pub struct SchemaContext {
+    open: Vec<&'static str>,
+}
+
+impl SchemaContext {
+    /// Describes a struct by its type name and fields, or returns a reference if the type is already being described.
+    pub fn structure(
+        &mut self,
+        name: &'static str,
+        fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
+    ) -> Schema {
+        self.enclosed(name, |context| Schema::Struct(fields(context)))
+    }
+
+    /// Describes an enum or registry by its type name, the wire type of the ids, and the models.
+    pub fn multi(
+        &mut self,
+        name: &'static str,
+        header: Schema,
+        models: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
+    ) -> Schema {
+        self.enclosed(name, |context| Schema::Multi { header: Box::new(header), models: models(context) })
+    }
+
+    /// Describes a struct without a type, such as the fields of an enum variant. It counts as a nesting level.
+    pub fn inline(&mut self, fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>) -> Schema {
+        // No type has an empty name, so this level is never the target of a reference.
+        self.open.push("");
+        let fields = fields(self);
+        self.open.pop();
+        Schema::Struct(fields)
+    }
+
+    fn enclosed(&mut self, name: &'static str, inside: impl FnOnce(&mut Self) -> Schema) -> Schema {
+        if let Some(at) = self.open.iter().rposition(|open| *open == name) {
+            return Schema::Recursive(self.open.len() - at);
+        }
+        self.open.push(name);
+        let schema = inside(self);
+        self.open.pop();
+        schema
+    }
+}

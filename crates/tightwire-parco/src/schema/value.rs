@@ -1,0 +1,136 @@
+//! Values whose type is only known from a schema.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A value of any schema, as encoded and decoded by [`Dynamic`](super::Dynamic).
+///
+/// Values are equal if their encodings are equal; floats are therefore stored and compared as bits. Field names are
+/// only in the schema: a struct contains its fields in the order of the schema.
+///
+/// ```
+/// use tightwire_parco::schema::Value;
+///
+/// let pet = Value::Struct(vec!["cat".into(), 3u8.into()]);
+/// assert_eq!(pet.as_struct().unwrap()[0].as_str(), Some("cat"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Value {
+    /// A bool.
+    Bool(bool),
+    /// An integer, header, or time in UTC (nanoseconds since 1970). The range is checked when encoding.
+    Integer(i128),
+    /// The bits of a 32-bit float.
+    Float32(u32),
+    /// The bits of a 64-bit float.
+    Float64(u64),
+    /// A string or blob. Strings need not be UTF-8.
+    Bytes(Vec<u8>),
+    /// The elements of a slice or array.
+    List(Vec<Self>),
+    /// The entries of a map, in wire order.
+    Map(Vec<(Self, Self)>),
+    /// An optional value.
+    Option(Option<Box<Self>>),
+    /// The fields of a struct, in the order of the schema.
+    Struct(Vec<Self>),
+    /// Reserved bytes.
+    Skip,
+    /// A point in time and the name of a time zone.
+    TimeLocation {
+        /// Nanoseconds since 1970.
+        unix_nanos: i64,
+        /// Name of the zone, such as `UTC` or `Europe/Madrid`.
+        zone: String,
+    },
+    /// One of the models of a registry.
+    Multi {
+        /// Id of the model.
+        id: Box<Self>,
+        /// Value of the model.
+        value: Box<Self>,
+    },
+}
+
+impl Value {
+    /// Creates a present option.
+    pub fn some(value: impl Into<Self>) -> Self {
+        Self::Option(Some(Box::new(value.into())))
+    }
+
+    /// An absent option.
+    pub const NONE: Self = Self::Option(None);
+
+    /// Returns the bool, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(flag) = self { Some(*flag) } else { None }
+    }
+
+    /// Returns the integer, if this is one.
+    pub fn as_integer(&self) -> Option<i128> {
+        if let Self::Integer(number) = self { Some(*number) } else { None }
+    }
+
+    /// Returns the number, if this is a float of either width.
+    pub fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float32(bits) => Some(f32::from_bits(*bits).into()),
+            Self::Float64(bits) => Some(f64::from_bits(*bits)),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes of a string or blob.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+
+    /// Returns the text of a string, if it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        core::str::from_utf8(self.as_bytes()?).ok()
+    }
+
+    /// Returns the elements of a slice or array.
+    pub fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(values) = self { Some(values) } else { None }
+    }
+
+    /// Returns the entries of a map.
+    pub fn as_map(&self) -> Option<&[(Self, Self)]> {
+        if let Self::Map(entries) = self { Some(entries) } else { None }
+    }
+
+    /// Returns the fields of a struct.
+    pub fn as_struct(&self) -> Option<&[Self]> {
+        if let Self::Struct(fields) = self { Some(fields) } else { None }
+    }
+}
+
+macro_rules! from {
+    ($($type:ty: |$value:ident| $made:expr;)*) => {$(
+        impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $made
+            }
+        }
+    )*};
+}
+
+from! {
+    bool: |flag| Self::Bool(flag);
+    u8: |number| Self::Integer(number.into());
+    i8: |number| Self::Integer(number.into());
+    u16: |number| Self::Integer(number.into());
+    i16: |number| Self::Integer(number.into());
+    u32: |number| Self::Integer(number.into());
+    i32: |number| Self::Integer(number.into());
+    u64: |number| Self::Integer(number.into());
+    i64: |number| Self::Integer(number.into());
+    f32: |number| Self::Float32(number.to_bits());
+    f64: |number| Self::Float64(number.to_bits());
+    &str: |text| Self::Bytes(text.into());
+    String: |text| Self::Bytes(text.into_bytes());
+    &[u8]: |bytes| Self::Bytes(bytes.into());
+}

@@ -1,0 +1,405 @@
+//! Views of collections in the input: validated once, and decoded while iterating.
+
+use core::borrow::Borrow;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+
+use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::{ErrorKind, Fault};
+use crate::options::{Levels, Limits, Mode, Options};
+use crate::read::{Context, Reader};
+use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};
+use crate::write::Writer;
+
+/// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
+fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
+    let limits = Limits::default()
+        .max_bytes(usize::MAX)
+        .max_elements(usize::MAX)
+        .max_zero_sized(usize::MAX)
+        .max_allocation(usize::MAX)
+        .max_depth(levels.0);
+    Context::new(bytes, Options::new().limits(limits).mode(mode))
+}
+
+/// Wire types and Rust types of an entry.
+type EntryForm<K, V, A, B> = PhantomData<fn() -> ((K, A), (V, B))>;
+
+/// A view of a slice in the input.
+///
+/// Decoding a view validates every element but stores none; iterating decodes them again and cannot fail. A struct of
+/// scalars, `&str` and `Seq` is therefore a fully validated view of a message, and decoding it allocates nothing.
+///
+/// `E` is the wire type of an element, `T` the Rust type it is decoded to.
+///
+/// ```
+/// use tightwire_parco::wire::{Le, U16};
+///
+/// let bytes = tightwire_parco::to_vec(&vec![5u16, 6, 7])?;
+/// let view: tightwire_parco::Seq<'_, U16<Le>, u16> = tightwire_parco::decode_exact(&bytes)?;
+/// assert_eq!(view.len(), 3);
+/// assert_eq!(view.iter().sum::<u16>(), 18);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Seq<'de, E, T> {
+    bytes: &'de [u8],
+    len: usize,
+    mode: Mode,
+    /// Remaining nesting levels when the view was decoded.
+    levels: Levels,
+    wire: PhantomData<fn() -> (E, T)>,
+}
+
+/// A view of a map in the input, with the entries in wire order.
+///
+/// Works like [`Seq`]: `K` and `V` are the wire types, `A` and `B` the Rust types. Duplicate keys are not removed. Two
+/// views are equal if they have equal entries in the same order.
+pub struct Entries<'de, K, V, A, B> {
+    bytes: &'de [u8],
+    len: usize,
+    mode: Mode,
+    /// Remaining nesting levels when the view was decoded.
+    levels: Levels,
+    wire: EntryForm<K, V, A, B>,
+}
+
+impl<'de, E, T> Seq<'de, E, T>
+where
+    E: StaticWire + Get<'de, T>,
+{
+    /// Returns an iterator that decodes the elements.
+    pub fn iter(&self) -> SeqIter<'de, E, T> {
+        SeqIter {
+            rest: self.bytes,
+            context: trusted(self.bytes, self.mode, self.levels),
+            left: self.len,
+            wire: PhantomData,
+        }
+    }
+
+    /// Decodes the element at an index. Takes constant time if all elements have the same size, linear time otherwise.
+    pub fn get(&self, index: usize) -> Option<T> {
+        let Some(size) = E::NEW.fixed_size() else { return self.iter().nth(index) };
+        if index >= self.len {
+            return None;
+        }
+        let mut context = trusted(self.bytes, self.mode, self.levels);
+        let mut reader = Reader::new(&self.bytes[index * size..], &mut context);
+        Some(accepted(E::NEW.get(&mut reader)))
+    }
+}
+
+impl<E, T> Seq<'_, E, T> {
+    /// Returns the number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no elements.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<'de, K, V, A, B> Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    /// Returns an iterator that decodes the entries.
+    pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
+        EntriesIter {
+            rest: self.bytes,
+            context: trusted(self.bytes, self.mode, self.levels),
+            left: self.len,
+            wire: PhantomData,
+        }
+    }
+
+    /// Returns the value of the last entry with this key, by scanning all entries.
+    pub fn get<Q>(&self, key: &Q) -> Option<B>
+    where
+        A: Borrow<Q>,
+        Q: PartialEq + ?Sized,
+    {
+        self.iter().filter(|(candidate, _)| candidate.borrow() == key).last().map(|(_, value)| value)
+    }
+}
+
+impl<K, V, A, B> Entries<'_, K, V, A, B> {
+    /// Returns the number of entries.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no entries.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Unwraps the result of decoding validated bytes: wire types decode the same bytes in the same way each time.
+fn accepted<T>(result: Result<T, Fault>) -> T {
+    result.unwrap_or_else(|_| unreachable!("validated bytes decode"))
+}
+
+/// Iterator over the elements of a [`Seq`].
+#[must_use = "iterators do nothing unless consumed"]
+pub struct SeqIter<'de, E, T> {
+    rest: &'de [u8],
+    context: Context,
+    left: usize,
+    wire: PhantomData<fn() -> (E, T)>,
+}
+
+impl<'de, E, T> Iterator for SeqIter<'de, E, T>
+where
+    E: StaticWire + Get<'de, T>,
+{
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        let mut reader = Reader::new(self.rest, &mut self.context);
+        let value = accepted(E::NEW.get(&mut reader));
+        self.rest = reader.rest();
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// Iterator over the entries of [`Entries`].
+#[must_use = "iterators do nothing unless consumed"]
+pub struct EntriesIter<'de, K, V, A, B> {
+    rest: &'de [u8],
+    context: Context,
+    left: usize,
+    wire: EntryForm<K, V, A, B>,
+}
+
+impl<'de, K, V, A, B> Iterator for EntriesIter<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    type Item = (A, B);
+
+    #[inline]
+    fn next(&mut self) -> Option<(A, B)> {
+        self.left = self.left.checked_sub(1)?;
+        let mut reader = Reader::new(self.rest, &mut self.context);
+        let key = accepted(K::NEW.get(&mut reader));
+        let value = accepted(V::NEW.get(&mut reader));
+        self.rest = reader.rest();
+        Some((key, value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+macro_rules! common {
+    (
+        $view:ident, $iter:ident, $item:ty, [$($generic:ident),*],
+        [$($wire:ident: $target:ident),*]
+    ) => {
+        impl<'de, $($generic),*> ExactSizeIterator for $iter<'de, $($generic),*>
+        where
+            $($wire: StaticWire + Get<'de, $target>),*
+        {
+        }
+
+        impl<'de, $($generic),*> FusedIterator for $iter<'de, $($generic),*>
+        where
+            $($wire: StaticWire + Get<'de, $target>),*
+        {
+        }
+
+        impl<$($generic),*> fmt::Debug for $iter<'_, $($generic),*> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($iter)).field("left", &self.left).finish_non_exhaustive()
+            }
+        }
+
+        impl<$($generic),*> Clone for $view<'_, $($generic),*> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($generic),*> Copy for $view<'_, $($generic),*> {}
+
+        impl<$($generic),*> Default for $view<'_, $($generic),*> {
+            fn default() -> Self {
+                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
+            }
+        }
+
+        impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
+        where
+            $($wire: StaticWire + Get<'de, $target>),*
+        {
+            type Item = $item;
+            type IntoIter = $iter<'de, $($generic),*>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
+            }
+        }
+
+        impl<'de, $($generic),*> IntoIterator for &$view<'de, $($generic),*>
+        where
+            $($wire: StaticWire + Get<'de, $target>),*
+        {
+            type Item = $item;
+            type IntoIter = $iter<'de, $($generic),*>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
+            }
+        }
+    };
+}
+
+common!(Seq, SeqIter, T, [E, T], [E: T]);
+common!(Entries, EntriesIter, (A, B), [K, V, A, B], [K: A, V: B]);
+
+impl<'de, E: StaticWire + Get<'de, T>, T: fmt::Debug> fmt::Debug for Seq<'de, E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'de, K, V, A, B> fmt::Debug for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+    A: fmt::Debug,
+    B: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<'de, E: StaticWire + Get<'de, T>, T: PartialEq> PartialEq for Seq<'de, E, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'de, K, V, A, B> PartialEq for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+    A: PartialEq,
+    B: PartialEq,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> for Slice<H, E> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Seq<'de, E, T>, Fault> {
+        let len = self.count(reader)?;
+        let start = reader.rest();
+        self.element().check_all(len, reader)?;
+        let bytes = &start[..start.len() - reader.rest().len()];
+        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
+    }
+}
+
+impl<'de, H, K, V, A, B> Get<'de, Entries<'de, K, V, A, B>> for Map<H, K, V>
+where
+    H: Header,
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Entries<'de, K, V, A, B>, Fault> {
+        let len = self.count(reader)?;
+        let start = reader.rest();
+        for index in 0..len {
+            let _: (A, B) = self.get_entry(index, reader)?;
+        }
+        let bytes = &start[..start.len() - reader.rest().len()];
+        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
+    }
+}
+
+/// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
+/// writes.
+impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
+    fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.size(view, writer.levels())?;
+        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
+        Ok(())
+    }
+
+    fn size(&self, view: &Seq<'de, E, T>, levels: Levels) -> Result<usize, Fault> {
+        if view.levels > levels {
+            let mut context = trusted(view.bytes, view.mode, levels);
+            walk_elements(self.element(), view.len, &mut Reader::new(view.bytes, &mut context))?;
+        }
+        size_of_view::<H>(view.len, view.bytes, view.mode)
+    }
+}
+
+/// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
+/// writes.
+impl<'de, H, K, V, A, B> Put<Entries<'de, K, V, A, B>> for Map<H, K, V>
+where
+    H: Header,
+    K: StaticWire,
+    V: StaticWire,
+{
+    fn put(&self, view: &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.size(view, writer.levels())?;
+        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
+        Ok(())
+    }
+
+    fn size(&self, view: &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
+        if view.levels > levels {
+            let mut context = trusted(view.bytes, view.mode, levels);
+            self.walk_entries(view.len, &mut Reader::new(view.bytes, &mut context))?;
+        }
+        size_of_view::<H>(view.len, view.bytes, view.mode)
+    }
+}
+
+fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize, Fault> {
+    if mode == Mode::Compat {
+        return Err(Fault(ErrorKind::InvalidValue));
+    }
+    H::check(len)?;
+    Ok(H::WIDTH + bytes.len())
+}
+
+impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeAs<'de, O> for Seq<'de, E, T> {
+    type Wire = Slice<U16<O>, E>;
+}
+
+impl<O: Order, E: StaticWire, T> EncodeAs<O> for Seq<'_, E, T> {
+    type Wire = Slice<U16<O>, E>;
+}
+
+impl<'de, O: Order, K, V, A, B> DecodeAs<'de, O> for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    type Wire = Map<U16<O>, K, V>;
+}
+
+impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeAs<O> for Entries<'_, K, V, A, B> {
+    type Wire = Map<U16<O>, K, V>;
+}

@@ -1,0 +1,272 @@
+//! Strings and blobs: a header with the number of bytes, then the bytes.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
+use crate::error::Fault;
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::text::text;
+use crate::write::Writer;
+
+/// A string: a header with the number of bytes, then the bytes.
+///
+/// The bytes need not be UTF-8, because other encoders may not check. Targets that require UTF-8, such as `String`,
+/// validate it; `Vec<u8>` and `&[u8]` accept any bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Str<H>(PhantomData<H>);
+
+/// A byte string: a header with the number of bytes, then the bytes. Same encoding as [`Str`], but a different schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Blob<H>(PhantomData<H>);
+
+/// A string of at most 255 bytes, with a [`U8`] header.
+pub type SmallVarchar = Str<U8>;
+/// A string of at most 65,535 bytes, with a [`U16`] header, little endian by default.
+pub type Varchar<O = Le> = Str<U16<O>>;
+/// A string of at most 2^32 - 1 bytes, with a [`U32`] header.
+pub type Text<O = Le> = Str<U32<O>>;
+/// A string of at most 2^63 - 1 bytes, with a [`U64`] header.
+pub type LongText<O = Le> = Str<U64<O>>;
+
+/// A type that can be encoded as a string or blob: strings and bytes, owned, borrowed or shared.
+pub trait Octets {
+    /// Returns the bytes.
+    fn octets(&self) -> &[u8];
+}
+
+/// A type that can be decoded from a string or blob.
+pub trait FromOctets<'de>: Sized {
+    /// True if a value owns a copy of its bytes, which counts against the allocation limit.
+    const OWNED: bool;
+
+    /// Creates a value from bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are invalid for this type; for strings, if they are not UTF-8.
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault>;
+
+    /// Replaces an existing value and reuses its allocation if possible.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_octets`](Self::from_octets).
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        *self = Self::from_octets(bytes)?;
+        Ok(())
+    }
+}
+
+macro_rules! octets {
+    ($($type:ty: |$value:ident| $bytes:expr;)*) => {$(
+        impl Octets for $type {
+            #[inline]
+            fn octets(&self) -> &[u8] {
+                let $value = self;
+                $bytes
+            }
+        }
+    )*};
+}
+
+octets! {
+    str: |value| value.as_bytes();
+    [u8]: |value| value;
+    String: |value| value.as_bytes();
+    Vec<u8>: |value| value;
+}
+
+impl<T: Octets + ?Sized> Octets for &T {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Box<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Rc<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Arc<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ToOwned + ?Sized> Octets for Cow<'_, T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<'de> FromOctets<'de> for &'de str {
+    const OWNED: bool = false;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        text(bytes)
+    }
+}
+
+impl<'de> FromOctets<'de> for &'de [u8] {
+    const OWNED: bool = false;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Ok(bytes)
+    }
+}
+
+impl<'de> FromOctets<'de> for String {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        text(bytes).map(Into::into)
+    }
+
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        let text = text(bytes)?;
+        self.clear();
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+impl<'de> FromOctets<'de> for Vec<u8> {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Ok(bytes.into())
+    }
+
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        self.clear();
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+macro_rules! from_octets {
+    ($($type:ty: $owned:literal, $borrowed:ty;)*) => {$(
+        impl<'de> FromOctets<'de> for $type {
+            const OWNED: bool = $owned;
+
+            #[inline]
+            fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+                <$borrowed>::from_octets(bytes).map(Into::into)
+            }
+        }
+    )*};
+}
+
+from_octets! {
+    Cow<'de, str>: false, &'de str;
+    Cow<'de, [u8]>: false, &'de [u8];
+    Box<str>: true, &'de str;
+    Box<[u8]>: true, &'de [u8];
+    Rc<str>: true, &'de str;
+    Rc<[u8]>: true, &'de [u8];
+    Arc<str>: true, &'de str;
+    Arc<[u8]>: true, &'de [u8];
+}
+
+macro_rules! wire {
+    ($name:ident, $schema:ident) => {
+        impl<H: Header> Wire for $name<H> {
+            #[inline]
+            fn min_size(&self) -> usize {
+                H::WIDTH
+            }
+
+            #[inline]
+            fn fixed_size(&self) -> Option<usize> {
+                None
+            }
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                let len = H::length(input)?;
+                input.check_bytes(len)?;
+                input.skip(len)
+            }
+
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                Schema::$schema { header: Box::new(H::NEW.schema(context)) }
+            }
+        }
+
+        impl<H: Header> StaticWire for $name<H> {
+            const NEW: Self = Self(PhantomData);
+        }
+
+        impl<H: Header, T: Octets + ?Sized> Put<T> for $name<H> {
+            #[inline(always)]
+            fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let bytes = value.octets();
+                H::check(bytes.len())?;
+                writer.prefixed(H::header(bytes.len() as u64), H::WIDTH, bytes);
+                Ok(())
+            }
+
+            #[inline]
+            fn size(&self, value: &T, _: Levels) -> Result<usize, Fault> {
+                let len = value.octets().len();
+                H::check(len)?;
+                Ok(H::WIDTH + len)
+            }
+        }
+
+        impl<'de, H: Header, T: FromOctets<'de>> Get<'de, T> for $name<H> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+                let bytes = body::<H, T>(reader)?;
+                T::from_octets(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
+            }
+
+            #[inline]
+            fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+                let bytes = body::<H, T>(reader)?;
+                value.replace(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
+            }
+        }
+    };
+}
+
+wire!(Str, String);
+wire!(Blob, Blob);
+
+/// Reads a header and returns the bytes after it.
+#[inline]
+fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
+    let len = H::length(reader)?;
+    reader.check_bytes(len)?;
+    if T::OWNED {
+        reader.count_allocation(len)?;
+    }
+    reader.bytes(len)
+}

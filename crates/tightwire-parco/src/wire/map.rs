@@ -1,0 +1,338 @@
+//! Maps: a header with the number of entries, then the key and value of each.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+#[cfg(feature = "std")]
+use std::collections::HashMap;
+#[cfg(feature = "std")]
+use std::hash::{BuildHasher, Hash};
+
+use super::{Get, Header, Put, StaticWire, Wire};
+use crate::error::{ErrorKind, Fault, Segment};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// A map: a header with the number of entries, then the entries in iteration order.
+///
+/// The format does not specify an order: the Go library writes entries in iteration order, and decoders accept any
+/// order. Use [`SortedMap`] for reproducible bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Map<H, K, V> {
+    key: K,
+    value: V,
+    header: PhantomData<H>,
+}
+
+impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
+    /// Creates a map type with these key and value types.
+    pub fn of(_: H, key: K, value: V) -> Self {
+        Self { key, value, header: PhantomData }
+    }
+
+    /// Reads and checks the number of entries.
+    #[inline]
+    pub(crate) fn count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
+        let count = H::length(input)?;
+        input.check_elements(count, self.key.min_size() + self.value.min_size())?;
+        Ok(count)
+    }
+
+    #[inline]
+    fn put_entries<'a, A: 'a, B: 'a>(
+        &self,
+        count: usize,
+        entries: impl Iterator<Item = (&'a A, &'a B)>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        H::put_length(count, writer)?;
+        for (index, (key, value)) in entries.enumerate() {
+            if let Err(fault) = self.key.put(key, writer) {
+                return Err(writer.locate(fault, Segment::Key(index)));
+            }
+            if let Err(fault) = self.value.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Value(index)));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn size_entries<'a, A: 'a, B: 'a>(
+        &self,
+        count: usize,
+        mut entries: impl Iterator<Item = (&'a A, &'a B)>,
+        levels: Levels,
+    ) -> Result<usize, Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        H::check(count)?;
+        entries.try_fold(H::WIDTH, |sum, (key, value)| {
+            Ok(sum + self.key.size(key, levels)? + self.value.size(value, levels)?)
+        })
+    }
+
+    #[inline]
+    pub(crate) fn walk_entries<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(count, |input, index| {
+            if let Err(fault) = self.key.walk(input) {
+                return Err(input.locate(fault, Segment::Key(index)));
+            }
+            self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
+        })
+    }
+
+    /// Decodes the entry at this index.
+    #[inline(always)]
+    pub(crate) fn get_entry<'de, A, B>(
+        &self,
+        index: usize,
+        reader: &mut Reader<'_, 'de>,
+    ) -> Result<(A, B), Fault>
+    where
+        K: Get<'de, A>,
+        V: Get<'de, B>,
+    {
+        let key = match self.key.get(reader) {
+            Ok(key) => key,
+            Err(fault) => return Err(reader.locate(fault, Segment::Key(index))),
+        };
+        match self.value.get(reader) {
+            Ok(value) => Ok((key, value)),
+            Err(fault) => Err(reader.locate(fault, Segment::Value(index))),
+        }
+    }
+
+    /// Decodes the entry at this index into an existing one.
+    #[cfg(feature = "std")]
+    fn get_entry_into<'de, A, B>(
+        &self,
+        index: usize,
+        reader: &mut Reader<'_, 'de>,
+        (key, value): &mut (A, B),
+    ) -> Result<(), Fault>
+    where
+        K: Get<'de, A>,
+        V: Get<'de, B>,
+    {
+        if let Err(fault) = self.key.get_into(reader, key) {
+            return Err(reader.locate(fault, Segment::Key(index)));
+        }
+        self.value.get_into(reader, value).map_err(|fault| reader.locate(fault, Segment::Value(index)))
+    }
+}
+
+/// Rejects the entry that starts at `start` if its key is a duplicate and the options reject duplicates.
+#[inline]
+fn unique<'de>(
+    is_new: bool,
+    index: usize,
+    start: &'de [u8],
+    reader: &mut Reader<'_, 'de>,
+) -> Result<(), Fault> {
+    if is_new || !reader.rejects_duplicates() {
+        return Ok(());
+    }
+    let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
+    Err(reader.locate(fault, Segment::Key(index)))
+}
+
+impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        H::WIDTH
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        let count = self.count(input)?;
+        self.walk_entries(count, input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Map {
+            header: Box::new(H::NEW.schema(context)),
+            key: Box::new(self.key.schema(context)),
+            value: Box::new(self.value.schema(context)),
+        }
+    }
+}
+
+impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for Map<H, K, V> {
+    const NEW: Self = Self { key: K::NEW, value: V::NEW, header: PhantomData };
+}
+
+macro_rules! put {
+    ($([$($generic:ident),*] $type:ty: |$map:ident| $entries:expr;)*) => {$(
+        impl<A, B, $($generic,)* H: Header, K: Put<A>, V: Put<B>> Put<$type> for Map<H, K, V> {
+            #[inline]
+            fn put(&self, $map: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                self.put_entries($map.len(), $entries, writer)
+            }
+
+            #[inline]
+            fn size(&self, $map: &$type, levels: Levels) -> Result<usize, Fault> {
+                self.size_entries($map.len(), $entries, levels)
+            }
+        }
+    )*};
+}
+
+put! {
+    [] BTreeMap<A, B>: |map| map.iter();
+    [] [(A, B)]: |entries| entries.iter().map(|(key, value)| (key, value));
+    [] Vec<(A, B)>: |entries| entries.iter().map(|(key, value)| (key, value));
+}
+
+#[cfg(feature = "std")]
+put! {
+    [S] HashMap<A, B, S>: |map| map.iter();
+}
+
+impl<'de, A, B, H, K, V> Get<'de, Vec<(A, B)>> for Map<H, K, V>
+where
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
+        let count = self.count(reader)?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut entries = Vec::with_capacity(count);
+        for index in 0..count {
+            entries.push(self.get_entry(index, reader)?);
+        }
+        Ok(entries)
+    }
+}
+
+impl<'de, A, B, H, K, V> Get<'de, BTreeMap<A, B>> for Map<H, K, V>
+where
+    A: Ord,
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
+        let count = self.count(reader)?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut map = BTreeMap::new();
+        for index in 0..count {
+            let start = reader.rest();
+            let (key, value) = self.get_entry(index, reader)?;
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
+        }
+        Ok(map)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'de, A, B, S, H, K, V> Get<'de, HashMap<A, B, S>> for Map<H, K, V>
+where
+    A: Eq + Hash,
+    S: BuildHasher + Default,
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
+        let count = self.count(reader)?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut map = HashMap::with_capacity_and_hasher(count, S::default());
+        for index in 0..count {
+            let start = reader.rest();
+            let (key, value) = self.get_entry(index, reader)?;
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
+        }
+        Ok(map)
+    }
+
+    /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
+        let count = self.count(reader)?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut spare: Vec<(A, B)> = Vec::new();
+        if core::mem::needs_drop::<(A, B)>() {
+            spare.extend(map.drain().take(count));
+        }
+        map.clear();
+        map.reserve(count);
+        for index in 0..count {
+            let start = reader.rest();
+            let (key, value) = match spare.pop() {
+                Some(mut entry) => {
+                    self.get_entry_into(index, reader, &mut entry)?;
+                    entry
+                }
+                None => self.get_entry(index, reader)?,
+            };
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
+        }
+        Ok(())
+    }
+}
+
+/// A [`Map`] whose entries are encoded in the order of their keys, so that equal maps have equal bytes.
+///
+/// Encoding collects and sorts references to all entries. A `BTreeMap` is already sorted, so [`Map`] is enough.
+/// Decoding accepts any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortedMap<H, K, V>(Map<H, K, V>);
+
+impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
+    /// Creates a map type with these key and value types.
+    pub fn of(header: H, key: K, value: V) -> Self {
+        Self(Map::of(header, key, value))
+    }
+}
+
+same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>);
+
+impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
+    const NEW: Self = Self(Map::NEW);
+}
+
+#[cfg(feature = "std")]
+impl<A: Ord, B, S, H: Header, K: Put<A>, V: Put<B>> Put<HashMap<A, B, S>> for SortedMap<H, K, V> {
+    fn put(&self, map: &HashMap<A, B, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let mut entries: Vec<(&A, &B)> = map.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        self.0.put_entries(entries.len(), entries.into_iter(), writer)
+    }
+
+    fn size(&self, map: &HashMap<A, B, S>, levels: Levels) -> Result<usize, Fault> {
+        Put::size(&self.0, map, levels)
+    }
+}
+
+impl<'de, T, H: Header, K: Wire, V: Wire> Get<'de, T> for SortedMap<H, K, V>
+where
+    Map<H, K, V>: Get<'de, T>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        self.0.get(reader)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}

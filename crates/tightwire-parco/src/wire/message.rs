@@ -1,0 +1,158 @@
+//! Wire type of structs and enums with derived codecs.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::{Get, Put, StaticWire, Wire};
+use crate::error::Fault;
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// Marks the [`Shape`] of the derived encoder.
+#[derive(Clone, Copy, Debug)]
+pub enum Encoding {}
+
+/// Marks the [`Shape`] of the derived decoder of values that may borrow for `'de`.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoding<'de>(PhantomData<&'de ()>);
+
+/// Static properties of a message with a derived codec.
+///
+/// Both macros implement it, each for its own `Role`, so that a type can derive either or both.
+pub trait Shape<Role> {
+    /// Returns the minimum encoded size.
+    fn min_size() -> usize;
+
+    /// Returns the encoded size if it is always the same.
+    fn fixed_size() -> Option<usize>;
+
+    /// See [`Wire::walk`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid message.
+    fn walk<I: Input>(input: &mut I) -> Result<(), Fault>;
+
+    /// Returns the schema of the message.
+    fn schema(context: &mut SchemaContext) -> Schema;
+}
+
+/// Encodes the fields of a message. Implemented by `#[derive(Encode)]`.
+///
+/// Do not implement it by hand. Generic code uses [`Encode`](crate::Encode) as a bound.
+pub trait EncodeFields: Shape<Encoding> {
+    /// Encodes all fields.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first field that cannot be encoded.
+    fn put_fields(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
+
+    /// Returns the exact encoded size, with `levels` of nesting left below this message.
+    ///
+    /// # Errors
+    ///
+    /// Fails if encoding would fail.
+    fn size_of_fields(&self, levels: Levels) -> Result<usize, Fault>;
+}
+
+/// Decodes the fields of a message. Implemented by `#[derive(Decode)]`.
+///
+/// Do not implement it by hand. Generic code uses [`Decode`](crate::Decode) as a bound.
+pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
+    /// Decodes all fields.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first field that cannot be decoded.
+    fn get_fields(reader: &mut Reader<'_, 'de>) -> Result<Self, Fault>;
+
+    /// Decodes all fields into an existing value.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_fields`](Self::get_fields).
+    fn get_fields_into(&mut self, reader: &mut Reader<'_, 'de>) -> Result<(), Fault>;
+}
+
+/// Wire type of a message with derived codecs. A nested message is inlined, without header or length.
+pub struct Message<M, Role>(PhantomData<fn() -> (M, Role)>);
+
+impl<M, Role> Clone for Message<M, Role> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M, Role> Copy for Message<M, Role> {}
+
+impl<M, Role> fmt::Debug for Message<M, Role> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Message<{}>", core::any::type_name::<M>())
+    }
+}
+
+impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        M::min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        M::fixed_size()
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            M::walk(input)?;
+            input.leave();
+            Ok(())
+        })
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        M::schema(context)
+    }
+}
+
+impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
+    const NEW: Self = Self(PhantomData);
+}
+
+impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
+    #[inline]
+    fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        value.put_fields(writer)?;
+        writer.leave();
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault> {
+        value.size_of_fields(levels.deeper()?)
+    }
+}
+
+impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
+        reader.enter()?;
+        let value = M::get_fields(reader)?;
+        reader.leave();
+        Ok(value)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut M) -> Result<(), Fault> {
+        reader.enter()?;
+        value.get_fields_into(reader)?;
+        reader.leave();
+        Ok(())
+    }
+}

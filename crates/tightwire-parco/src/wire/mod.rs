@@ -1,0 +1,327 @@
+//! Wire types: how values are encoded, independent of their Rust types.
+//!
+//! `Slice<U8, U16<Le>>` is a one-byte count, then that many little-endian 16-bit numbers. It implements [`Wire`],
+//! [`Put`] for `Vec<u16>` and other collections, and [`Get`] for the collections it can be decoded to. Wire types are
+//! zero-sized unless they contain a builder or a run-time schema.
+//!
+//! For Rust types that are not covered, implement a wire type, usually by calling another one:
+//!
+//! ```
+//! use std::net::Ipv4Addr;
+//!
+//! use tightwire_parco::schema::{SchemaContext, Schema};
+//! use tightwire_parco::wire::{Be, StaticWire, U32, Wire};
+//! use tightwire_parco::{Decode, Encode, Fault, Get, Input, Levels, Put, Reader, Writer};
+//!
+//! /// An address as the number `U32<Be>`.
+//! struct Address;
+//!
+//! impl Wire for Address {
+//!     fn min_size(&self) -> usize {
+//!         4
+//!     }
+//!
+//!     fn fixed_size(&self) -> Option<usize> {
+//!         Some(4)
+//!     }
+//!
+//!     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+//!         input.skip(4)
+//!     }
+//!
+//!     fn schema(&self, context: &mut SchemaContext) -> Schema {
+//!         U32::<Be>::NEW.schema(context)
+//!     }
+//! }
+//!
+//! impl StaticWire for Address {
+//!     const NEW: Self = Self;
+//! }
+//!
+//! impl Put<Ipv4Addr> for Address {
+//!     fn put(&self, address: &Ipv4Addr, writer: &mut Writer<'_>) -> Result<(), Fault> {
+//!         writer.array(address.octets());
+//!         Ok(())
+//!     }
+//!
+//!     fn size(&self, _: &Ipv4Addr, _: Levels) -> Result<usize, Fault> {
+//!         Ok(4)
+//!     }
+//! }
+//!
+//! impl Get<'_, Ipv4Addr> for Address {
+//!     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Ipv4Addr, Fault> {
+//!         reader.array::<4>().map(Ipv4Addr::from)
+//!     }
+//! }
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct Host {
+//!     #[parco(with = Address)]
+//!     address: Ipv4Addr,
+//! }
+//!
+//! let host = Host { address: Ipv4Addr::LOCALHOST };
+//! assert_eq!(tightwire_parco::to_vec(&host)?, [127, 0, 0, 1]);
+//! assert_eq!(tightwire_parco::decode_exact::<Host>(&[127, 0, 0, 1])?, host);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+
+/// Sizes of a wrapper, forwarded to the inner wire type.
+macro_rules! same_sizes {
+    () => {
+        #[inline]
+        fn min_size(&self) -> usize {
+            self.0.min_size()
+        }
+
+        #[inline]
+        fn fixed_size(&self) -> Option<usize> {
+            self.0.fixed_size()
+        }
+    };
+}
+
+/// Implements [`Wire`] for a wrapper by forwarding to the inner wire type.
+macro_rules! same_wire {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> Wire for $type {
+            same_sizes!();
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                self.0.walk(input)
+            }
+
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                self.0.schema(context)
+            }
+        }
+    };
+}
+
+/// Passes each integer wire type and its Rust type to a macro.
+macro_rules! integers {
+    ($apply:ident) => {
+        $apply! {
+            U8: u8;
+            I8: i8;
+            U16<O>: u16;
+            I16<O>: i16;
+            U32<O>: u32;
+            I32<O>: i32;
+            U64<O>: u64;
+            I64<O>: i64;
+            GoInt<O>: i64;
+            GoUint<O>: u64;
+        }
+    };
+}
+
+pub mod adjust;
+mod bytes;
+mod header_int;
+mod map;
+mod message;
+mod number;
+mod option;
+mod pointer;
+mod sequence;
+mod skip;
+mod time;
+mod wire_of;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
+pub use header_int::HeaderInt;
+pub use map::{Map, SortedMap};
+pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
+pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
+pub use option::Opt;
+pub use pointer::Pointer;
+pub(crate) use sequence::walk_elements;
+pub use sequence::{Array, Slice};
+pub use skip::Skip;
+pub use time::{TimeLocation, TimeUtc};
+pub use wire_of::WireOf;
+
+pub use crate::time::{FromNanos, ToNanos};
+
+use crate::error::{Fault, Segment};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// A byte order as a type parameter.
+pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
+    /// The byte order as a value.
+    const ENDIAN: Endian;
+}
+
+/// A byte order as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// Little endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Le;
+
+/// Big endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Be;
+
+impl Order for Le {
+    const ENDIAN: Endian = Endian::Little;
+}
+
+impl Order for Be {
+    const ENDIAN: Endian = Endian::Big;
+}
+
+/// A wire type: describes how values are encoded.
+pub trait Wire {
+    /// Returns the minimum encoded size of a value in bytes.
+    fn min_size(&self) -> usize;
+
+    /// Returns the encoded size in bytes if all values have the same size.
+    fn fixed_size(&self) -> Option<usize>;
+
+    /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8.
+    ///
+    /// A wire type with a variable number of parts walks over them with [`Input::walk_parts`], so that a `StreamCodec`
+    /// can resume after the last complete part when more input arrives.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value.
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
+
+    /// Returns the schema.
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
+}
+
+/// A wire type without run-time state, fully determined by its type.
+pub trait StaticWire: Wire + Sized {
+    /// The only value of the type.
+    const NEW: Self;
+}
+
+/// A wire type that can encode a `T`.
+pub trait Put<T: ?Sized>: Wire {
+    /// Encodes one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value. Bytes written before the failure are discarded.
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
+
+    /// Returns the exact number of bytes that [`put`](Self::put) writes, with `levels` of nesting left.
+    ///
+    /// A wire type that contains others passes `levels` on to them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if encoding would fail.
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
+
+    /// Encodes the elements of a slice.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first value that cannot be encoded.
+    #[inline]
+    fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault>
+    where
+        T: Sized,
+    {
+        if let Some(size) = self.fixed_size() {
+            writer.reserve(size.saturating_mul(values.len()));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if let Err(fault) = self.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A wire type that can decode a `T`, which may borrow from the input.
+pub trait Get<'de, T>: Wire {
+    /// Decodes one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value.
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault>;
+
+    /// Decodes one value into an existing one and reuses its allocations.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get). After an error the contents of `value` are unspecified but valid.
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        *value = self.get(reader)?;
+        Ok(())
+    }
+
+    /// Decodes `count` values and appends them. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first value that cannot be decoded.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
+        // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
+        // can be smaller than their Rust type, on every level of nesting, so less is reserved than a forged count asks
+        // for.
+        let reserved = match self.fixed_size() {
+            Some(_) => count,
+            None => count.min(MAX_RESERVED / size_of::<T>().max(1)),
+        };
+        values.reserve(reserved);
+        for index in 0..count {
+            match self.get(reader) {
+                Ok(value) => values.push(value),
+                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes `count` values and discards them. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first value that cannot be decoded.
+    #[inline]
+    fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Err(fault) = self.get(reader) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Maximum bytes allocated for elements of variable size before they arrive.
+const MAX_RESERVED: usize = 64 << 10;
+
+/// Returns the sum of two fixed sizes.
+#[inline]
+pub(crate) const fn both(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        _ => None,
+    }
+}

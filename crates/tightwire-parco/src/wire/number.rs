@@ -1,0 +1,325 @@
+//! Numbers and flags, and numbers as length headers.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::{Endian, Get, Order, Put, StaticWire, Wire};
+use crate::error::{ErrorKind, Fault};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Number, Schema, SchemaContext};
+use crate::write::Writer;
+
+/// A number before a string, blob, slice or map that contains its length.
+///
+/// The integers of this module are headers. Your own wire types can be headers too: their width and maximum are
+/// respected everywhere.
+pub trait Header: StaticWire {
+    /// Width in bytes, at most 8.
+    const WIDTH: usize;
+
+    /// Maximum length that the header can carry.
+    const MAX: u64;
+
+    /// Encodes a length of at most [`MAX`](Self::MAX). The header is the first `WIDTH` bytes; the rest is ignored.
+    fn header(len: u64) -> [u8; 8];
+
+    /// Reads a length.
+    ///
+    /// # Errors
+    ///
+    /// Fails at the end of the input, and if the number is negative or does not fit `usize`.
+    fn length<I: Input>(input: &mut I) -> Result<usize, Fault>;
+
+    /// Writes a length.
+    ///
+    /// # Errors
+    ///
+    /// Fails above [`MAX`](Self::MAX).
+    #[inline]
+    fn put_length(len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Self::check(len)?;
+        writer.prefixed(Self::header(len as u64), Self::WIDTH, &[]);
+        Ok(())
+    }
+
+    /// Checks a length.
+    ///
+    /// # Errors
+    ///
+    /// Fails above [`MAX`](Self::MAX).
+    #[inline]
+    fn check(len: usize) -> Result<(), Fault> {
+        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::Overflow)) }
+    }
+}
+
+macro_rules! wire {
+    ($name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $number:expr, $new:expr) => {
+        impl $(<$order: Order>)? Wire for $name $(<$order>)? {
+            #[inline]
+            fn min_size(&self) -> usize {
+                $width
+            }
+
+            #[inline]
+            fn fixed_size(&self) -> Option<usize> {
+                Some($width)
+            }
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                input.skip($width)
+            }
+
+            fn schema(&self, _: &mut SchemaContext) -> Schema {
+                Schema::Number($number, $endian)
+            }
+        }
+
+        impl $(<$order: Order>)? StaticWire for $name $(<$order>)? {
+            const NEW: Self = $new;
+        }
+
+        impl $(<$order: Order>)? Put<$value> for $name $(<$order>)? {
+            #[inline(always)]
+            fn put(&self, value: &$value, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                writer.array(match $endian {
+                    Endian::Little => value.to_le_bytes(),
+                    Endian::Big => value.to_be_bytes(),
+                });
+                Ok(())
+            }
+
+            #[inline]
+            fn size(&self, _: &$value, _: Levels) -> Result<usize, Fault> {
+                Ok($width)
+            }
+
+            #[inline]
+            fn put_all(&self, values: &[$value], writer: &mut Writer<'_>) -> Result<(), Fault> {
+                match $endian {
+                    #[cfg(target_endian = "little")]
+                    Endian::Little => writer.native(values),
+                    #[cfg(not(target_endian = "little"))]
+                    Endian::Little => writer.arrays(values, <$value>::to_le_bytes),
+                    Endian::Big => writer.arrays(values, <$value>::to_be_bytes),
+                }
+                Ok(())
+            }
+        }
+
+        impl $(<$order: Order>)? Get<'_, $value> for $name $(<$order>)? {
+            #[inline(always)]
+            fn get(&self, reader: &mut Reader<'_, '_>) -> Result<$value, Fault> {
+                let bytes = reader.array::<$width>()?;
+                Ok(match $endian {
+                    Endian::Little => <$value>::from_le_bytes(bytes),
+                    Endian::Big => <$value>::from_be_bytes(bytes),
+                })
+            }
+
+            #[inline]
+            fn get_all(
+                &self,
+                count: usize,
+                reader: &mut Reader<'_, '_>,
+                values: &mut Vec<$value>,
+            ) -> Result<(), Fault> {
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
+                let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
+                match $endian {
+                    Endian::Little => values.extend(chunks.iter().map(|bytes| <$value>::from_le_bytes(*bytes))),
+                    Endian::Big => values.extend(chunks.iter().map(|bytes| <$value>::from_be_bytes(*bytes))),
+                }
+                Ok(())
+            }
+
+            #[inline]
+            fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
+                reader.skip(size)
+            }
+        }
+    };
+}
+
+macro_rules! header {
+    ($name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $max:expr) => {
+        impl $(<$order: Order>)? Header for $name $(<$order>)? {
+            const WIDTH: usize = $width;
+            const MAX: u64 = $max as u64;
+
+            #[inline(always)]
+            fn header(len: u64) -> [u8; 8] {
+                match $endian {
+                    Endian::Little => len.to_le_bytes(),
+                    Endian::Big => (len << (64 - 8 * $width)).to_be_bytes(),
+                }
+            }
+
+            #[inline(always)]
+            fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
+                let bytes = input.array::<$width>()?;
+                let number = match $endian {
+                    Endian::Little => <$value>::from_le_bytes(bytes),
+                    Endian::Big => <$value>::from_be_bytes(bytes),
+                };
+                usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
+            }
+        }
+    };
+}
+
+macro_rules! byte {
+    ($($(#[$doc:meta])* $name:ident: $value:ty = $number:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name;
+
+        wire!($name, $value, 1, Endian::Little, Number::$number, $name);
+        header!($name, $value, 1, Endian::Little, <$value>::MAX);
+    )*};
+}
+
+macro_rules! ordered {
+    ($($(#[$doc:meta])* $name:ident: $value:ty = $number:ident, $width:literal $(, $max:expr)?;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name<O>(PhantomData<O>);
+
+        wire!($name<O>, $value, $width, O::ENDIAN, Number::$number, $name(PhantomData));
+        $(header!($name<O>, $value, $width, O::ENDIAN, $max);)?
+    )*};
+}
+
+byte! {
+    /// `u8`, one byte. As a header: lengths up to 255.
+    U8: u8 = Uint8;
+    /// `i8`, one byte, two's complement. As a header: lengths up to 127.
+    I8: i8 = Int8;
+}
+
+ordered! {
+    /// `u16`, two bytes. As a header: lengths up to 65,535.
+    U16: u16 = Uint16, 2, u16::MAX;
+    /// `i16`, two bytes, two's complement. As a header: lengths up to 32,767.
+    I16: i16 = Int16, 2, i16::MAX;
+    /// `u32`, four bytes. As a header: lengths up to 2^32 - 1.
+    U32: u32 = Uint32, 4, u32::MAX;
+    /// `i32`, four bytes, two's complement. As a header: lengths up to 2^31 - 1.
+    I32: i32 = Int32, 4, i32::MAX;
+    /// `u64`, eight bytes. As a header: lengths up to 2^63 - 1, as Go counts with signed numbers.
+    U64: u64 = Uint64, 8, i64::MAX;
+    /// `i64`, eight bytes, two's complement. As a header: lengths up to 2^63 - 1.
+    I64: i64 = Int64, 8, i64::MAX;
+    /// Go's `int` on 64-bit platforms: encoded like [`I64`], with a different name in the schema.
+    GoInt: i64 = Int, 8, i64::MAX;
+    /// Go's `uint` on 64-bit platforms: encoded like [`U64`], with a different name in the schema.
+    GoUint: u64 = Uint, 8, i64::MAX;
+    /// `f32`, four bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
+    F32: f32 = Float32, 4;
+    /// `f64`, eight bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
+    F64: f64 = Float64, 8;
+}
+
+/// `bool`, one byte: 1 is true, 0 is false.
+///
+/// Any other byte is an error, or false with [`Mode::Compat`](crate::Mode::Compat).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bool;
+
+impl Wire for Bool {
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.flag().map(|_| ())
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Bool
+    }
+}
+
+impl StaticWire for Bool {
+    const NEW: Self = Self;
+}
+
+impl Put<bool> for Bool {
+    #[inline]
+    fn put(&self, value: &bool, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.array([u8::from(*value)]);
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, _: &bool, _: Levels) -> Result<usize, Fault> {
+        Ok(1)
+    }
+
+    #[inline]
+    fn put_all(&self, values: &[bool], writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.arrays(values, |value| [u8::from(value)]);
+        Ok(())
+    }
+}
+
+impl Get<'_, bool> for Bool {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<bool, Fault> {
+        reader.flag()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Be, Le};
+    use super::*;
+    use crate::read::Context;
+
+    #[test]
+    fn headers_accept_up_to_their_maximum() {
+        fn check<H: Header>() {
+            let max = usize::try_from(H::MAX).unwrap();
+            let mut bytes = Vec::new();
+            crate::write::append(&mut bytes, Levels::default(), |writer| H::put_length(max, writer)).unwrap();
+            assert_eq!(bytes.len(), H::WIDTH);
+            let mut context = Context::new(&bytes, crate::Options::new());
+            let mut reader = Reader::new(&bytes, &mut context);
+            assert_eq!(H::length(&mut reader), Ok(max));
+            assert_eq!(H::check(max + 1), Err(Fault::OVERFLOW));
+        }
+        check::<U8>();
+        check::<I8>();
+        check::<U16<Le>>();
+        check::<U16<Be>>();
+        check::<I16<Le>>();
+        check::<I16<Be>>();
+        check::<U32<Le>>();
+        check::<U32<Be>>();
+        check::<I32<Le>>();
+        check::<I32<Be>>();
+        check::<U64<Le>>();
+        check::<U64<Be>>();
+        check::<I64<Le>>();
+        check::<I64<Be>>();
+        check::<GoInt<Le>>();
+        check::<GoUint<Be>>();
+    }
+
+    #[test]
+    fn negative_lengths_are_rejected() {
+        let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
+        let mut reader = Reader::new(&[0xff, 0xff], &mut context);
+        assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));
+    }
+}

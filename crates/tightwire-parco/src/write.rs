@@ -1,0 +1,430 @@
+//! The output cursor, over memory that grows when it is full.
+//!
+//! This module contains the encoder's `unsafe` code. Invariants: `Buffer::start <= at <= end`, all three point into or
+//! one past one allocation, the bytes from `start` to `at` are initialized, and those from `at` to `end` may be
+//! written.
+//!
+//! The cursor is separate from the buffer it points into, and growing takes and returns cursors by value. No address of
+//! a cursor escapes, so the compiler keeps it in registers in the loops over collections.
+
+#![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use crate::error::{Error, Fault, Segment, Trace};
+use crate::options::Levels;
+
+/// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
+///
+/// The message becomes part of the caller's buffer only after all of it was encoded, so the buffer is unchanged on
+/// failure.
+pub struct Writer<'a> {
+    at: *mut u8,
+    end: *mut u8,
+    /// Remaining levels of nested structs.
+    levels: Levels,
+    buffer: &'a mut Buffer,
+}
+
+/// The memory that a [`Writer`] fills, and the trace of a fault.
+struct Buffer {
+    start: *mut u8,
+    memory: Memory,
+    trace: Trace,
+}
+
+enum Memory {
+    /// The spare capacity of the vector that [`append`] borrows. The length of the vector changes only at the end.
+    Vec(*mut Vec<u8>),
+    /// A region that cannot grow, borrowed by [`fill`].
+    Region,
+    /// The spare capacity of an empty vector, which replaced a region that was too small.
+    Spilled(Vec<u8>),
+}
+
+/// Result of encoding into a region.
+pub(crate) enum FillResult {
+    /// Number of initialized bytes at the start of the region.
+    InPlace(usize),
+    /// The message, which did not fit the region.
+    Spilled(Vec<u8>),
+}
+
+impl Buffer {
+    fn new(spare: Range<*mut MaybeUninit<u8>>, memory: Memory) -> Self {
+        Self { start: spare.start.cast(), memory, trace: Trace::default() }
+    }
+
+    /// Makes room for `additional` bytes after `at`. Returns the cursor and the end in the new memory.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
+        let written = at.addr() - self.start.addr();
+        if let Memory::Region = self.memory {
+            let mut vec = Vec::with_capacity(written.saturating_add(additional).max(2 * written));
+            // SAFETY: the bytes from `start` to `at` are initialized, and the vector is a separate allocation.
+            vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
+            vec.clear();
+            self.memory = Memory::Spilled(vec);
+        }
+        let vec = match &mut self.memory {
+            // SAFETY: `append` borrows the vector for longer than the buffer lives, and no other pointer to it is used.
+            Memory::Vec(vec) => unsafe { &mut **vec },
+            Memory::Spilled(vec) => vec,
+            Memory::Region => unreachable!("replaced above"),
+        };
+        let len = vec.len();
+        // Checked here because a panic in `reserve` would leave the message in the vector.
+        assert!(additional <= isize::MAX as usize - written - len, "more than an allocation can have");
+        // SAFETY: the bytes up to `at` are initialized and within the capacity. They have to be part of the vector
+        // while it grows, so that `reserve` moves them.
+        unsafe { vec.set_len(len + written) };
+        vec.reserve(additional);
+        vec.truncate(len);
+        let spare = vec.spare_capacity_mut().as_mut_ptr_range();
+        self.start = spare.start.cast();
+        // SAFETY: `reserve` preserves the `written` bytes and makes room after them in the same allocation.
+        (unsafe { self.start.add(written) }, spare.end.cast())
+    }
+}
+
+impl<'a> Writer<'a> {
+    #[inline]
+    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
+        Self { at: buffer.start, end: end.cast(), levels, buffer }
+    }
+
+    /// Enters a struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it exceeds [`Limits::max_depth`](crate::Limits::max_depth).
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), Fault> {
+        self.levels = self.levels.deeper()?;
+        Ok(())
+    }
+
+    /// Leaves a struct.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.levels.0 += 1;
+    }
+
+    /// Remaining levels of nested structs.
+    #[inline]
+    pub(crate) fn levels(&self) -> Levels {
+        self.levels
+    }
+
+    /// Returns the number of bytes written so far.
+    #[inline]
+    pub fn written(&self) -> usize {
+        self.at.addr() - self.buffer.start.addr()
+    }
+
+    /// Adds a segment to the path of a fault, innermost segment first.
+    #[cold]
+    pub fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.buffer.trace.push(segment);
+        fault
+    }
+
+    /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
+    #[inline(always)]
+    pub fn reserve(&mut self, additional: usize) {
+        if self.end.addr() - self.at.addr() < additional {
+            (self.at, self.end) = self.buffer.grow(self.at, additional);
+        }
+    }
+
+    /// Writes `N` bytes.
+    #[inline(always)]
+    pub fn array<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.reserve(N);
+        // SAFETY: `reserve` made room for `N` bytes.
+        unsafe {
+            self.at.cast::<[u8; N]>().write_unaligned(bytes);
+            self.at = self.at.add(N);
+        }
+    }
+
+    /// Writes a slice of bytes.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.reserve(bytes.len());
+        // SAFETY: `reserve` made room, and no other reference points to it.
+        unsafe {
+            copy(bytes, self.at);
+            self.at = self.at.add(bytes.len());
+        }
+    }
+
+    /// Writes the first `width` bytes of `header`, then `bytes`, with a single capacity check.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `width` is above 8.
+    #[inline(always)]
+    pub fn prefixed(&mut self, header: [u8; 8], width: usize, bytes: &[u8]) {
+        assert!(width <= 8, "a header has at most eight bytes");
+        let len = bytes.len();
+        self.reserve(len + 8);
+        let to = self.at;
+        // SAFETY: `reserve` made room for eight bytes and `len` more, and `width` is at most eight.
+        unsafe {
+            self.at = to.add(width + len);
+            if width == 1 {
+                to.write(header[0]);
+            } else {
+                to.cast::<[u8; 8]>().write_unaligned(header);
+            }
+            copy(bytes, to.add(width));
+        }
+    }
+
+    /// Writes `count` zero bytes.
+    pub fn zeros(&mut self, count: usize) {
+        self.reserve(count);
+        // SAFETY: `reserve` made room for `count` bytes.
+        unsafe {
+            self.at.write_bytes(0, count);
+            self.at = self.at.add(count);
+        }
+    }
+
+    /// Writes numbers in native byte order.
+    #[cfg(target_endian = "little")]
+    #[inline]
+    pub(crate) fn native<T: Plain>(&mut self, values: &[T]) {
+        let len = size_of_val(values);
+        self.reserve(len);
+        // SAFETY: a `Plain` value has no padding, so all its bytes are initialized; `reserve` made room for them.
+        unsafe {
+            let bytes = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), len);
+            copy(bytes, self.at);
+            self.at = self.at.add(len);
+        }
+    }
+
+    /// Writes the bytes of each value.
+    #[inline]
+    pub(crate) fn arrays<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+        self.reserve(values.len() * N);
+        let mut at = self.at;
+        for value in values {
+            // SAFETY: `reserve` made room for an array per value.
+            unsafe {
+                at.cast::<[u8; N]>().write_unaligned(bytes(*value));
+                at = at.add(N);
+            }
+        }
+        self.at = at;
+    }
+}
+
+/// A number without padding, so that all its bytes are initialized.
+///
+/// # Safety
+///
+/// The type must have no padding.
+pub(crate) unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($type:ty),*) => {$(
+        // SAFETY: numbers have no padding.
+        unsafe impl Plain for $type {}
+    )*};
+}
+
+plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Copies a slice. Short slices are copied by overlapping moves instead of a call.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of `bytes.len()` bytes and must not overlap the slice.
+#[inline(always)]
+unsafe fn copy(bytes: &[u8], to: *mut u8) {
+    let len = bytes.len();
+    let from = bytes.as_ptr();
+    // SAFETY: every index is below `len`, by the range of each match arm.
+    unsafe {
+        match len {
+            0 => {}
+            1..=3 => {
+                let (first, middle, last) = (*from, *from.add(len / 2), *from.add(len - 1));
+                *to = first;
+                *to.add(len / 2) = middle;
+                *to.add(len - 1) = last;
+            }
+            4..=7 => copy_ends::<4>(from, to, len),
+            8..=16 => copy_ends::<8>(from, to, len),
+            17..=32 => copy_ends::<16>(from, to, len),
+            33..=64 => copy_ends::<32>(from, to, len),
+            _ => core::ptr::copy_nonoverlapping(from, to, len),
+        }
+    }
+}
+
+/// Copies the first and the last `N` of `len` bytes.
+///
+/// # Safety
+///
+/// `N <= len`, and both pointers must be valid for `len` bytes.
+#[inline(always)]
+unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
+        let tail = from.add(len - N).cast::<[u8; N]>().read_unaligned();
+        to.add(len - N).cast::<[u8; N]>().write_unaligned(tail);
+    }
+}
+
+impl fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("written", &self.written()).finish_non_exhaustive()
+    }
+}
+
+/// Encodes into a region, or into a new vector if the region is too small.
+pub(crate) fn fill(
+    region: &mut [MaybeUninit<u8>],
+    levels: Levels,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<FillResult, Error> {
+    let spare = region.as_mut_ptr_range();
+    let end = spare.end;
+    let mut buffer = Buffer::new(spare, Memory::Region);
+    let mut writer = Writer::new(&mut buffer, end, levels);
+    let result = put(&mut writer);
+    let written = writer.written();
+    match (result, buffer.memory) {
+        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
+        (Ok(()), Memory::Spilled(mut vec)) => {
+            // SAFETY: the vector was empty, and the first `written` bytes are initialized.
+            unsafe { vec.set_len(written) };
+            Ok(FillResult::Spilled(vec))
+        }
+        (Ok(()), _) => Ok(FillResult::InPlace(written)),
+    }
+}
+
+/// Encodes to the end of a vector.
+#[inline(always)]
+pub(crate) fn append(
+    vec: &mut Vec<u8>,
+    levels: Levels,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<(), Error> {
+    let spare = vec.spare_capacity_mut().as_mut_ptr_range();
+    let end = spare.end;
+    let mut buffer = Buffer::new(spare, Memory::Vec(vec));
+    let mut writer = Writer::new(&mut buffer, end, levels);
+    let result = put(&mut writer);
+    let written = writer.written();
+    match (result, buffer.memory) {
+        (Ok(()), Memory::Vec(vec)) => {
+            // SAFETY: the pointer is the argument `vec`, which was not used otherwise since; the `written` bytes after
+            // its contents are initialized and within its capacity.
+            unsafe { (*vec).set_len((*vec).len() + written) };
+            Ok(())
+        }
+        (Ok(()), _) => unreachable!("a vector grows and is not replaced"),
+        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
+    }
+}
+
+/// A buffer that [`encode_to_buf`](crate::encode_to_buf) can append to.
+///
+/// Implemented for the buffers of `bytes` and the standard library. For any other [`BufMut`](bytes::BufMut) that cannot
+/// grow, an empty `impl` is enough.
+#[cfg(feature = "bytes")]
+pub trait Reserve: bytes::BufMut {
+    /// Makes room for `additional` contiguous bytes, if the buffer can grow.
+    fn reserve(&mut self, additional: usize) {
+        let _ = additional;
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for bytes::BytesMut {
+    fn reserve(&mut self, additional: usize) {
+        Self::reserve(self, additional);
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for Vec<u8> {
+    fn reserve(&mut self, additional: usize) {
+        Self::reserve(self, additional);
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for &mut [u8] {}
+
+#[cfg(feature = "bytes")]
+impl Reserve for &mut [MaybeUninit<u8>] {}
+
+#[cfg(feature = "bytes")]
+impl<A: bytes::BufMut, B: bytes::BufMut> Reserve for bytes::buf::Chain<A, B> {}
+
+#[cfg(feature = "bytes")]
+impl<B: Reserve> Reserve for bytes::buf::Limit<B> {
+    fn reserve(&mut self, additional: usize) {
+        let most = self.limit();
+        self.get_mut().reserve(additional.min(most));
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl<B: Reserve + ?Sized> Reserve for &mut B {
+    fn reserve(&mut self, additional: usize) {
+        (**self).reserve(additional);
+    }
+}
+
+/// Extra bytes that the last header may touch, because headers are written as eight bytes.
+#[cfg(feature = "bytes")]
+const SLACK: usize = 8;
+
+/// Encodes into the spare capacity of a buffer, after reserving `size` bytes if it can grow.
+///
+/// # Errors
+///
+/// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
+#[cfg(feature = "bytes")]
+pub(crate) fn append_to_buf(
+    buf: &mut impl Reserve,
+    size: usize,
+    levels: Levels,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<(), Error> {
+    buf.reserve(size.saturating_add(SLACK));
+    // SAFETY: a `Writer` only writes initialized bytes.
+    let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
+    match fill(chunk, levels, put)? {
+        // SAFETY: the first `written` bytes of the chunk are initialized.
+        FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
+        FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
+        FillResult::Spilled(_) => {
+            return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the slice as uninitialized memory.
+pub(crate) fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    let len = slice.len();
+    // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.
+    unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+//! Messages on asynchronous streams.
+#![cfg(all(feature = "codec", feature = "derive"))]
+
+use std::io;
+
+use bytes::{BufMut, BytesMut};
+use futures_util::{SinkExt, StreamExt as _};
+use proptest::prelude::*;
+use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
+use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
+use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
+
+use crate::support::messages::{Inner, Material, Node};
+
+fn inner(text: &str) -> Inner {
+    Inner { number: 7, text: text.into(), flag: true }
+}
+
+fn error_of(error: &io::Error) -> &tightwire_parco::Error {
+    error.get_ref().unwrap().downcast_ref().unwrap()
+}
+
+#[test]
+fn every_split_yields_the_same_messages() {
+    let messages = [inner("hey"), inner(""), inner("another one")];
+    let mut codec = StreamCodec::<Inner>::new();
+    let mut bytes = BytesMut::new();
+    for message in &messages {
+        codec.encode(message, &mut bytes).unwrap();
+    }
+    for first in 0..=bytes.len() {
+        for second in first..=bytes.len() {
+            let mut codec = StreamCodec::<Inner>::new();
+            let mut buffer = BytesMut::new();
+            let mut found = Vec::new();
+            for part in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
+                buffer.extend_from_slice(part);
+                while let Some(message) = codec.decode(&mut buffer).unwrap() {
+                    found.push(message);
+                }
+            }
+            assert_eq!(found, messages, "{first} {second}");
+            assert!(buffer.is_empty());
+            assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
+        }
+    }
+}
+
+#[test]
+fn incomplete_messages_are_not_consumed() {
+    let mut codec = StreamCodec::<Vec<String>>::new();
+    let bytes = tightwire_parco::to_vec(&vec!["one", "two"]).unwrap();
+    let mut buffer = BytesMut::new();
+    for byte in &bytes[..bytes.len() - 1] {
+        buffer.put_u8(*byte);
+        let before = buffer.clone();
+        assert!(codec.decode(&mut buffer).unwrap().is_none());
+        assert_eq!(buffer, before);
+    }
+    buffer.put_u8(b'o');
+    assert_eq!(codec.decode(&mut buffer).unwrap().unwrap(), ["one", "two"]);
+}
+
+/// The codec does not look at the buffer again before the missing bytes have arrived, even if the bytes so far are
+/// already malformed.
+#[test]
+fn decoding_waits_for_the_missing_bytes() {
+    let mut codec = StreamCodec::<Vec<bool>>::new();
+    let mut buffer = BytesMut::from(&[4, 0][..]);
+    assert!(codec.decode(&mut buffer).unwrap().is_none());
+    buffer.extend_from_slice(&[1, 9, 1]);
+    assert!(codec.decode(&mut buffer).unwrap().is_none());
+    buffer.put_u8(0);
+    let error = codec.decode(&mut buffer).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    assert!(error_of(&error).is_invalid_bool());
+    assert_eq!(error_of(&error).offset(), Some(3));
+}
+
+#[test]
+fn buffer_grows_for_missing_bytes_in_limited_steps() {
+    let mut codec = StreamCodec::<String>::new();
+    let mut buffer = BytesMut::from(&[0x10, 0x27][..]);
+    assert!(codec.decode(&mut buffer).unwrap().is_none());
+    assert!(buffer.capacity() >= 10_002);
+
+    let mut codec = StreamCodec::<Wide>::new();
+    let mut buffer = BytesMut::from(&(100_u32 << 20).to_be_bytes()[..]);
+    assert!(codec.decode(&mut buffer).unwrap().is_none());
+    assert!(buffer.capacity() <= 1 << 20, "{}", buffer.capacity());
+}
+
+#[derive(Debug, PartialEq, tightwire_parco::Encode, tightwire_parco::Decode)]
+struct Wide {
+    #[parco(header = u32be)]
+    text: String,
+}
+
+/// Counts near the end of the address space do not overflow the number of required bytes.
+#[test]
+fn huge_counts_fail_at_the_limit() {
+    #[derive(Debug, tightwire_parco::Encode, tightwire_parco::Decode)]
+    struct Absurd {
+        #[parco(header = u64)]
+        numbers: Vec<u64>,
+    }
+    for allocation in [1 << 30, usize::MAX - 1] {
+        let limits = Limits::default().max_elements(usize::MAX).max_allocation(allocation);
+        let mut codec = StreamCodec::<Absurd>::with_options(Options::new().limits(limits));
+        let mut buffer = BytesMut::from(&(u64::MAX / 2).to_le_bytes()[..]);
+        let error = codec.decode(&mut buffer).unwrap_err();
+        assert!(error_of(&error).is_limit());
+    }
+}
+
+#[test]
+fn end_of_stream_inside_a_message_is_an_error() {
+    let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
+    for len in 1..bytes.len() {
+        let mut codec = StreamCodec::<Inner>::new();
+        let mut buffer = BytesMut::from(&bytes[..len]);
+        assert!(codec.decode(&mut buffer).unwrap().is_none());
+        let error = codec.decode_eof(&mut buffer).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert!(error_of(&error).is_unexpected_end());
+    }
+    // Several complete messages may still be buffered.
+    let mut codec = StreamCodec::<Inner>::new();
+    let mut buffer = BytesMut::from(&[bytes.as_slice(), &bytes].concat()[..]);
+    assert!(codec.decode_eof(&mut buffer).unwrap().is_some());
+    assert!(codec.decode_eof(&mut buffer).unwrap().is_some());
+    assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
+}
+
+/// At the end of the buffer the message may continue; only the end of the stream ends it.
+#[test]
+fn optional_trailing_fields_wait_for_the_end_of_the_stream() {
+    #[derive(Debug, PartialEq, tightwire_parco::Encode, tightwire_parco::Decode)]
+    struct Late {
+        first: u8,
+        #[parco(default_on_eof)]
+        added: u16,
+    }
+    let mut codec = StreamCodec::<Late>::new();
+    let mut buffer = BytesMut::new();
+    for byte in [1, 2] {
+        buffer.put_u8(byte);
+        assert!(codec.decode(&mut buffer).unwrap().is_none());
+    }
+    buffer.extend_from_slice(&[3, 4]);
+    assert_eq!(codec.decode(&mut buffer).unwrap(), Some(Late { first: 1, added: 0x0302 }));
+    assert_eq!(codec.decode(&mut buffer).unwrap(), None);
+    assert_eq!(codec.decode_eof(&mut buffer).unwrap(), Some(Late { first: 4, added: 0 }));
+    assert_eq!(codec.decode_eof(&mut buffer).unwrap(), None);
+}
+
+/// A stream of frames continues after a bad frame, and after the `None` that tokio-util returns after an error.
+#[tokio::test]
+async fn stream_of_frames_continues_after_a_bad_frame() {
+    let bytes = b"\x05\x03\0he\xff\x05\x03\0hey";
+    let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
+    let mut stream = FramedRead::new(&bytes[..], FrameCodec::<String>::new(frames));
+    assert!(error_of(&stream.next().await.unwrap().unwrap_err()).is_invalid_utf8());
+    assert!(stream.next().await.is_none());
+    assert_eq!(stream.next().await.unwrap().unwrap(), "hey");
+    assert!(stream.next().await.is_none());
+}
+
+#[test]
+fn incomplete_message_is_buffered_up_to_the_limit() {
+    let options = Options::new().limits(Limits::default().max_allocation(100));
+    let mut codec = StreamCodec::<String>::with_options(options);
+    let mut buffer = BytesMut::from(&[98, 0][..]);
+    assert!(codec.decode(&mut buffer).unwrap().is_none());
+    let mut codec = StreamCodec::<String>::with_options(options);
+    let mut buffer = BytesMut::from(&[99, 0][..]);
+    assert!(error_of(&codec.decode(&mut buffer).unwrap_err()).is_limit());
+}
+
+#[test]
+fn failed_encoding_leaves_the_buffer_unchanged() {
+    let mut buffer = BytesMut::from("before");
+    let long = inner(&"x".repeat(65_536));
+    let error = StreamCodec::<Inner>::new().encode(&long, &mut buffer).unwrap_err();
+    assert!(error_of(&error).is_overflow());
+    assert_eq!(&buffer[..], b"before");
+    let error = FrameCodec::<Inner>::new(LengthDelimitedCodec::new()).encode(long, &mut buffer).unwrap_err();
+    assert!(error_of(&error).is_overflow());
+    assert_eq!(&buffer[..], b"before");
+}
+
+/// Lengths of one, two and four bytes in both orders, and their bytes for a frame of five bytes.
+fn frames() -> Vec<(Builder, Vec<u8>)> {
+    let mut all = Vec::new();
+    for (width, little) in [(1, true), (2, true), (2, false), (4, true), (4, false)] {
+        let mut builder = LengthDelimitedCodec::builder();
+        builder.length_field_length(width);
+        let mut head = vec![0; width];
+        if little {
+            builder.little_endian();
+            head[0] = 5;
+        } else {
+            builder.big_endian();
+            head[width - 1] = 5;
+        }
+        all.push((builder, head));
+    }
+    all
+}
+
+#[test]
+fn frames_with_every_kind_of_length_round_trip() {
+    for (builder, head) in frames() {
+        let mut codec = FrameCodec::<String>::new(builder.new_codec());
+        let mut buffer = BytesMut::new();
+        codec.encode("hey".to_owned(), &mut buffer).unwrap();
+        codec.encode(&"you".to_owned(), &mut buffer).unwrap();
+        let expected = [&head[..], b"\x03\0hey", &head, b"\x03\0you"].concat();
+        assert_eq!(&buffer[..], &expected);
+        let mut partly = BytesMut::new();
+        let mut found = Vec::new();
+        for byte in expected {
+            partly.put_u8(byte);
+            found.extend(codec.decode(&mut partly).unwrap());
+        }
+        assert_eq!(found, ["hey", "you"]);
+    }
+}
+
+/// A bad frame is consumed when it is reported, and the next one can be decoded.
+#[test]
+fn bad_frame_is_skipped() {
+    type Predicate = fn(&tightwire_parco::Error) -> bool;
+    let bodies: [(&[u8], Predicate); 4] = [
+        (b"\x03\0he\xff", tightwire_parco::Error::is_invalid_utf8),
+        (b"\x04\0hey", tightwire_parco::Error::is_unexpected_end),
+        (b"\x02\0hey", tightwire_parco::Error::is_trailing_bytes),
+        (b"\0\0\0\0\0", tightwire_parco::Error::is_trailing_bytes),
+    ];
+    for (builder, head) in frames() {
+        let mut codec = FrameCodec::<String>::new(builder.new_codec());
+        for (body, is_expected) in bodies {
+            let mut buffer = BytesMut::from(&[&head[..], body, &head, b"\x03\0hey"].concat()[..]);
+            let error = codec.decode(&mut buffer).unwrap_err();
+            assert!(is_expected(error_of(&error)), "{error}");
+            assert_eq!(codec.decode(&mut buffer).unwrap().as_deref(), Some("hey"));
+            assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
+        }
+    }
+}
+
+/// A message that is too long for the length of the frame is rejected, not truncated.
+#[test]
+fn messages_too_long_for_the_frame_length_are_rejected() {
+    let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
+    let mut codec = FrameCodec::<String>::new(frames);
+    let mut buffer = BytesMut::new();
+    codec.encode("x".repeat(253), &mut buffer).unwrap();
+    assert_eq!(buffer.len(), 256);
+    let error = codec.encode("x".repeat(254), &mut buffer).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    assert_eq!(buffer.len(), 256);
+    assert_eq!(codec.decode(&mut buffer).unwrap().unwrap().len(), 253);
+
+    let frames = LengthDelimitedCodec::builder().max_frame_length(10).new_codec();
+    let mut codec = FrameCodec::<String>::new(frames);
+    let mut buffer = BytesMut::from(&[0, 0, 0, 11][..]);
+    assert_eq!(codec.decode(&mut buffer).unwrap_err().kind(), io::ErrorKind::InvalidData);
+}
+
+#[tokio::test]
+async fn stream_codecs_exchange_messages_over_a_pipe() {
+    let (left, right) = tokio::io::duplex(7);
+    let mut left = Framed::new(left, StreamCodec::<Inner>::new());
+    let mut right = Framed::new(right, StreamCodec::<Inner>::new());
+    let messages = [inner("hey"), inner(&"x".repeat(300)), inner("")];
+    let send = async {
+        for message in &messages {
+            left.send(message).await.unwrap();
+        }
+        SinkExt::<&Inner>::close(&mut left).await.unwrap();
+    };
+    let receive = async {
+        let mut found = Vec::new();
+        while let Some(message) = right.next().await {
+            found.push(message.unwrap());
+        }
+        found
+    };
+    let ((), found) = tokio::join!(send, receive);
+    assert_eq!(found, messages);
+}
+
+#[tokio::test]
+async fn frame_codecs_exchange_messages_over_a_pipe() {
+    let frames = || LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
+    let (left, right) = tokio::io::duplex(16);
+    let mut left = Framed::new(left, FrameCodec::<Node>::new(frames()));
+    let mut right = Framed::new(right, FrameCodec::<Node>::new(frames()));
+    let question = Node::chain(5, true);
+    let answer = Node::chain(6, false);
+    let ask = async {
+        left.send(&question).await.unwrap();
+        left.next().await.unwrap().unwrap()
+    };
+    let reply = async {
+        let question = right.next().await.unwrap().unwrap();
+        right.send(answer.clone()).await.unwrap();
+        question
+    };
+    let (answered, asked) = tokio::join!(ask, reply);
+    assert_eq!((asked, answered), (question, answer));
+}
+
+#[tokio::test]
+async fn broken_pipe_inside_a_message_is_an_error() {
+    let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
+    let mut stream = FramedRead::new(&bytes[..7], StreamCodec::<Inner>::new());
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    assert!(stream.next().await.is_none());
+}
+
+proptest! {
+    #[test]
+    fn chunk_size_does_not_change_messages(
+        material in prop::collection::vec(any::<u8>(), 0..300),
+        cuts in prop::collection::vec(1..40_usize, 1..6),
+    ) {
+        let mut source = Material(&material);
+        let nodes = [source.node(3), source.node(2), source.node(4)];
+        let mut codec = StreamCodec::<Node>::new();
+        let mut bytes = BytesMut::new();
+        for node in &nodes {
+            codec.encode(node, &mut bytes).unwrap();
+        }
+        let (mut buffer, mut found) = (BytesMut::new(), Vec::new());
+        for cut in cuts.into_iter().cycle() {
+            if bytes.is_empty() {
+                break;
+            }
+            buffer.unsplit(bytes.split_to(cut.min(bytes.len())));
+            while let Some(node) = codec.decode(&mut buffer).unwrap() {
+                found.push(node);
+            }
+        }
+        prop_assert_eq!(found, nodes);
+    }
+}

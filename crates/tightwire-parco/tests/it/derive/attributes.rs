@@ -1,0 +1,361 @@
+//! The effect of each attribute on the bytes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, SystemTime};
+
+use tightwire_parco::schema::{Number, Schema, SchemaContext};
+use tightwire_parco::wire::{Be, Blob, Endian, StaticWire, U8, U16, Wire};
+use tightwire_parco::{Decode, Encode, EncodeAs};
+
+use crate::derive::support::same;
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(be)]
+struct Big {
+    number: u16,
+    text: String,
+    list: Vec<u32>,
+    maybe: Option<i16>,
+    #[parco(le)]
+    little: Vec<u16>,
+    #[parco(header = u32)]
+    header: String,
+    #[parco(header = u32le)]
+    little_header: Vec<u16>,
+}
+
+#[test]
+fn struct_order_applies_to_numbers_and_headers() {
+    let big = Big {
+        number: 1,
+        text: "a".into(),
+        list: vec![2],
+        maybe: Some(3),
+        little: vec![4],
+        header: "b".into(),
+        little_header: vec![5],
+    };
+    let bytes = [
+        &[0, 1][..],
+        &[0, 1, b'a'],
+        &[0, 1, 0, 0, 0, 2],
+        &[1, 0, 3],
+        &[1, 0, 4, 0],
+        &[0, 0, 0, 1, b'b'],
+        &[1, 0, 0, 0, 0, 5],
+    ];
+    same(&big, &bytes.concat());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Headers {
+    #[parco(header = i8)]
+    a: String,
+    #[parco(header = u16be)]
+    b: Vec<u8>,
+    #[parco(header = i16)]
+    c: String,
+    #[parco(header = i32be)]
+    d: String,
+    #[parco(header = u64)]
+    e: String,
+    #[parco(header = i64be)]
+    f: String,
+    #[parco(header = int)]
+    g: String,
+    #[parco(header = uintbe)]
+    h: String,
+    #[parco(small)]
+    i: Option<Box<str>>,
+}
+
+#[test]
+fn every_header_is_supported() {
+    let empty = String::new;
+    let headers = Headers {
+        a: "x".into(),
+        b: vec![7],
+        c: empty(),
+        d: empty(),
+        e: empty(),
+        f: empty(),
+        g: empty(),
+        h: "y".into(),
+        i: Some("z".into()),
+    };
+    let mut bytes = vec![1, b'x', 0, 1, 7];
+    bytes.extend([0; 2 + 4 + 8 + 8 + 8]);
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 1, b'y', 1, 1, b'z']);
+    same(&headers, &bytes);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Nested {
+    #[parco(header = u8, elem(header = u8, elem(be)))]
+    lists: Vec<Vec<u16>>,
+    #[parco(elem(small))]
+    array: [String; 2],
+    #[parco(header = u8, key(be), value(header = u8, elem(small)))]
+    map: BTreeMap<u16, Vec<String>>,
+    #[parco(header = u8, elem(be, elem(header = u16)))]
+    big: Vec<[String; 1]>,
+    #[parco(inner(header = u8, elem(be)))]
+    inner: Option<Vec<u16>>,
+    #[parco(inner(inner(be)))]
+    twice: Option<Option<u16>>,
+    #[parco(header = u8, key(be), value(be))]
+    orders: BTreeMap<u16, f32>,
+}
+
+#[test]
+fn nested_attributes_apply() {
+    let nested = Nested {
+        lists: vec![vec![1], vec![2, 3]],
+        array: ["a".into(), "b".into()],
+        map: BTreeMap::from([(4, vec!["c".into()])]),
+        big: vec![["d".into()]],
+        inner: Some(vec![5]),
+        twice: Some(Some(6)),
+        orders: BTreeMap::from([(7, 1.0)]),
+    };
+    let bytes = [
+        &[2, 1, 0, 1, 2, 0, 2, 0, 3][..],
+        &[1, b'a', 1, b'b'],
+        &[1, 0, 4, 1, 1, b'c'],
+        &[1, 0, 1, b'd'],
+        &[1, 1, 0, 5],
+        &[1, 1, 0, 6],
+        &[1, 0, 7, 0x3f, 0x80, 0, 0],
+    ];
+    same(&nested, &bytes.concat());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Numbers {
+    #[parco(int)]
+    int: i64,
+    #[parco(uint, be)]
+    uint: u64,
+    #[parco(header = u8, elem(int))]
+    ints: Vec<i64>,
+}
+
+fn schema_of<T: EncodeAs>() -> Schema {
+    T::Wire::NEW.schema(&mut SchemaContext::default())
+}
+
+fn fields<T: EncodeAs>() -> Vec<(String, Schema)> {
+    let Schema::Struct(fields) = schema_of::<T>() else { panic!("a struct") };
+    fields
+}
+
+#[test]
+fn int_and_uint_have_go_names() {
+    let numbers = Numbers { int: 1, uint: 2, ints: vec![3] };
+    same(
+        &numbers,
+        &[&[1, 0, 0, 0, 0, 0, 0, 0][..], &[0, 0, 0, 0, 0, 0, 0, 2], &[1, 3, 0, 0, 0, 0, 0, 0, 0]].concat(),
+    );
+    let fields = fields::<Numbers>();
+    assert_eq!(fields[0], ("int".to_owned(), Schema::Number(Number::Int, Endian::Little)));
+    assert_eq!(fields[1], ("uint".to_owned(), Schema::Number(Number::Uint, Endian::Big)));
+    let Schema::Slice { element, .. } = &fields[2].1 else { panic!("a slice") };
+    assert_eq!(**element, Schema::Number(Number::Int, Endian::Little));
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(be)]
+struct Times {
+    #[parco(time)]
+    at: i64,
+    #[parco(time)]
+    since: SystemTime,
+    #[parco(inner(time))]
+    maybe: Option<i64>,
+    #[parco(header = u8, elem(time))]
+    list: Vec<i64>,
+}
+
+#[test]
+fn times_are_little_endian_nanoseconds() {
+    let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(2);
+    let times = Times { at: 1, since, maybe: Some(3), list: vec![4] };
+    let bytes = [
+        &[1, 0, 0, 0, 0, 0, 0, 0][..],
+        &[2, 0, 0, 0, 0, 0, 0, 0],
+        &[1, 3, 0, 0, 0, 0, 0, 0, 0],
+        &[1, 4, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    same(&times, &bytes.concat());
+    assert_eq!(fields::<Times>()[0].1, Schema::TimeUtc);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Blobs {
+    #[parco(blob)]
+    plain: Vec<u8>,
+    #[parco(blob, small)]
+    text: String,
+    #[parco(blob)]
+    maybe: Option<Vec<u8>>,
+    #[parco(header = u8, elem(blob, header = u8))]
+    list: Vec<Vec<u8>>,
+}
+
+#[test]
+fn blobs_and_slices_have_equal_bytes() {
+    let blobs = Blobs { plain: vec![1], text: "a".into(), maybe: Some(vec![2]), list: vec![vec![3, 4]] };
+    same(&blobs, &[1, 0, 1, 1, b'a', 1, 1, 0, 2, 1, 2, 3, 4]);
+    assert!(fields::<Blobs>().iter().take(2).all(|(_, schema)| matches!(schema, Schema::Blob { .. })));
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct SortedEntries {
+    #[parco(sorted, header = u8)]
+    map: HashMap<u8, u8>,
+}
+
+#[test]
+fn sorted_maps_are_ordered_by_key() {
+    let value = SortedEntries { map: (0..9).rev().map(|key| (key, key)).collect() };
+    same(&value, &[9, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8]);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Given {
+    #[parco(with = Blob<U8>)]
+    bytes: Vec<u8>,
+    #[parco(with = U16<Be>)]
+    number: u16,
+}
+
+#[test]
+fn with_selects_a_wire_type() {
+    same(&Given { bytes: vec![1, 2], number: 3 }, &[2, 1, 2, 0, 3]);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Reserved(u8, #[parco(skip = 2)] (), u8);
+
+#[test]
+fn skip_writes_zeros_and_ignores_input() {
+    same(&Reserved(1, (), 2), &[1, 0, 0, 2]);
+    assert_eq!(tightwire_parco::decode_exact::<Reserved>(&[1, 8, 9, 2]).unwrap(), Reserved(1, (), 2));
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Later {
+    first: u8,
+    #[parco(default_on_eof)]
+    second: u8,
+    #[parco(default_on_eof, small)]
+    third: Option<String>,
+    #[parco(ignore)]
+    cache: u32,
+}
+
+#[test]
+fn default_on_eof_accepts_missing_trailing_fields() {
+    let all = Later { first: 1, second: 2, third: Some("x".into()), cache: 0 };
+    same(&all, &[1, 2, 1, 1, b'x']);
+    let decode = tightwire_parco::decode_exact::<Later>;
+    assert_eq!(decode(&[1]).unwrap(), Later { first: 1, second: 0, third: None, cache: 0 });
+    assert_eq!(decode(&[1, 2]).unwrap(), Later { first: 1, second: 2, third: None, cache: 0 });
+    assert!(decode(&[1, 2, 1]).unwrap_err().is_unexpected_end());
+    assert!(decode(&[]).unwrap_err().is_unexpected_end());
+    let stream = |bytes: &'static [u8]| tightwire_parco::decode_from_reader::<Later>(bytes);
+    assert_eq!(stream(&[1]).unwrap(), decode(&[1]).unwrap());
+    assert_eq!(stream(&[1, 2]).unwrap(), decode(&[1, 2]).unwrap());
+    assert!(stream(&[1, 2, 1]).unwrap_err().is_unexpected_end());
+    let mut over = Later { first: 9, second: 9, third: Some("old".into()), cache: 9 };
+    tightwire_parco::decode_into(&[1], &mut over).unwrap();
+    assert_eq!(over, Later { first: 1, second: 0, third: None, cache: 0 });
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Optional(#[parco(default_on_eof)] u8);
+
+#[test]
+fn stream_ends_even_if_all_fields_are_optional() {
+    let mut decoder = tightwire_parco::Decoder::new(&[1, 2][..]);
+    assert_eq!(decoder.decode().unwrap(), Some(Optional(1)));
+    assert_eq!(decoder.decode().unwrap(), Some(Optional(2)));
+    assert_eq!(decoder.decode::<Optional>().unwrap(), None);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Limited {
+    #[parco(max = 3)]
+    text: String,
+    #[parco(max = LIMIT, header = u8, elem(max = 1, small))]
+    list: Vec<String>,
+}
+
+const LIMIT: u64 = 2;
+
+#[test]
+fn max_limits_lengths_and_counts() {
+    let value = Limited { text: "abc".into(), list: vec!["d".into(), String::new()] };
+    same(&value, &[3, 0, b'a', b'b', b'c', 2, 1, b'd', 0]);
+    let mut long = Limited { text: "abcd".into(), list: vec![] };
+    let error = tightwire_parco::to_vec(&long).unwrap_err();
+    assert!(error.is_limit());
+    assert_eq!(error.path(), [tightwire_parco::Segment::Field("text")]);
+    assert!(tightwire_parco::encoded_len(&long).unwrap_err().is_limit());
+    long.text.clear();
+    long.list = vec![String::new(); 3];
+    assert!(tightwire_parco::to_vec(&long).unwrap_err().is_limit());
+    long.list = vec!["ab".into()];
+    assert!(tightwire_parco::to_vec(&long).unwrap_err().is_limit());
+    let decode = tightwire_parco::decode_exact::<Limited>;
+    assert!(decode(&[4, 0, b'a', b'b', b'c', b'd', 0]).unwrap_err().is_limit());
+    assert!(decode(&[0, 0, 3, 0, 0, 0]).unwrap_err().is_limit());
+    assert!(decode(&[0, 0, 1, 2, b'a', b'b']).unwrap_err().is_limit());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Names {
+    #[parco(rename = "Renamed")]
+    one: u8,
+    r#type: u8,
+    #[parco(ignore)]
+    cache: Option<std::sync::Arc<str>>,
+}
+
+#[test]
+fn names_are_those_of_the_schema() {
+    let names: Vec<String> = fields::<Names>().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["Renamed", "type"]);
+    same(&Names { one: 1, r#type: 2, cache: None }, &[1, 2]);
+    let error = tightwire_parco::decode_exact::<Names>(&[]).unwrap_err();
+    assert_eq!(error.path(), [tightwire_parco::Segment::Field("Renamed")]);
+}
+
+mod elsewhere {
+    pub(super) use tightwire_parco as codec;
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(crate = elsewhere::codec, be)]
+struct Moved {
+    number: u16,
+}
+
+#[test]
+fn crate_path_can_be_set() {
+    same(&Moved { number: 1 }, &[0, 1]);
+}
+
+#[test]
+fn fixed_sizes_are_known() {
+    fn sizes<T: EncodeAs>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
+    }
+    assert_eq!(sizes::<Reserved>(), (4, Some(4)));
+    assert_eq!(sizes::<Given>(), (3, None));
+    assert_eq!(sizes::<Later>(), (3, None));
+    fn least<T: tightwire_parco::DecodeAs<'static>>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
+    }
+    assert_eq!(least::<Later>(), (1, None));
+}

@@ -1,0 +1,164 @@
+//! Enums: an id, then a model.
+
+use tightwire_parco::schema::{Schema, SchemaContext};
+use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
+use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
+
+use crate::derive::support::{same, vector};
+
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+struct Animal {
+    #[parco(small)]
+    specie: String,
+    age: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+struct Flat {
+    price: f32,
+    #[parco(small)]
+    address: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[parco(id = u8)]
+enum Frame {
+    #[parco(id = 0)]
+    Animal(Animal),
+    #[parco(id = 1)]
+    Flat(Flat),
+}
+
+fn animal(specie: &str, age: u8) -> Animal {
+    Animal { specie: specie.into(), age }
+}
+
+#[test]
+fn go_library_stream_round_trips() {
+    let (_, bytes) = vector("streams", "multi-stream");
+    let mut rest = &bytes[..];
+    let mut frames = Vec::new();
+    while !rest.is_empty() {
+        let (frame, tail) = tightwire_parco::decode::<Frame>(rest).unwrap();
+        frames.push(frame);
+        rest = tail;
+    }
+    let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
+    let expected =
+        [Frame::Animal(animal("monkeys", 10)), Frame::Flat(flat), Frame::Animal(animal("felix catus", 7))];
+    assert_eq!(frames, expected);
+    let mut ours = Vec::new();
+    frames.iter().for_each(|frame| tightwire_parco::encode(frame, &mut ours).unwrap());
+    assert_eq!(ours, bytes);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = U16<Be>)]
+enum Numbered {
+    #[parco(id = 0x102)]
+    Animal(Animal),
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = SmallVarchar)]
+enum Named {
+    #[parco(id = "animal")]
+    Animal(Animal),
+    #[parco(id = "animus")]
+    Animus,
+    #[parco(id = "an")]
+    An(u8),
+}
+
+#[test]
+fn numeric_and_string_ids_round_trip() {
+    same(&Numbered::Animal(animal("x", 1)), &vector("streams", "multi-u16be-id").1);
+    same(&Named::Animal(animal("x", 1)), &vector("streams", "multi-string-id").1);
+    same(&Named::Animus, b"\x06animus");
+    same(&Named::An(7), b"\x02an\x07");
+    for unknown in [&b"\x06animul"[..], b"\x06anizal", b"\x03ani", b"\x00", b"\x06bnimal"] {
+        let error = tightwire_parco::decode_exact::<Named>(unknown).unwrap_err();
+        assert!(error.is_unknown_type());
+        assert_eq!(error.offset(), Some(0));
+        let error = tightwire_parco::decode_from_reader::<Named>(unknown).unwrap_err();
+        assert!(error.is_unknown_type());
+        assert_eq!(error.offset(), Some(0));
+    }
+    assert!(tightwire_parco::decode_exact::<Named>(b"\x06anim").unwrap_err().is_unexpected_end());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = i16, be)]
+enum Shapes {
+    #[parco(id = -1)]
+    Unit,
+    #[parco(id = 1, rename = "PAIR")]
+    Pair(u16, #[parco(small)] String),
+    #[parco(id = 2)]
+    Named {
+        #[parco(le)]
+        number: u16,
+        #[parco(ignore)]
+        cache: u8,
+    },
+    #[parco(id = 3)]
+    Text(#[parco(header = u8)] Option<String>),
+}
+
+#[test]
+fn variants_support_all_kinds_of_fields() {
+    same(&Shapes::Unit, &[0xff, 0xff]);
+    same(&Shapes::Pair(1, "a".into()), &[0, 1, 0, 1, 1, b'a']);
+    same(&Shapes::Named { number: 1, cache: 0 }, &[0, 2, 1, 0]);
+    same(&Shapes::Text(Some("b".into())), &[0, 3, 1, 1, b'b']);
+}
+
+#[test]
+fn ids_are_in_the_schema() {
+    let schema = <Shapes as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
+    let Schema::Multi { models, .. } = schema else { panic!("an enum") };
+    let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["-1", "1", "2", "3"]);
+    assert_eq!(models[0].1, Schema::Struct(vec![]));
+    assert!(matches!(models[1].1, Schema::Struct(ref fields) if fields.len() == 2));
+    assert!(matches!(models[3].1, Schema::Option(_)));
+}
+
+#[derive(Debug, Encode, Decode)]
+struct Frames {
+    before: u8,
+    #[parco(header = u8)]
+    list: Vec<Frame>,
+}
+
+#[test]
+fn errors_contain_variant_and_offset() {
+    let error = tightwire_parco::decode_exact::<Frames>(&[9, 1, 7, 0]).unwrap_err();
+    assert!(error.is_unknown_type());
+    assert_eq!(error.offset(), Some(2));
+    assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(0)]);
+    let error = tightwire_parco::decode_exact::<Frames>(&[9, 1, 0, 1, b'x']).unwrap_err();
+    assert!(error.is_unexpected_end());
+    let path = [Segment::Field("list"), Segment::Index(0), Segment::Field("Animal"), Segment::Field("age")];
+    assert_eq!(error.path(), path);
+    let error = tightwire_parco::decode_exact::<Shapes>(&[0, 1, 0]).unwrap_err();
+    assert_eq!(error.path(), [Segment::Field("PAIR"), Segment::Field("0")]);
+    let long = Frames { before: 0, list: vec![Frame::Animal(animal(&"x".repeat(256), 1))] };
+    let error = tightwire_parco::to_vec(&long).unwrap_err();
+    assert!(error.is_overflow());
+    assert_eq!(error.path()[2..], [Segment::Field("Animal"), Segment::Field("specie")]);
+}
+
+#[test]
+fn decode_into_reuses_the_same_variant() {
+    let mut frame = Frame::Animal(animal("a long name that takes memory", 1));
+    let Frame::Animal(Animal { specie, .. }) = &frame else { unreachable!() };
+    let memory = specie.as_ptr();
+    tightwire_parco::decode_into(&[0, 1, b'x', 2], &mut frame).unwrap();
+    assert_eq!(frame, Frame::Animal(animal("x", 2)));
+    let Frame::Animal(Animal { specie, .. }) = &frame else { unreachable!() };
+    assert_eq!(specie.as_ptr(), memory);
+    let flat = Frame::Flat(Flat { price: 1.0, address: "y".into() });
+    tightwire_parco::decode_into(&tightwire_parco::to_vec(&flat).unwrap(), &mut frame).unwrap();
+    assert_eq!(frame, flat);
+}

@@ -1,0 +1,86 @@
+//! Byte offsets and field paths of errors.
+
+use std::collections::BTreeMap;
+
+use tightwire_parco::{Decode, Encode, Segment};
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Inner {
+    flag: bool,
+    #[parco(header = u8, value(small))]
+    names: BTreeMap<u8, String>,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Outer {
+    number: u32,
+    #[parco(header = u8)]
+    list: Vec<Inner>,
+    #[parco(rename = "last")]
+    text: Option<String>,
+}
+
+fn outer(name: &str) -> Outer {
+    let inner = |name: &str| Inner { flag: true, names: BTreeMap::from([(1, "a".into()), (2, name.into())]) };
+    Outer { number: 7, list: vec![inner("b"), inner(name)], text: None }
+}
+
+#[test]
+fn the_way_to_what_cannot_be_read() {
+    let bytes = tightwire_parco::to_vec(&outer("c")).unwrap();
+    let error = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = bytes.clone();
+        change(&mut bytes);
+        tightwire_parco::decode_exact::<Outer>(&bytes).unwrap_err()
+    };
+
+    let flag = error(&|bytes| bytes[5] = 2);
+    assert!(flag.is_invalid_bool());
+    assert_eq!(flag.path(), [Segment::Field("list"), Segment::Index(0), Segment::Field("flag")]);
+    assert_eq!(flag.offset(), Some(5));
+
+    let text = error(&|bytes| bytes[20] = 0xff);
+    assert!(text.is_invalid_utf8());
+    let path = [Segment::Field("list"), Segment::Index(1), Segment::Field("names"), Segment::Value(1)];
+    assert_eq!(text.path(), path);
+
+    let end = error(&|bytes| bytes.truncate(21));
+    assert!(end.is_unexpected_end());
+    assert_eq!((end.path(), end.offset(), end.missing()), (&[Segment::Field("last")][..], Some(21), Some(1)));
+    assert_eq!(end.to_string(), "the input ends inside a value at .last (byte 21)");
+}
+
+#[test]
+fn encoding_errors_contain_the_path() {
+    let mut bytes = vec![0xee];
+    let error = tightwire_parco::encode(&outer(&"x".repeat(256)), &mut bytes).unwrap_err();
+    assert!(error.is_overflow());
+    let path = [Segment::Field("list"), Segment::Index(1), Segment::Field("names"), Segment::Value(1)];
+    assert_eq!(error.path(), path);
+    assert_eq!(error.offset(), Some(19));
+    assert_eq!(bytes, [0xee]);
+}
+
+#[test]
+fn every_prefix_is_reported_as_too_short() {
+    let bytes = tightwire_parco::to_vec(&outer("c")).unwrap();
+    for end in 0..bytes.len() {
+        let error = tightwire_parco::decode_exact::<Outer>(&bytes[..end]).unwrap_err();
+        assert!(error.is_unexpected_end(), "{end}: {error}");
+        let error = tightwire_parco::decode_from_reader::<Outer>(&bytes[..end]).unwrap_err();
+        assert!(error.is_unexpected_end(), "{end}: {error}");
+    }
+}
+
+#[derive(Debug, Decode)]
+struct Amplified {
+    #[parco(header = u32)]
+    list: Vec<Inner>,
+}
+
+#[test]
+fn forged_count_is_rejected_before_allocation() {
+    let error = tightwire_parco::decode_exact::<Amplified>(&[0x80, 0x96, 0x98, 0]).unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!(error.path(), [Segment::Field("list")]);
+}

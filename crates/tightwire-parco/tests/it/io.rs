@@ -1,0 +1,317 @@
+//! Messages on `std::io` streams: sizes of reads and writes, and where they stop.
+#![cfg(all(feature = "std", feature = "derive"))]
+
+use std::error::Error as _;
+use std::io::{self, BufReader, Read, Write};
+
+use proptest::prelude::*;
+use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
+use tightwire_parco::{Decoder, Encoder, Limits, Options, Segment};
+
+use crate::support;
+use crate::support::checks::Chunks;
+use crate::support::messages::{Borrowed, Inner, Node};
+use test_support::counting::usage;
+
+/// Records every write, accepts a limited number of bytes per write, and fails after a limited total.
+struct Sink {
+    writes: Vec<Vec<u8>>,
+    at_once: usize,
+    until: usize,
+    interruptions: usize,
+}
+
+impl Sink {
+    fn new() -> Self {
+        Self { writes: Vec::new(), at_once: usize::MAX, until: usize::MAX, interruptions: 0 }
+    }
+}
+
+impl Write for &mut Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.interruptions > 0 {
+            self.interruptions -= 1;
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let written: usize = self.writes.iter().map(Vec::len).sum();
+        if written >= self.until {
+            return Err(io::Error::other("the disk is full"));
+        }
+        let len = bytes.len().min(self.at_once);
+        self.writes.push(bytes[..len].to_vec());
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        panic!("when to flush is the caller's decision");
+    }
+}
+
+fn inner(text: &str) -> Inner {
+    Inner { number: 7, text: text.into(), flag: true }
+}
+
+const INNER: &[u8] = b"\0\0\0\x07\0\x03hey\x01";
+
+#[test]
+fn a_message_is_one_write() {
+    let mut sink = Sink::new();
+    tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap();
+    let mut encoder = Encoder::new(&mut sink);
+    encoder.encode(&vec![inner("hey"); 2]).unwrap();
+    encoder.encode_as(&Slice::<U8, U16<Be>>::NEW, &vec![1_u16, 2]).unwrap();
+    encoder.encode("x").unwrap();
+    let list = [&[2, 0], INNER, INNER].concat();
+    assert_eq!(sink.writes, [INNER, &list, &[2, 0, 1, 0, 2], b"\x01\0x"]);
+}
+
+#[test]
+fn a_message_without_bytes_is_no_write() {
+    let mut sink = Sink::new();
+    sink.at_once = 0;
+    tightwire_parco::encode_to_writer(&(), &mut sink).unwrap();
+    tightwire_parco::encode_to_writer(&[(); 3], &mut sink).unwrap();
+    assert!(sink.writes.is_empty());
+}
+
+#[test]
+fn what_cannot_be_encoded_is_no_write() {
+    let mut sink = Sink::new();
+    let mut encoder = Encoder::new(&mut sink);
+    let error = encoder.encode(&[inner("first"), inner(&"x".repeat(65_536))]).unwrap_err();
+    assert!(error.is_overflow());
+    assert_eq!(error.path(), [Segment::Index(1), Segment::Field("text")]);
+    assert_eq!(error.offset(), Some(12 + 4));
+    // The encoder can still be used.
+    encoder.encode(&1_u8).unwrap();
+    assert_eq!(sink.writes, [[1]]);
+}
+
+#[test]
+fn short_and_interrupted_writes_are_continued() {
+    let mut sink = Sink::new();
+    (sink.at_once, sink.interruptions) = (3, 2);
+    tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap();
+    assert_eq!(sink.writes.concat(), INNER);
+    assert_eq!(sink.writes.len(), 4);
+}
+
+#[test]
+fn write_errors_are_returned() {
+    let mut sink = Sink::new();
+    (sink.at_once, sink.until) = (3, 6);
+    let error = tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap_err();
+    assert!(error.is_io());
+    assert_eq!(error.offset(), None);
+    assert_eq!(error.source().unwrap().to_string(), "the disk is full");
+    assert!(!error.to_string().contains("disk"));
+
+    let mut sink = Sink::new();
+    sink.at_once = 0;
+    let error = tightwire_parco::encode_to_writer(&1_u8, &mut sink).unwrap_err();
+    let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!(source.kind(), io::ErrorKind::WriteZero);
+}
+
+/// Panics if a read goes beyond the end of the message, which proves that nothing is read ahead.
+struct Exact<'a>(&'a [u8]);
+
+impl Read for Exact<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        assert!(!target.is_empty() && target.len() <= self.0.len(), "{} of {}", target.len(), self.0.len());
+        self.0.read(target)
+    }
+}
+
+#[test]
+fn not_a_byte_more_is_read() {
+    assert_eq!(tightwire_parco::decode_from_reader::<Inner>(Exact(INNER)).unwrap(), inner("hey"));
+    let long = "x".repeat(60_000);
+    let bytes = tightwire_parco::to_vec(&vec![inner(&long), inner("")]).unwrap();
+    let decoded: Vec<Inner> = tightwire_parco::decode_from_reader(Exact(&bytes)).unwrap();
+    assert_eq!(decoded, [inner(&long), inner("")]);
+    let chain = Node::chain(40, true);
+    assert_eq!(
+        tightwire_parco::decode_from_reader::<Node>(Exact(&tightwire_parco::to_vec(&chain).unwrap()))
+            .unwrap(),
+        chain
+    );
+}
+
+#[test]
+fn consecutive_messages_are_decoded() {
+    let mut bytes = Vec::new();
+    tightwire_parco::encode(&inner("hey"), &mut bytes).unwrap();
+    tightwire_parco::encode(&0x0102_u16, &mut bytes).unwrap();
+    tightwire_parco::encode(&vec!["a", ""], &mut bytes).unwrap();
+    bytes.extend([9, 1, 2]);
+    for cuts in [&[1_u8][..], &[255], &[3, 0, 2], &[0]] {
+        let mut decoder = Decoder::new(Chunks::new(&bytes, cuts));
+        assert_eq!(decoder.decode::<Inner>().unwrap(), Some(inner("hey")));
+        assert_eq!(decoder.decode::<u16>().unwrap(), Some(0x0102));
+        assert_eq!(decoder.decode::<Vec<&str>>().unwrap().unwrap(), ["a", ""]);
+        assert_eq!(decoder.get_ref().bytes, [9, 1, 2]);
+        // Bytes read through `get_mut` are not part of a message.
+        let mut byte = [0];
+        decoder.get_mut().read_exact(&mut byte).or_else(|_| decoder.get_mut().read_exact(&mut byte)).unwrap();
+        assert_eq!(decoder.decode_as(&U16::<Be>::NEW).unwrap(), Some(0x0102_u16));
+        assert_eq!(decoder.decode::<u8>().unwrap(), None);
+        assert_eq!(decoder.decode::<Inner>().unwrap(), None);
+    }
+}
+
+#[test]
+fn values_borrow_from_the_decoder() {
+    let value = Borrowed { text: "text", bytes: b"bytes", names: vec!["a", "b"], ..Borrowed::default() };
+    let bytes = tightwire_parco::to_vec(&value).unwrap();
+    let twice = [bytes.as_slice(), &bytes].concat();
+    let mut decoder = Decoder::new(Chunks::new(&twice, &[5]));
+    for _ in 0..2 {
+        assert_eq!(decoder.decode::<Borrowed<'_>>().unwrap().unwrap(), value);
+    }
+    assert_eq!(decoder.decode::<Borrowed<'_>>().unwrap(), None);
+}
+
+/// The end of the stream is an error inside a message, but not between messages.
+#[test]
+fn end_of_stream_inside_a_message_is_reported() {
+    for len in 1..INNER.len() {
+        let mut decoder = Decoder::new(Chunks::new(&INNER[..len], &[2, 0]));
+        let error = decoder.decode::<Inner>().unwrap_err();
+        assert!(error.is_unexpected_end());
+        let slice = tightwire_parco::decode_exact::<Inner>(&INNER[..len]).unwrap_err();
+        assert_eq!((error.offset(), error.missing()), (slice.offset(), slice.missing()), "{len}");
+        assert_eq!(error.path(), slice.path());
+    }
+    let error = tightwire_parco::decode_from_reader::<Inner>(io::empty()).unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!(error.offset(), Some(0));
+    // Long enough for several reads.
+    let long = tightwire_parco::to_vec(&(vec![3_u8; 40_000])).unwrap();
+    let error = tightwire_parco::decode_from_reader::<Vec<u8>>(&long[..30_000]).unwrap_err();
+    assert!(error.is_unexpected_end());
+    let error = Decoder::new(&long[..30_000]).decode_as::<_, &[u8]>(&Str::<U16<Le>>::NEW).unwrap_err();
+    assert_eq!((error.offset(), error.missing()), (Some(2), Some(10_002)));
+}
+
+#[test]
+fn read_errors_are_the_source() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::new(io::ErrorKind::ConnectionReset, "the line is dead"))
+        }
+    }
+    for head in [&b""[..], &INNER[..3], &INNER[..6], &INNER[..8]] {
+        let error = tightwire_parco::decode_from_reader::<Inner>(head.chain(Broken)).unwrap_err();
+        assert!(error.is_io());
+        assert_eq!(error.source().unwrap().to_string(), "the line is dead");
+        let error = io::Error::from(error);
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        assert!(error.downcast::<tightwire_parco::Error>().unwrap().is_io());
+    }
+}
+
+#[test]
+fn stream_errors_have_the_same_offset_as_slice_errors() {
+    let bad_flag = [&INNER[..9], &[2]].concat();
+    let bad_text = [&INNER[..7], &[0xff], &INNER[8..]].concat();
+    for (bytes, offset, field) in [(&bad_flag, 9, "flag"), (&bad_text, 6, "text")] {
+        let error = tightwire_parco::decode_from_reader::<Inner>(&bytes[..]).unwrap_err();
+        let slice = tightwire_parco::decode_exact::<Inner>(bytes).unwrap_err();
+        assert_eq!(error.to_string(), slice.to_string());
+        assert_eq!((error.offset(), error.path()), (Some(offset), &[Segment::Field(field)][..]));
+    }
+}
+
+/// A length header is untrusted: memory grows with the bytes that arrive.
+#[test]
+fn forged_length_allocates_one_chunk() {
+    let lying = [&(1_u32 << 20).to_le_bytes()[..], b"four"].concat();
+    let (used, result) = usage(|| Decoder::new(&lying[..]).decode_as::<_, String>(&Str::<U32<Le>>::NEW));
+    let error = result.unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!((error.offset(), error.missing()), (Some(4), Some((1 << 20) - 4)));
+    assert!(used.largest <= 16 << 10, "{used:?}");
+
+    let (used, result) = usage(|| {
+        Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, wire()))
+    });
+    assert!(result.unwrap_err().is_unexpected_end());
+    assert!(used.bytes <= 16 << 10, "{used:?}");
+}
+
+/// Wire type of [`Inner`] for decoding.
+fn wire<'de>() -> <Inner as tightwire_parco::DecodeAs<'de>>::Wire {
+    StaticWire::NEW
+}
+
+#[test]
+fn limits_apply_before_allocation() {
+    let options = Options::new().limits(Limits::default().max_allocation(1000));
+    let bytes = tightwire_parco::to_vec(&"x".repeat(999)).unwrap();
+    let error = Decoder::with_options(&bytes[..], options).decode::<String>().unwrap_err();
+    assert!(error.is_limit());
+    let fits = tightwire_parco::to_vec(&"x".repeat(998)).unwrap();
+    assert!(Decoder::with_options(&fits[..], options).decode::<String>().unwrap().is_some());
+
+    let options = Options::new().limits(Limits::default().max_bytes(3));
+    let mut stream: &[u8] = &[4, 0, 1, 2, 3, 4];
+    let error = Decoder::with_options(&mut stream, options).decode::<&[u8]>().unwrap_err();
+    assert!(error.is_limit());
+    assert_eq!(error.offset(), Some(2));
+    // The contents after the header were not read.
+    assert_eq!(stream, [1, 2, 3, 4]);
+}
+
+#[test]
+fn buffered_streams_are_supported() {
+    let all: Vec<Inner> = (0..500).map(|index| inner(&"y".repeat(index))).collect();
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(io::BufWriter::new(&mut bytes));
+    all.iter().for_each(|message| encoder.encode(message).unwrap());
+    encoder.get_mut().flush().unwrap();
+    drop(encoder.into_inner());
+    let mut decoder = Decoder::new(BufReader::with_capacity(100, &bytes[..]));
+    for message in &all {
+        assert_eq!(decoder.decode::<Inner>().unwrap().as_ref(), Some(message));
+    }
+    assert_eq!(decoder.decode::<Inner>().unwrap(), None);
+}
+
+proptest! {
+    /// Messages are the same for every chunk size, and every truncation inside a message is detected.
+    #[test]
+    fn streams_round_trip(
+        material in prop::collection::vec(any::<u8>(), 0..300),
+        cuts in prop::collection::vec(any::<u8>(), 1..8),
+        kept in any::<prop::sample::Index>(),
+    ) {
+        let mut source = support::messages::Material(&material);
+        let nodes = [source.node(3), source.node(2), source.node(4)];
+        let mut encoder = Encoder::new(Vec::new());
+        let mut ends = vec![0];
+        for node in &nodes {
+            encoder.encode(node).unwrap();
+            ends.push(encoder.get_ref().len());
+        }
+        let bytes = encoder.into_inner();
+        let mut decoder = Decoder::new(Chunks::new(&bytes, &cuts));
+        for node in &nodes {
+            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
+        }
+        prop_assert_eq!(decoder.decode::<Node>().unwrap(), None);
+
+        let kept = kept.index(bytes.len() + 1);
+        let mut decoder = Decoder::new(Chunks::new(&bytes[..kept], &cuts));
+        let complete = ends.iter().filter(|end| **end <= kept).count() - 1;
+        for node in &nodes[..complete] {
+            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
+        }
+        match decoder.decode::<Node>() {
+            Ok(None) => prop_assert!(ends.contains(&kept)),
+            Ok(Some(_)) => panic!("there is no more"),
+            Err(error) => prop_assert!(error.is_unexpected_end() && !ends.contains(&kept)),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Integration tests.
+
+#[path = "../support/golden.rs"]
+mod golden;
+#[cfg(feature = "schema-json")]
+#[path = "../support/random.rs"]
+mod random;
+#[cfg(feature = "derive")]
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(all(feature = "schema-json", feature = "derive"))]
+#[path = "../support/vectors/mod.rs"]
+mod vector_runner;
+
+mod alloc;
+mod builder;
+mod builder_derive;
+mod chunking;
+mod codec;
+mod derive;
+mod evolution;
+mod exchange;
+mod io;
+mod limits;
+mod prefixes;
+mod registry;
+mod schema_dynamic;
+mod schema_json;
+mod schema_properties;
+mod time;
+mod vectors;
+mod view;
+mod wire;

@@ -1,0 +1,71 @@
+//! Every strict prefix of a message is reported as too short, by every decoder.
+#![cfg(all(feature = "std", feature = "derive"))]
+
+use proptest::prelude::*;
+use tightwire_parco::{DecodeOwned, Decoder, Encode};
+
+use crate::support::checks::check_prefixes;
+use crate::support::messages::{Borrowed, Everything, Material, Named, Node, Owned, View};
+
+fn check<T: DecodeOwned + Encode>(value: &T) {
+    let bytes = tightwire_parco::to_vec(value).unwrap();
+    check_prefixes::<T>(&bytes);
+    for len in 1..bytes.len() {
+        let Err(error) = Decoder::new(&bytes[..len]).decode::<T>() else { panic!("{len} bytes are enough") };
+        assert!(error.is_unexpected_end());
+        assert!(error.offset().is_some_and(|offset| offset <= len));
+        assert!(error.missing().is_some_and(|missing| missing > 0 && len + missing <= bytes.len()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn prefixes_are_reported_as_too_short(material in prop::collection::vec(any::<u8>(), 0..600)) {
+        let mut material = Material(&material);
+        let everything: Everything = material.everything();
+        check(&everything);
+        let node: Node = material.node(4);
+        check(&node);
+        let named: Named = material.named(4);
+        check(&named);
+        let owned: Owned = material.owned();
+        check(&owned);
+        let bytes = tightwire_parco::to_vec(&owned).unwrap();
+        check_prefixes::<View<'_>>(&bytes);
+    }
+}
+
+#[test]
+fn prefixes_of_borrowed_values_are_reported_as_too_short() {
+    let value = Borrowed {
+        text: "text",
+        bytes: b"bytes",
+        cow: "cow".into(),
+        names: vec!["a", "bc", ""],
+        map: [("key", Some("value")), ("other", None)].into(),
+        cows: vec![b"moo".into()],
+    };
+    let bytes = tightwire_parco::to_vec(&value).unwrap();
+    assert_eq!(tightwire_parco::decode_exact::<Borrowed<'_>>(&bytes).unwrap(), value);
+    check_prefixes::<Borrowed<'_>>(&bytes);
+}
+
+/// The number of missing bytes includes everything that the header determines.
+#[test]
+fn number_of_missing_bytes_is_reported() {
+    for (bytes, missing) in [
+        (&b""[..], 2),
+        (b"\x05", 1),
+        // Five strings need at least five headers.
+        (b"\x05\0", 10),
+        (b"\x05\0\x03\0ab", 6),
+        (b"\x02\0\x03\0ab", 1),
+        (b"\x02\0\x03\0abc\0", 1),
+    ] {
+        let error = tightwire_parco::decode_exact::<Vec<String>>(bytes).unwrap_err();
+        assert_eq!(error.missing(), Some(missing), "{bytes:?}");
+    }
+    assert_eq!(tightwire_parco::decode_exact::<[u32; 4]>(&[0; 5]).unwrap_err().missing(), Some(11));
+}

@@ -1,0 +1,170 @@
+//! Schemas and values as JSON, and their error messages.
+#![cfg(feature = "schema-json")]
+
+use tightwire_parco::WireExt as _;
+use tightwire_parco::schema::{Dynamic, Schema, Value};
+
+fn wire(schema: &str) -> Dynamic {
+    Schema::from_json(schema).unwrap().compile().unwrap()
+}
+
+#[test]
+fn invalid_schemas_are_rejected_with_their_path() {
+    for (text, expected) in [
+        ("", "invalid JSON"),
+        ("{", "invalid JSON"),
+        ("[]", "a type must be an object"),
+        ("{}", "a type must have a name in the key `t`"),
+        (r#"{"t":"uint9"}"#, "unknown type name"),
+        (r#"{"t":"float32_header","order":"le"}"#, "unknown type name"),
+        (r#"{"t":"uint8","order":"le"}"#, "`order` must be `le` or `be`, and absent for one-byte numbers"),
+        (r#"{"t":"uint16","order":"me"}"#, "`order` must be `le` or `be`, and absent for one-byte numbers"),
+        (r#"{"t":"uint16"}"#, "a key is missing at .order"),
+        (r#"{"t":"bool","n":1}"#, "the type has no such key"),
+        (r#"{"t":"bool","t":"bool"}"#, "duplicate model id or key"),
+        (r#"{"t":"string","header":{"t":"bool"}}"#, "a header must be an integer at [header]"),
+        (r#"{"t":"blob","header":{"t":"float32","order":"le"}}"#, "a header must be an integer at [header]"),
+        (r#"{"t":"array","len":-1,"elem":{"t":"bool"}}"#, "a count must be a number"),
+        (r#"{"t":"array","len":10000001,"elem":{"t":"bool"}}"#, "the array is too long"),
+        (r#"{"t":"skip","n":104857601}"#, "too many bytes are reserved"),
+        (r#"{"t":"struct","fields":[["a"]]}"#, "`fields` must be a list of pairs of name and type"),
+        (
+            r#"{"t":"struct","fields":[["a",{"t":"option","inner":{"t":"map","header":{"t":"uint8"},"key":{"t":"uint8"},"value":{"t":"x"}}}]]}"#,
+            "unknown type name at .a[some][value]",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"bool"},"models":{}}"#,
+            "an id must be an integer or a string at [id]",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"one":{"t":"bool"}}}"#,
+            "the id of a model is not an integer at [one]",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"},"01":{"t":"bool"}}}"#,
+            "duplicate model id or key at [01]",
+        ),
+        (r#"{"t":"recursive","n":1}"#, "`recursive` refers to a level that does not exist"),
+        (
+            r#"{"t":"struct","fields":[["a",{"t":"recursive","n":0}]]}"#,
+            "`recursive` refers to a level that does not exist at .a",
+        ),
+        (
+            r#"{"t":"struct","fields":[["a",{"t":"recursive","n":1}]]}"#,
+            "a type contains itself without an option or collection, or is too large",
+        ),
+        (
+            r#"{"t":"array","len":10000000,"elem":{"t":"array","len":10000000,"elem":{"t":"skip","n":104857600}}}"#,
+            "a type contains itself without an option or collection, or is too large",
+        ),
+    ] {
+        let error = Schema::from_json(text).unwrap_err();
+        // Either of two models with the same id may be named.
+        let found = error.to_string().replace("[1]", "[01]");
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn deep_schemas_are_rejected() {
+    for (levels, is_taken) in [(60, true), (70, false), (100_000, false)] {
+        let text = r#"{"t":"option","inner":"#.repeat(levels) + r#"{"t":"bool"}"# + &"}".repeat(levels);
+        assert_eq!(Schema::from_json(&text).is_ok(), is_taken, "{levels} levels");
+    }
+    let mut schema = Schema::Bool;
+    for _ in 0..Schema::MAX_DEPTH {
+        schema = Schema::Option(Box::new(schema));
+    }
+    assert!(schema.compile().unwrap_err().is_limit());
+}
+
+#[test]
+fn large_schemas_are_rejected() {
+    let fields =
+        |count| Schema::Struct((0..count).map(|index: usize| (index.to_string(), Schema::Bool)).collect());
+    assert!(fields(Schema::MAX_TYPES - 1).compile().is_ok());
+    assert!(fields(Schema::MAX_TYPES).compile().unwrap_err().is_limit());
+}
+
+#[test]
+fn invalid_values_are_rejected_with_their_path() {
+    let text = r#"{"t":"string","header":{"t":"uint8_header"}}"#;
+    for (schema, value, expected) in [
+        (r#"{"t":"bool"}"#, "1", "the value does not match the schema"),
+        (r#"{"t":"uint8"}"#, "1.5", "expected an integer"),
+        (r#"{"t":"uint8"}"#, "\"x\"", "expected an integer"),
+        (r#"{"t":"float64","order":"le"}"#, "1.5", "expected an object"),
+        (
+            r#"{"t":"float32","order":"le"}"#,
+            r#"{"bits":"0x100000000"}"#,
+            "`bits` must be a string of hexadecimal digits after 0x",
+        ),
+        (text, r#"{"hex":"f"}"#, "invalid hexadecimal digits"),
+        (text, "null", "expected an object"),
+        (r#"{"t":"struct","fields":[["a",{"t":"bool"}]]}"#, "{}", "a key is missing at .a"),
+        (r#"{"t":"struct","fields":[]}"#, r#"{"a":true}"#, "the object has keys that are not fields"),
+        (
+            r#"{"t":"slice","header":{"t":"uint8"},"elem":{"t":"bool"}}"#,
+            "[true,0]",
+            "the value does not match the schema at [1]",
+        ),
+        (r#"{"t":"option","inner":{"t":"bool"}}"#, "true", "expected an object"),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"}}}"#,
+            "[2,true]",
+            "unknown model id",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"}}}"#,
+            "[256,true]",
+            "an id does not fit its wire type",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"}}}"#,
+            "[1,0]",
+            "the value does not match the schema at [1]",
+        ),
+    ] {
+        assert_eq!(
+            wire(schema).value_from_json(value).unwrap_err().to_string(),
+            expected,
+            "{schema} {value}"
+        );
+    }
+}
+
+#[test]
+fn repetitions_are_limited() {
+    let schema = r#"{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"string","header":{"t":"uint8"}}}}"#;
+    let wire = wire(schema);
+    let value = r#"{"repeat":{"repeat":{"repeat":"ab","count":3},"count":2},"count":2}"#;
+    assert_eq!(
+        wire.value_from_json(value).unwrap(),
+        wire.value_from_json(r#"[["ababab","ababab"],["ababab","ababab"]]"#).unwrap()
+    );
+    for value in [
+        r#"{"repeat":{"repeat":"","count":9000},"count":9000}"#,
+        r#"{"repeat":[],"count":10000000}"#,
+        r#"[[{"repeat":"abcdefghij","count":100000000}]]"#,
+    ] {
+        assert!(wire.value_from_json(value).unwrap_err().is_limit(), "{value}");
+    }
+}
+
+#[test]
+fn schemas_of_types_round_trip() {
+    for schema in [
+        tightwire_parco::schema::of::<Vec<Option<i64>>>(),
+        tightwire_parco::schema::of::<std::collections::BTreeMap<String, [f32; 3]>>(),
+        Schema::Struct(vec![("next".into(), Schema::Option(Box::new(Schema::Recursive(1))))]),
+    ] {
+        assert_eq!(Schema::from_json(&schema.to_json()).unwrap(), schema);
+    }
+}
+
+#[test]
+fn values_of_another_schema_cannot_be_converted() {
+    let wire = wire(r#"{"t":"struct","fields":[["a",{"t":"bool"}]]}"#);
+    assert!(wire.value_to_json(&Value::Struct(vec![Value::Skip])).unwrap_err().is_mismatch());
+    assert!(wire.to_vec(&Value::Struct(vec![Value::Skip])).unwrap_err().is_unknown_type());
+}

@@ -1,0 +1,322 @@
+//! Points in time, with and without a zone: ranges, types, and differences from Go.
+
+use std::time::{Duration, SystemTime};
+
+use proptest::prelude::*;
+use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
+use tightwire_parco::{Limits, Mode, Options, Timestamp, WireExt, ZonedTimestamp};
+
+use crate::golden;
+
+const COMPAT: Options = Options::new().mode(Mode::Compat);
+
+#[test]
+fn timestamps_match_the_vectors() {
+    for id in ["time-epoch", "time-1ns-before", "time-1990", "time-max", "time-min", "time-go-zero-wraps"] {
+        let case = golden::case("roundtrip", id);
+        let nanos: i64 = case["value"].as_str().unwrap().parse().unwrap();
+        let bytes = golden::hex(&case["hex"]);
+        assert_eq!(TimeUtc.to_vec(&nanos).unwrap(), bytes, "{id}");
+        assert_eq!(TimeUtc.decode_exact::<i64>(&bytes).unwrap(), nanos, "{id}");
+        assert_eq!(tightwire_parco::to_vec(&Timestamp::from_nanos(nanos)).unwrap(), bytes, "{id}");
+        assert_eq!(tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap().as_nanos(), nanos, "{id}");
+    }
+}
+
+#[test]
+fn a_short_time_is_the_end_of_the_input() {
+    let error = tightwire_parco::decode_exact::<Timestamp>(&golden::bytes("decode_errors", "time-short"))
+        .unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!((error.offset(), error.missing()), (Some(0), Some(5)));
+}
+
+#[test]
+fn zones_match_the_vectors() {
+    for id in ["timeloc-ny", "timeloc-utc", "timeloc-kolkata"] {
+        let case = golden::case("roundtrip", id);
+        let nanos: i64 = case["value"]["unix_nanos"].as_str().unwrap().parse().unwrap();
+        let located = ZonedTimestamp {
+            at: Timestamp::from_nanos(nanos),
+            zone: case["value"]["zone"].as_str().unwrap(),
+        };
+        let bytes = golden::hex(&case["hex"]);
+        assert_eq!(tightwire_parco::to_vec(&located).unwrap(), bytes, "{id}");
+        assert_eq!(tightwire_parco::encoded_len(&located).unwrap(), bytes.len(), "{id}");
+        assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap(), located, "{id}");
+        let owned: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
+        assert_eq!(owned.as_deref(), located, "{id}");
+        for cut in 0..bytes.len() {
+            assert!(
+                tightwire_parco::decode::<ZonedTimestamp>(&bytes[..cut]).unwrap_err().is_unexpected_end(),
+                "{id} {cut}"
+            );
+        }
+    }
+}
+
+#[test]
+fn zone_flag_is_always_one() {
+    let bytes = tightwire_parco::to_vec(&ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)).unwrap();
+    assert_eq!(bytes, b"\0\0\0\0\0\0\0\0\x01\x03UTC");
+}
+
+/// Q7: Go discards the time.
+#[test]
+fn absent_zone_preserves_the_time_in_strict_mode() {
+    let case = golden::case("decode_only", "timeloc-absent-flag");
+    let bytes = golden::hex(&case["hex"]);
+
+    let strict: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
+    assert_eq!(strict.at.as_nanos(), 0x0101_0101_0101_0101);
+    assert_eq!(strict.zone, "UTC");
+
+    let compat: ZonedTimestamp = COMPAT.decode_exact(&bytes).unwrap();
+    assert_eq!(compat, ZonedTimestamp { at: Timestamp::GO_ZERO, zone: "UTC".into() });
+    assert_eq!(tightwire_parco::to_vec(&compat).unwrap(), golden::hex(&case["canonical_hex"]));
+}
+
+#[test]
+fn invalid_zone_flag_is_an_error_in_strict_mode() {
+    let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 2];
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_invalid_bool());
+    assert_eq!(COMPAT.decode_exact::<ZonedTimestamp>(&bytes).unwrap().at, Timestamp::GO_ZERO);
+}
+
+#[test]
+fn empty_zone_is_utc() {
+    let case = golden::case("decode_only", "timeloc-empty-zone");
+    let bytes = golden::hex(&case["hex"]);
+    let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
+    assert_eq!(located, ZonedTimestamp::utc(Timestamp::UNIX_EPOCH));
+    assert_eq!(tightwire_parco::to_vec(&located).unwrap(), golden::hex(&case["canonical_hex"]));
+}
+
+/// Q8: Go reads the eight bytes with a single call.
+#[test]
+fn timestamps_arrive_in_chunks() {
+    struct Trickle<'a>(&'a [u8]);
+
+    impl std::io::Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = 1.min(buffer.len());
+            std::io::Read::read(&mut self.0, &mut buffer[..count])
+        }
+    }
+
+    let bytes = golden::bytes("roundtrip", "timeloc-ny");
+    let located: ZonedTimestamp = tightwire_parco::decode_from_reader(Trickle(&bytes)).unwrap();
+    assert_eq!(located.zone, "America/New_York");
+}
+
+/// Q9: names are only looked up by types that need it.
+#[test]
+fn unknown_zone_names_are_preserved() {
+    let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap().zone, "Foo");
+    let fixed = ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
+    assert_eq!(
+        tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&tightwire_parco::to_vec(&fixed).unwrap())
+            .unwrap(),
+        fixed
+    );
+}
+
+#[test]
+fn a_missing_zone_is_the_end_of_the_input() {
+    let bytes = golden::bytes("decode_errors", "timeloc-zone-missing");
+    let error = tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!(error.offset(), Some(8));
+}
+
+#[test]
+fn zone_names_can_be_any_bytes() {
+    let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(bytes).unwrap_err().is_invalid_utf8());
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&[u8]>>(bytes).unwrap().zone, [0xff]);
+}
+
+#[test]
+fn zones_have_at_most_255_bytes() {
+    let zone = "z".repeat(255);
+    assert_eq!(
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() })
+            .unwrap()
+            .len(),
+        265
+    );
+    let error =
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
+    assert!(error.is_overflow());
+}
+
+#[test]
+fn zone_allocation_is_counted_and_reused() {
+    let bytes = golden::bytes("roundtrip", "timeloc-ny");
+    let options = Options::new().limits(Limits::default().max_allocation(15));
+    assert!(options.decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_limit());
+    options.decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap();
+
+    let mut located = ZonedTimestamp { at: Timestamp::MIN, zone: String::with_capacity(64) };
+    let before = located.zone.as_ptr();
+    tightwire_parco::decode_into(&bytes, &mut located).unwrap();
+    assert_eq!(located.zone, "America/New_York");
+    assert_eq!(located.zone.as_ptr(), before);
+}
+
+/// Q10: Go wraps times that are out of range.
+#[test]
+fn out_of_range_times_are_rejected_unless_wrapped() {
+    let year_1: i128 = -62_135_596_800 * 1_000_000_000;
+    for nanos in [year_1, i128::from(i64::MIN) - 1, i128::from(i64::MAX) + 1] {
+        assert!(TimeUtc.to_vec(&nanos).unwrap_err().is_overflow());
+        assert!(TimeUtc.encoded_len(&nanos).unwrap_err().is_overflow());
+        assert_eq!(Timestamp::checked(&nanos), None);
+    }
+    assert_eq!(Timestamp::checked(&i128::from(i64::MAX)), Some(Timestamp::MAX));
+    assert_eq!(Timestamp::wrapping(&(i128::from(i64::MAX) + 1)), Timestamp::MIN);
+    assert_eq!(
+        tightwire_parco::to_vec(&Timestamp::wrapping(&year_1)).unwrap(),
+        golden::bytes("roundtrip", "time-go-zero-wraps")
+    );
+
+    let far = SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 35);
+    assert!(tightwire_parco::to_vec(&far).unwrap_err().is_overflow());
+}
+
+#[test]
+fn system_times_before_and_after_1970() {
+    for (nanos, time) in [
+        (0, SystemTime::UNIX_EPOCH),
+        (631_152_000_000_000_000, SystemTime::UNIX_EPOCH + Duration::from_secs(631_152_000)),
+        (-500_000_000, SystemTime::UNIX_EPOCH - Duration::from_millis(500)),
+    ] {
+        let bytes = tightwire_parco::to_vec(&time).unwrap();
+        assert_eq!(tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap(), Timestamp::from_nanos(nanos));
+        assert_eq!(tightwire_parco::decode_exact::<SystemTime>(&bytes).unwrap(), time);
+    }
+}
+
+#[test]
+fn zoned_timestamps_encode_as_time_utc() {
+    let located = ZonedTimestamp { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
+    assert_eq!(TimeUtc.to_vec(&located).unwrap(), [7, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[cfg(feature = "jiff")]
+mod jiff {
+    use ::jiff::tz::{self, TimeZone};
+    use ::jiff::{Timestamp, Zoned};
+
+    use super::*;
+
+    #[test]
+    fn jiff_zoned_matches_the_vectors() {
+        for (id, text) in [
+            ("timeloc-ny", "2024-06-15T12:30:45.123456789-04:00[America/New_York]"),
+            ("timeloc-utc", "2024-12-31T23:59:59.999999999+00:00[UTC]"),
+            ("timeloc-kolkata", "2025-01-01T05:29:59.999999999+05:30[Asia/Kolkata]"),
+        ] {
+            let bytes = golden::bytes("roundtrip", id);
+            let zoned: Zoned = tightwire_parco::decode_exact(&bytes).unwrap();
+            assert_eq!(zoned.to_string(), text);
+            assert_eq!(tightwire_parco::to_vec(&zoned).unwrap(), bytes);
+            assert_eq!(tightwire_parco::encoded_len(&zoned).unwrap(), bytes.len());
+        }
+    }
+
+    #[test]
+    fn unknown_zones_are_rejected() {
+        let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
+        assert!(tightwire_parco::decode_exact::<Zoned>(&bytes).unwrap_err().is_unknown_zone());
+        let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
+        assert!(tightwire_parco::decode_exact::<Zoned>(bytes).unwrap_err().is_unknown_zone());
+    }
+
+    #[test]
+    fn unnamed_zones_are_rejected() {
+        let zoned = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::fixed(tz::offset(5)));
+        assert!(tightwire_parco::to_vec(&zoned).unwrap_err().is_unknown_zone());
+    }
+
+    #[test]
+    fn absent_and_empty_zones_are_utc() {
+        for bytes in [&b"\x01\0\0\0\0\0\0\0\0"[..], b"\x01\0\0\0\0\0\0\0\x01\0"] {
+            let zoned: Zoned = tightwire_parco::decode_exact(bytes).unwrap();
+            assert_eq!(zoned.to_string(), "1970-01-01T00:00:00.000000001+00:00[UTC]");
+        }
+        let zoned: Zoned = COMPAT.decode_exact(b"\x01\0\0\0\0\0\0\0\0").unwrap();
+        assert_eq!(zoned.timestamp().to_string(), "1754-08-30T22:43:41.128654848Z");
+    }
+
+    #[test]
+    fn jiff_timestamps_round_trip() {
+        let time: Timestamp = "1990-01-01T00:00:00Z".parse().unwrap();
+        let bytes = golden::bytes("roundtrip", "time-1990");
+        assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
+        assert_eq!(tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap(), time);
+        assert!(tightwire_parco::to_vec(&Timestamp::MAX).unwrap_err().is_overflow());
+        let range = [tightwire_parco::Timestamp::MIN, tightwire_parco::Timestamp::MAX].map(|limit| {
+            let bytes = tightwire_parco::to_vec(&limit).unwrap();
+            tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap().to_string()
+        });
+        assert_eq!(range, ["1677-09-21T00:12:43.145224192Z", "2262-04-11T23:47:16.854775807Z"]);
+    }
+}
+
+#[cfg(feature = "chrono")]
+#[test]
+fn chrono_timestamps_round_trip() {
+    use chrono::{DateTime, FixedOffset, Utc};
+
+    let time: DateTime<Utc> = DateTime::from_timestamp(631_152_000, 0).unwrap();
+    let bytes = golden::bytes("roundtrip", "time-1990");
+    assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
+    assert_eq!(tightwire_parco::decode_exact::<DateTime<Utc>>(&bytes).unwrap(), time);
+    let elsewhere = time.with_timezone(&FixedOffset::east_opt(3600).unwrap());
+    assert_eq!(TimeUtc.to_vec(&elsewhere).unwrap(), bytes);
+    assert!(tightwire_parco::to_vec(&DateTime::<Utc>::MAX_UTC).unwrap_err().is_overflow());
+    for limit in [Timestamp::MIN, Timestamp::MAX] {
+        let time: DateTime<Utc> =
+            tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
+        assert_eq!(time.timestamp_nanos_opt(), Some(limit.as_nanos()));
+    }
+}
+
+#[cfg(feature = "time")]
+#[test]
+fn time_timestamps_round_trip() {
+    use time::{OffsetDateTime, UtcDateTime, UtcOffset};
+
+    let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
+    let bytes = golden::bytes("roundtrip", "time-1990");
+    assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
+    assert_eq!(
+        tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(),
+        bytes
+    );
+    assert_eq!(tightwire_parco::decode_exact::<OffsetDateTime>(&bytes).unwrap(), time);
+    assert_eq!(tightwire_parco::decode_exact::<UtcDateTime>(&bytes).unwrap(), time.to_utc());
+    assert!(tightwire_parco::to_vec(&UtcDateTime::MAX).unwrap_err().is_overflow());
+}
+
+proptest! {
+    #[test]
+    fn zoned_timestamps_round_trip(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
+        let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
+        let bytes = tightwire_parco::to_vec(&located).unwrap();
+        prop_assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap(), located.clone());
+        // The parts have the wire types of the specification.
+        let mut parts = TimeUtc.to_vec(&nanos).unwrap();
+        Opt(SmallVarchar::NEW).encode(&Some(located.zone.clone()), &mut parts).unwrap();
+        prop_assert_eq!(bytes, parts);
+        prop_assert_eq!(TimeLocation.to_vec(&located.as_deref()).unwrap().len(), 10 + located.zone.len());
+    }
+
+    #[test]
+    fn wrapping_preserves_times_in_range(nanos: i64, above in -1_000_i128..1_000) {
+        let wrapped = Timestamp::wrapping(&(i128::from(nanos) + (above << 64)));
+        prop_assert_eq!(wrapped, Timestamp::from_nanos(nanos));
+    }
+}

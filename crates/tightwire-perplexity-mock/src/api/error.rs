@@ -1,0 +1,61 @@
+//! Error responses of the API, in all formats.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::api_response::ApiResponse;
+
+/// A response or an error response.
+pub(crate) type ApiResult = Result<ApiResponse, ApiError>;
+
+/// A status with an error body.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    body: Value,
+}
+
+impl From<ApiError> for ApiResponse {
+    fn from(error: ApiError) -> Self {
+        Self::json(&error.body).with_status(error.status)
+    }
+}
+
+/// Creates a schema violation: status 422 with locations.
+pub(crate) fn schema(location: &[Value], message: &str, kind: &str) -> ApiError {
+    let body = json!({"detail": [{"loc": location, "msg": message, "type": kind}]});
+    ApiError { status: StatusCode::UNPROCESSABLE_ENTITY, body }
+}
+
+/// Creates an error with a type and the status as numeric code.
+fn typed_error(status: StatusCode, kind: &str, message: &str) -> ApiError {
+    let body = json!({"error": {"message": message, "type": kind, "code": status.as_u16()}});
+    ApiError { status, body }
+}
+
+pub(crate) fn invalid(kind: &str, message: &str) -> ApiError {
+    typed_error(StatusCode::BAD_REQUEST, kind, message)
+}
+
+pub(crate) fn invalid_model(model: &str) -> ApiError {
+    invalid(
+        "invalid_model",
+        &format!("Invalid model '{model}'. Permitted models can be found in the documentation"),
+    )
+}
+
+pub(crate) fn not_found(what: &str, id: &str) -> ApiError {
+    typed_error(StatusCode::NOT_FOUND, "not_found", &format!("{what} '{id}' does not exist"))
+}
+
+pub(crate) fn conflict(message: &str) -> ApiError {
+    typed_error(StatusCode::CONFLICT, "conflict", message)
+}
+
+pub(crate) fn no_such_path() -> ApiError {
+    ApiError { status: StatusCode::NOT_FOUND, body: json!({"detail": "Not Found"}) }
+}
+
+pub(crate) fn method_not_allowed() -> ApiError {
+    ApiError { status: StatusCode::METHOD_NOT_ALLOWED, body: json!({"detail": "Method Not Allowed"}) }
+}

@@ -1,0 +1,308 @@
+//! Parser of scenario files (TOML).
+
+use std::collections::BTreeMap;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::Range;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::fault::{Effect, Position};
+use crate::mock_response::{Content, Framing, MockResponse, final_status};
+use crate::pattern::PathPattern;
+use crate::rule::Rule;
+use crate::scenario::{Auth, Scenario, Unmatched};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawScenario {
+    auth: Option<Spanned<RawAuth>>,
+    unmatched: Option<RawUnmatched>,
+    #[serde(default)]
+    rule: Vec<RawRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected \"any-key\", \"off\" or { keys = [..] }")]
+enum RawAuth {
+    Word(String),
+    Keys(RawKeys),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawKeys {
+    keys: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawUnmatched {
+    Api,
+    NotFound,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRule {
+    path: Spanned<String>,
+    method: Option<Spanned<String>>,
+    #[serde(default)]
+    headers: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    query: BTreeMap<String, String>,
+    #[serde(default)]
+    body: BTreeMap<String, Spanned<Value>>,
+    #[serde(default)]
+    cycle: bool,
+    answer: Spanned<Vec<Spanned<RawResponse>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawResponse {
+    #[serde(default)]
+    api: bool,
+    json: Option<Value>,
+    text: Option<String>,
+    base64: Option<Spanned<String>>,
+    events: Option<Vec<Spanned<RawEvent>>>,
+    status: Option<Spanned<u16>>,
+    #[serde(default)]
+    headers: BTreeMap<String, Spanned<String>>,
+    times: Option<NonZeroU32>,
+    #[serde(default)]
+    steps: Vec<Spanned<RawStep>>,
+    #[serde(default)]
+    chunked: bool,
+    content_length: Option<u64>,
+    cut: Option<NonZeroUsize>,
+    pause_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEvent {
+    event: Option<String>,
+    id: Option<String>,
+    retry: Option<u32>,
+    comment: Option<String>,
+    data: Option<String>,
+    json: Option<Value>,
+    raw: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawStep {
+    at: RawPosition,
+    effect: RawEffect,
+    ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected \"head\" or a number of bytes")]
+enum RawPosition {
+    Head(Head),
+    Body(usize),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Head {
+    Head,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RawEffect {
+    Wait,
+    Stall,
+    Reset,
+    Close,
+}
+
+/// Error message and its position.
+type Violation = (String, Range<usize>);
+
+pub(crate) fn parse(text: &str) -> Result<Scenario> {
+    let raw: RawScenario = toml::from_str(text)
+        .map_err(|error| Error::scenario(error.message(), text, error.span().unwrap_or_default()))?;
+    scenario(raw).map_err(|(message, span)| Error::scenario(message, text, span))
+}
+
+fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
+    let auth = match raw.auth {
+        None => Auth::AnyKey,
+        Some(raw) => {
+            let span = raw.span();
+            match raw.into_inner() {
+                RawAuth::Word(word) if word == "any-key" => Auth::AnyKey,
+                RawAuth::Word(word) if word == "off" => Auth::Off,
+                RawAuth::Word(_) => {
+                    return Err((r#"auth is "any-key", "off" or { keys = [..] }"#.into(), span));
+                }
+                RawAuth::Keys(raw) => Auth::Keys(raw.keys),
+            }
+        }
+    };
+    let unmatched = match raw.unmatched {
+        None | Some(RawUnmatched::Api) => Unmatched::Api,
+        Some(RawUnmatched::NotFound) => Unmatched::NotFound,
+    };
+    let rules = raw.rule.into_iter().map(rule).collect::<Result<_, _>>()?;
+    Ok(Scenario { rules, auth, unmatched })
+}
+
+fn rule(raw: RawRule) -> Result<Rule, Violation> {
+    let path = PathPattern::parse(raw.path.get_ref()).ok_or_else(|| {
+        ("a path must start with / and may have ** only at its end".to_owned(), raw.path.span())
+    })?;
+    let mut rule = Rule::of(path);
+    if let Some(method) = raw.method {
+        if method.get_ref().parse::<http::Method>().is_err() {
+            return Err(("not a method".into(), method.span()));
+        }
+        rule = rule.method(method.get_ref());
+    }
+    for (name, value) in raw.headers {
+        if name.parse::<HeaderName>().is_err() {
+            return Err((format!("{name:?} is not a header name"), value.span()));
+        }
+        rule = rule.header(&name, value.get_ref());
+    }
+    for (name, value) in raw.query {
+        rule = rule.query(&name, &value);
+    }
+    for (pointer, value) in raw.body {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return Err(("body fields must be JSON pointers".into(), value.span()));
+        }
+        rule = rule.body_field(&pointer, value.into_inner());
+    }
+    if raw.cycle {
+        rule = rule.cycle();
+    }
+    if raw.answer.get_ref().is_empty() {
+        return Err(("a rule must have an answer".into(), raw.answer.span()));
+    }
+    let responses = raw.answer.into_inner();
+    for raw in responses {
+        let span = raw.span();
+        let response = response(raw.into_inner(), span)?;
+        rule = rule.respond(response);
+    }
+    Ok(rule)
+}
+
+fn response(raw: RawResponse, span: Range<usize>) -> Result<MockResponse, Violation> {
+    let kinds = [raw.api, raw.json.is_some(), raw.text.is_some(), raw.base64.is_some(), raw.events.is_some()];
+    if kinds.into_iter().filter(|is_set| *is_set).count() > 1 {
+        return Err(("an answer must have only one of api, json, text, base64 and events".into(), span));
+    }
+    let mut response = if raw.api {
+        MockResponse::api()
+    } else if let Some(value) = &raw.json {
+        MockResponse::json(value)
+    } else if let Some(text) = raw.text {
+        plain(text.into())
+    } else if let Some(encoded) = raw.base64 {
+        let decoded =
+            STANDARD.decode(encoded.get_ref()).map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
+        plain(decoded.into())
+    } else if let Some(raw) = raw.events {
+        MockResponse::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
+    } else {
+        MockResponse::with(Content::Pieces(Vec::new()))
+    };
+    if let Some(status) = raw.status {
+        response.status = Some(
+            final_status(*status.get_ref())
+                .ok_or(("the status must be from 200 to 999".to_owned(), status.span()))?,
+        );
+    }
+    for (name, value) in raw.headers {
+        let parsed: HeaderName =
+            name.parse().map_err(|_| (format!("{name:?} is not a header name"), value.span()))?;
+        let text = HeaderValue::from_str(value.get_ref())
+            .map_err(|_| ("not a header value".to_owned(), value.span()))?;
+        response.headers.insert(parsed, text);
+    }
+    response.times = raw.times;
+    for raw in raw.steps {
+        response = step(response, raw)?;
+    }
+    response.framing = match (raw.chunked, raw.content_length) {
+        (true, Some(_)) => return Err(("chunked and content_length are mutually exclusive".into(), span)),
+        (true, None) => Framing::Chunked,
+        (false, Some(length)) => Framing::Length(length),
+        (false, None) => response.framing,
+    };
+    response.chunk = raw.cut;
+    response.pause = Duration::from_millis(raw.pause_ms.unwrap_or_default());
+    Ok(response)
+}
+
+fn plain(body: Bytes) -> MockResponse {
+    let mut response = MockResponse::with(Content::Pieces(vec![body]));
+    response.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}
+
+fn step(response: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Violation> {
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let at = match raw.at {
+        RawPosition::Head(Head::Head) => Position::Head,
+        RawPosition::Body(byte) => Position::Body(byte),
+    };
+    let effect = match (raw.effect, raw.ms) {
+        (RawEffect::Wait, Some(ms)) => Effect::Wait(Duration::from_millis(ms)),
+        (RawEffect::Wait, None) => return Err(("the effect wait requires ms".into(), span)),
+        (_, Some(_)) => return Err(("only the effect wait may have ms".into(), span)),
+        (RawEffect::Stall, None) => Effect::Stall,
+        (RawEffect::Reset, None) => Effect::Reset,
+        (RawEffect::Close, None) => Effect::Close,
+    };
+    Ok(response.step(at, effect))
+}
+
+fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let has_fields = raw.event.is_some()
+        || raw.id.is_some()
+        || raw.retry.is_some()
+        || raw.comment.is_some()
+        || raw.data.is_some()
+        || raw.json.is_some();
+    if raw.data.is_some() && raw.json.is_some() {
+        return Err(("an event must have only one of data and json".into(), span));
+    }
+    match raw.raw {
+        Some(_) if has_fields => return Err(("a raw event must not have other fields".into(), span)),
+        Some(text) => return Ok(Event::raw(&text)),
+        None if !has_fields => return Err(("an event must have at least one field".into(), span)),
+        None => {}
+    }
+    let data = raw.data.or_else(|| raw.json.map(|value| value.to_string()));
+    let fields = [
+        ("", raw.comment),
+        ("event", raw.event),
+        ("id", raw.id),
+        ("retry", raw.retry.map(|millis| millis.to_string())),
+        ("data", data),
+    ];
+    Ok(fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .fold(Event::default(), |event, (name, value)| event.with(name, &value)))
+}

@@ -1,0 +1,142 @@
+//! Handles requests.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::api::Api;
+use crate::api_response::ApiResponse;
+use crate::fault::{Effect, Position, Step};
+use crate::log::Log;
+use crate::mock_response::{Content, Framing, MockResponse};
+use crate::playback::{ConnectionClosed, Pacing, Playback};
+use crate::request::Request;
+use crate::rule::Progress;
+use crate::scenario::{Scenario, Unmatched};
+use crate::socket::ConnectionState;
+
+/// State shared by all connections.
+#[derive(Debug)]
+pub(crate) struct Service {
+    scenario: Scenario,
+    progress: Mutex<Vec<Progress>>,
+    api: Api,
+    max_body_size: usize,
+    pub(crate) log: Log,
+}
+
+impl Service {
+    pub(crate) fn new(scenario: Scenario, max_body_size: usize, log: Log) -> Self {
+        let progress = Mutex::new(vec![Progress::default(); scenario.rules.len()]);
+        Self { scenario, progress, api: Api::default(), max_body_size, log }
+    }
+
+    /// Handles one request. An error closes the connection without a response.
+    pub(crate) async fn handle(
+        &self,
+        request: http::Request<Incoming>,
+        connection_number: u64,
+        connection: Arc<ConnectionState>,
+    ) -> Result<Response<Playback>, ConnectionClosed> {
+        let (head, body) = request.into_parts();
+        let body = match Limited::new(body, self.max_body_size).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => {
+                return Ok(respond(too_large(), &MockResponse::api(), connection));
+            }
+            // The client closed the connection.
+            Err(_) => return Err(ConnectionClosed),
+        };
+        let request = Request::new(head, body, connection_number);
+        self.log.record(&request);
+        if !self.scenario.auth.admits(&request) {
+            return Ok(respond(ApiResponse::unauthorized(), &MockResponse::api(), connection));
+        }
+        let response = self.choose(&request);
+        let base = match &response.content {
+            Content::Api => self.api.handle(&request).await,
+            Content::Pieces(pieces) => {
+                ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) }
+            }
+        };
+        play_head(&response.steps, &connection).await?;
+        Ok(respond(base, &response, connection))
+    }
+
+    fn choose(&self, request: &Request) -> MockResponse {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        self.scenario
+            .rules
+            .iter()
+            .zip(&mut *progress)
+            .filter(|(rule, _)| rule.matches(request))
+            .find_map(|(rule, progress)| rule.next(progress))
+            .cloned()
+            .unwrap_or_else(|| match self.scenario.unmatched {
+                Unmatched::Api => MockResponse::api(),
+                Unmatched::NotFound => MockResponse::error(404, "no_rule", "No rule of the scenario applies"),
+            })
+    }
+}
+
+fn too_large() -> ApiResponse {
+    let body = json!({"error": {"message": "Request body is too large", "type": "too_large", "code": 413}});
+    ApiResponse::json(&body).with_status(StatusCode::PAYLOAD_TOO_LARGE)
+}
+
+/// Runs the faults that come before the response head.
+async fn play_head(steps: &[Step], connection: &ConnectionState) -> Result<(), ConnectionClosed> {
+    for step in steps.iter().filter(|step| step.at == Position::Head) {
+        match step.effect {
+            Effect::Wait(delay) => sleep(delay).await,
+            Effect::Stall => pending().await,
+            Effect::Close => return Err(ConnectionClosed),
+            Effect::Reset => {
+                connection.reset_at_end();
+                return Err(ConnectionClosed);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Applies the script to a complete response. [`MockResponse::api`] changes nothing.
+fn respond(base: ApiResponse, script: &MockResponse, connection: Arc<ConnectionState>) -> Response<Playback> {
+    let ApiResponse { status, mut headers, pieces, is_stream } = base;
+    let status = script.status.unwrap_or(status);
+    // Replace all values of these headers.
+    for name in script.headers.keys() {
+        headers.remove(name);
+    }
+    headers.extend(script.headers.clone());
+    let available = pieces.iter().map(Bytes::len).sum::<usize>();
+    let length = match script.framing {
+        Framing::Length(length) => Some(length),
+        Framing::Natural if !is_stream => Some(available as u64),
+        Framing::Natural | Framing::Chunked => None,
+    };
+    let has_body = status != StatusCode::NO_CONTENT && status != StatusCode::NOT_MODIFIED;
+    if let Some(length) = length.filter(|_| has_body)
+        && !headers.contains_key(TRANSFER_ENCODING)
+    {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    let pacing = Pacing { chunk: script.chunk, pause: script.pause };
+    let pieces = if has_body { pieces } else { Vec::new() };
+    let mut steps = script.steps.clone();
+    if has_body && length.is_some_and(|length| length > available as u64) {
+        // If hyper ended the body, it would discard bytes that are not written yet.
+        steps.push(Step { at: Position::Body(available), effect: Effect::Close });
+    }
+    let mut response = Response::new(Playback::new(pieces, &steps, pacing, connection));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}

@@ -1,0 +1,13 @@
+//! Integration tests in one binary.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod api;
+mod faults;
+mod program;
+mod recorded;
+mod robustness;
+mod scenario;
+mod sdks;
+mod server;

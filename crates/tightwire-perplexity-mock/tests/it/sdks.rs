@@ -1,0 +1,56 @@
+//! Tests of the official SDKs in other languages against an in-process server.
+//!
+//! `PERPLEXITY_PYTHON` is a Python interpreter with the packages of `sdk/python/requirements.txt`,
+//! `PERPLEXITY_NODE_MODULES` a directory with the packages of `sdk/node/package.json`. A test whose variable
+//! is unset prints a message and passes.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tightwire_perplexity_mock::{Config, Mock, Scenario};
+
+/// Returns the value of a variable, or prints a message that is visible despite output capturing.
+fn variable(name: &str) -> Option<OsString> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    if value.is_none() {
+        writeln!(io::stderr(), "skipped: {name} is not set").expect("standard error can be written");
+    }
+    value
+}
+
+/// Runs a driver, and expects at least one passed check and no failed one.
+fn drive(mut command: Command, script: &str) {
+    let mock = Mock::start_blocking(Scenario::default(), Config::default()).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
+    // Bypass proxies of the environment, which cannot reach the loopback interface.
+    let output = command
+        .arg(script)
+        .arg(mock.url())
+        .env("NO_PROXY", "127.0.0.1")
+        .env("no_proxy", "127.0.0.1")
+        .output()
+        .expect("the interpreter can be started");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let reason = format!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{reason}");
+    let summary = printed.lines().last().unwrap_or_default();
+    let (passed, failed) = summary.split_once(" passed, ").expect(&reason);
+    assert!(passed.parse::<u32>().unwrap() > 0 && failed == "0 failed", "{reason}");
+    assert!(mock.request_count() > 0);
+}
+
+#[test]
+fn python_sdk_works() {
+    let Some(python) = variable("PERPLEXITY_PYTHON") else { return };
+    drive(Command::new(python), "python/drive.py");
+}
+
+#[test]
+fn node_sdk_works() {
+    let Some(modules) = variable("PERPLEXITY_NODE_MODULES") else { return };
+    let mut command = Command::new("node");
+    command.env("PERPLEXITY_NODE_MODULES", PathBuf::from(modules));
+    drive(command, "node/drive.mjs");
+}

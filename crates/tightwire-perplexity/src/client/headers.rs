@@ -1,0 +1,172 @@
+//! Request headers.
+
+use http::header::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+
+use crate::error::{Error, Result};
+
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const X_SOURCE: HeaderName = HeaderName::from_static("x-source");
+const X_TITLE: HeaderName = HeaderName::from_static("x-title");
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Default `User-Agent`.
+pub(crate) const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+
+/// Value of the `Accept` header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accept {
+    Json,
+    Events,
+    Bytes,
+    Anything,
+}
+
+/// A header to set, or to remove for `None`.
+pub(crate) type HeaderEdit = (HeaderName, Option<HeaderValue>);
+
+/// Returns the default headers of every request.
+pub(crate) fn defaults(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
+    // Reserve space for all headers of a request, so that clones do not reallocate.
+    let mut headers = HeaderMap::with_capacity(12);
+    headers.insert(AUTHORIZATION, authorization);
+    headers.insert(ACCEPT, JSON);
+    headers.insert(USER_AGENT, user_agent);
+    headers.insert(X_SOURCE, HeaderValue::from_static(env!("CARGO_PKG_NAME")));
+    headers.insert(X_TITLE, HeaderValue::from_static("Perplexity client for Rust"));
+    headers
+}
+
+/// Adds the headers of a call to the client's headers: `Accept`, `Content-Type`, then `edits` in order.
+pub(crate) fn complete(headers: &mut HeaderMap, accept: Accept, has_json: bool, edits: &[HeaderEdit]) {
+    match accept {
+        Accept::Json => {}
+        Accept::Events => {
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+        Accept::Bytes => {
+            headers.insert(ACCEPT, HeaderValue::from_static("application/octet-stream"));
+        }
+        Accept::Anything => {
+            headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        }
+    }
+    if has_json {
+        headers.entry(CONTENT_TYPE).or_insert(JSON);
+    }
+    apply(headers, edits);
+}
+
+/// Sets and removes headers, in order.
+pub(crate) fn apply(headers: &mut HeaderMap, edits: &[HeaderEdit]) {
+    for (name, value) in edits {
+        match value {
+            Some(value) => drop(headers.insert(name, value.clone())),
+            None => drop(headers.remove(name)),
+        }
+    }
+}
+
+/// Returns the `Authorization` header, marked as sensitive so that debug output redacts it.
+pub(crate) fn bearer(key: &str) -> Result<HeaderValue> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+        .map_err(|_| Error::config("API key contains characters that are invalid in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Parses the `name: value` lines of the environment variable. Lines without a colon are ignored.
+pub(crate) fn parse_lines(lines: &str) -> Result<Vec<HeaderEdit>> {
+    let pairs = lines.split('\n').filter_map(|line| line.split_once(':'));
+    pairs.map(|(name, value)| Ok((parse_name(name.trim())?, Some(parse_value(value.trim())?)))).collect()
+}
+
+/// Parses a header name.
+pub(crate) fn parse_name(name: &str) -> Result<HeaderName> {
+    HeaderName::from_bytes(name.as_bytes())
+        .map_err(|error| Error::invalid("header", "has an invalid name").with_source(error))
+}
+
+/// Parses a header value. The error omits the value, which may be a secret.
+pub(crate) fn parse_value(value: &str) -> Result<HeaderValue> {
+    HeaderValue::from_bytes(value.as_bytes())
+        .map_err(|error| Error::invalid("header", "has an invalid value").with_source(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assembled(client: &[HeaderEdit], accept: Accept, has_json: bool, call: &[HeaderEdit]) -> HeaderMap {
+        let mut headers = defaults(bearer("k").unwrap(), HeaderValue::from_static(AGENT));
+        apply(&mut headers, client);
+        complete(&mut headers, accept, has_json, call);
+        headers
+    }
+
+    fn set(name: &'static str, value: &'static str) -> HeaderEdit {
+        (HeaderName::from_static(name), Some(HeaderValue::from_static(value)))
+    }
+
+    #[test]
+    fn defaults_of_a_call() {
+        let headers = assembled(&[], Accept::Json, true, &[]);
+        assert_eq!(headers["authorization"], "Bearer k");
+        assert!(headers["authorization"].is_sensitive());
+        assert_eq!(headers["accept"], "application/json");
+        assert_eq!(headers["content-type"], "application/json");
+        assert_eq!(headers["x-source"], "tightwire-perplexity");
+        assert!(headers["user-agent"].to_str().unwrap().starts_with("tightwire-perplexity/"));
+        assert!(!assembled(&[], Accept::Json, false, &[]).contains_key("content-type"));
+    }
+
+    #[test]
+    fn accept_header_follows_the_response_type() {
+        for (accept, expected) in [
+            (Accept::Events, "text/event-stream"),
+            (Accept::Bytes, "application/octet-stream"),
+            (Accept::Anything, "*/*"),
+        ] {
+            assert_eq!(assembled(&[], accept, false, &[])["accept"], expected);
+        }
+        assert_eq!(assembled(&[], Accept::Events, true, &[])["cache-control"], "no-cache");
+    }
+
+    #[test]
+    fn later_headers_win() {
+        let client = [set("x-title", "client"), set("x-a", "client"), set("content-type", "application/x")];
+        let call = [set("x-a", "operation"), set("x-a", "call"), (X_SOURCE, None)];
+        let headers = assembled(&client, Accept::Json, true, &call);
+        assert_eq!(headers["x-title"], "client");
+        assert_eq!(headers["x-a"], "call");
+        assert_eq!(headers.get_all("x-a").iter().count(), 1);
+        assert_eq!(headers["content-type"], "application/x");
+        assert!(!headers.contains_key("x-source"));
+    }
+
+    #[test]
+    fn removed_headers_can_be_set_again() {
+        let call = [(AUTHORIZATION, None), set("authorization", "Basic x")];
+        assert_eq!(assembled(&[], Accept::Json, false, &call)["authorization"], "Basic x");
+        assert!(!assembled(&[], Accept::Json, false, &call[..1]).contains_key("authorization"));
+    }
+
+    #[test]
+    fn lines_of_the_environment() {
+        let edits = parse_lines("x-a: 1 \nno colon\n X-B :two: three\r\n\n").unwrap();
+        assert_eq!(edits, [set("x-a", "1"), set("x-b", "two: three")]);
+        assert!(parse_lines("a b: 1").unwrap_err().is_invalid_request());
+        let error = parse_lines("x: se\u{1}cret").unwrap_err();
+        assert!(!format!("{error:?}").contains("cret"));
+    }
+
+    #[test]
+    fn invalid_keys_are_rejected_without_being_shown() {
+        let error = bearer("se\ncret").unwrap_err();
+        assert!(error.is_config());
+        assert!(!format!("{error:?}").contains("cret"));
+    }
+}

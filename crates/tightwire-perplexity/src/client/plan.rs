@@ -1,0 +1,316 @@
+//! A request before it is sent: the operation's part and the caller's options.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::Method;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::Request;
+use serde::Serialize;
+use tightwire_json::Value;
+
+use super::extra::{self, Extra};
+use super::headers::{self, Accept, HeaderEdit, IDEMPOTENCY_KEY};
+use super::multipart::Form;
+use super::timeouts::Timeouts;
+use super::url::{BaseUrl, QueryParam};
+use crate::error::{Error, Result};
+use crate::retry::RetryPolicy;
+
+/// A complete request description. The body is encoded once; all attempts share its bytes, unless extra
+/// fields are merged into them.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    method: Method,
+    /// Percent-encoded path that starts with a slash. May have a query.
+    path: Cow<'static, str>,
+    accept: Accept,
+    body: Body,
+    extras: Vec<Extra>,
+    /// Query parameters of the operation.
+    query: Vec<QueryParam>,
+    /// Query parameters set by the caller.
+    extra_query: Vec<QueryParam>,
+    /// Headers of the operation, then those set by the caller.
+    headers: Vec<HeaderEdit>,
+    pub(crate) options: Options,
+    /// Name of the call for tracing.
+    pub(crate) label: Label,
+}
+
+/// Client settings that the call overrides.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) timeouts: Option<Timeouts>,
+    pub(crate) retry: Option<RetryPolicy>,
+    pub(crate) max_retries: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only used for tracing"))]
+pub(crate) struct Label {
+    pub(crate) operation: &'static str,
+    pub(crate) model: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    None,
+    Json(Bytes),
+    Form(Form),
+}
+
+impl Plan {
+    pub(crate) fn new(method: Method, path: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            accept: Accept::Json,
+            body: Body::None,
+            extras: Vec::new(),
+            query: Vec::new(),
+            extra_query: Vec::new(),
+            headers: Vec::new(),
+            options: Options::default(),
+            label: Label::default(),
+        }
+    }
+
+    pub(crate) fn get(path: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    pub(crate) fn post(path: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Method::POST, path)
+    }
+
+    pub(crate) fn with_label(mut self, operation: &'static str, model: Option<&str>) -> Self {
+        self.label = Label { operation, model: model.map(str::to_owned) };
+        self
+    }
+
+    pub(crate) fn with_accept(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// Adds the fields of an object as query parameters. Lists become one comma-separated value; `null` is
+    /// omitted.
+    pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
+        let invalid = |error: tightwire_json::Error| {
+            Error::invalid("query", "cannot be encoded as JSON").with_source(error)
+        };
+        let fields: tightwire_json::Map<String, Value> =
+            tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
+        self.query
+            .extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
+        Ok(self)
+    }
+
+    /// Requests a stream. `stream_field` is the field `stream` of the body.
+    pub(crate) fn streaming(mut self, stream_field: Option<bool>) -> Result<Self> {
+        match (stream_field, &mut self.body) {
+            (Some(true), _) => {}
+            (Some(false), _) => {
+                return Err(Error::invalid("stream", "must not be false for a streaming call"));
+            }
+            (None, Body::Json(body)) => *body = with_stream(body),
+            (None, _) => {}
+        }
+        Ok(self.with_accept(Accept::Events))
+    }
+
+    /// Replaces a query parameter of the operation.
+    pub(crate) fn set_query(&mut self, name: &'static str, value: String) {
+        self.query.retain(|(other, _)| other != name);
+        self.query.push((name.into(), value));
+    }
+
+    pub(crate) fn with_json<T: Serialize + ?Sized>(mut self, body: &T) -> Result<Self> {
+        let body = tightwire_json::to_vec(body)
+            .map_err(|error| Error::invalid("body", "cannot be encoded as JSON").with_source(error))?;
+        self.body = Body::Json(body.into());
+        Ok(self)
+    }
+
+    pub(crate) fn with_form(mut self, form: Form) -> Self {
+        self.body = Body::Form(form);
+        self
+    }
+
+    pub(crate) fn add_header(&mut self, edit: HeaderEdit) {
+        self.headers.push(edit);
+    }
+
+    pub(crate) fn add_query(&mut self, pair: QueryParam) {
+        self.extra_query.push(pair);
+    }
+
+    pub(crate) fn add_extra(&mut self, extra: Extra) {
+        self.extras.push(extra);
+    }
+
+    pub(crate) fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the path without its query.
+    pub(crate) fn path(&self) -> &str {
+        self.path.split_once('?').map_or(&self.path, |(path, _)| path)
+    }
+
+    fn has_key(&self) -> bool {
+        let latest = self.headers.iter().rfind(|(name, _)| *name == IDEMPOTENCY_KEY);
+        latest.is_some_and(|(_, value)| value.is_some())
+    }
+
+    /// Returns whether sending the request twice has the same effect as sending it once (RFC 9110, section
+    /// 9.2.2).
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.method.is_idempotent() || self.has_key()
+    }
+
+    /// Adds this idempotency key to a call that is not idempotent and has none.
+    pub(crate) fn ensure_key(&mut self, key: impl FnOnce() -> HeaderValue) {
+        let is_mentioned = self.headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        if !self.method.is_idempotent() && !is_mentioned {
+            self.headers.push((IDEMPOTENCY_KEY, Some(key())));
+        }
+    }
+
+    /// Builds the request. `defaults` are the client's headers.
+    pub(crate) fn request(
+        &self,
+        base: &BaseUrl,
+        defaults: &HeaderMap,
+        query: &[QueryParam],
+    ) -> Result<Request> {
+        let url = base.join(&self.path, &[query, &self.query, &self.extra_query]);
+        let (body, form) = match &self.body {
+            Body::None if self.extras.is_empty() => (None, None),
+            Body::None => (Some(extra::merge(b"", &self.extras)?), None),
+            Body::Json(json) if self.extras.is_empty() => (Some(json.clone()), None),
+            Body::Json(json) => (Some(extra::merge(json, &self.extras)?), None),
+            Body::Form(_) if !self.extras.is_empty() => {
+                return Err(Error::invalid("extra_body", "requires a JSON object as body"));
+            }
+            Body::Form(form) => (Some(form.body.clone()), Some(&form.content_type)),
+        };
+        let mut headers = defaults.clone();
+        if let Some(content_type) = form {
+            headers.insert(CONTENT_TYPE, content_type.clone());
+        }
+        headers::complete(&mut headers, self.accept, body.is_some(), &self.headers);
+        if body.is_none() && self.method == Method::POST {
+            // Some gateways reject a POST without a length.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        let mut request = Request::new(self.method.clone(), url);
+        *request.headers_mut() = headers;
+        *request.body_mut() = body.map(Into::into);
+        Ok(request)
+    }
+}
+
+/// Formats a query parameter.
+fn parameter(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(values) => Some(values.iter().filter_map(parameter).collect::<Vec<_>>().join(",")),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Adds `"stream":true` to an object without this field. The encoder wrote the object, so its last byte is
+/// the closing brace.
+fn with_stream(object: &[u8]) -> Bytes {
+    let Some(open) = object.strip_suffix(b"}") else { return Bytes::copy_from_slice(object) };
+    let separator: &[u8] = if open == b"{" { b"" } else { b"," };
+    [open, separator, b"\"stream\":true}"].concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn request(plan: &Plan) -> Request {
+        let base = BaseUrl::new("https://example.org/v").unwrap();
+        let defaults =
+            headers::defaults(HeaderValue::from_static("Bearer k"), HeaderValue::from_static("a/1"));
+        plan.request(&base, &defaults, &[("d".into(), "1".into())]).unwrap()
+    }
+
+    fn body(request: &Request) -> Option<&[u8]> {
+        request.body().and_then(reqwest::Body::as_bytes)
+    }
+
+    #[test]
+    fn get_has_no_body() {
+        let params = BTreeMap::from([("limit", Some(5)), ("after", None)]);
+        let plan = Plan::get("/x").with_params(&params).unwrap();
+        let request = request(&plan);
+        assert_eq!(request.url().as_str(), "https://example.org/v/x?d=1&limit=5");
+        assert_eq!(body(&request), None);
+        assert!(!request.headers().contains_key("content-type"));
+        assert!(plan.is_idempotent());
+    }
+
+    #[test]
+    fn post_has_json_or_a_length_of_zero() {
+        let posted = request(&Plan::post("/x").with_json(&[1]).unwrap());
+        assert_eq!(body(&posted), Some(&b"[1]"[..]));
+        assert_eq!(posted.headers()["content-type"], "application/json");
+        let empty = request(&Plan::post("/x"));
+        assert_eq!(empty.headers()["content-length"], "0");
+        assert!(!empty.headers().contains_key("content-type"));
+        assert!(!request(&Plan::new(Method::DELETE, "/x")).headers().contains_key("content-length"));
+    }
+
+    #[test]
+    fn parameters() {
+        let params =
+            BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
+        let plan = Plan::get("/x").with_params(&params).unwrap();
+        assert_eq!(request(&plan).url().query(), Some("d=1&f=1.5&flag=true&list=a%2Cb"));
+    }
+
+    #[test]
+    fn streaming_adds_the_field_and_the_header() {
+        let plan = Plan::post("/x").with_json(&BTreeMap::from([("a", 1)])).unwrap();
+        let streaming = request(&plan.clone().streaming(None).unwrap());
+        assert_eq!(body(&streaming), Some(&b"{\"a\":1,\"stream\":true}"[..]));
+        assert_eq!(streaming.headers()["accept"], "text/event-stream");
+        assert_eq!(body(&request(&plan.clone().streaming(Some(true)).unwrap())), Some(&b"{\"a\":1}"[..]));
+        assert_eq!(plan.streaming(Some(false)).unwrap_err().field(), Some("stream"));
+        assert_eq!(with_stream(b"{}"), "{\"stream\":true}");
+    }
+
+    #[test]
+    fn idempotency_keys() {
+        let mut plan = Plan::post("/x");
+        assert!(!plan.is_idempotent());
+        plan.ensure_key(|| HeaderValue::from_static("one"));
+        plan.ensure_key(|| HeaderValue::from_static("two"));
+        assert!(plan.is_idempotent());
+        assert_eq!(request(&plan).headers()["idempotency-key"], "one");
+        plan.add_header((IDEMPOTENCY_KEY, None));
+        assert!(!plan.is_idempotent());
+        let mut plan = Plan::get("/x");
+        plan.ensure_key(|| HeaderValue::from_static("one"));
+        assert!(!request(&plan).headers().contains_key("idempotency-key"));
+    }
+
+    #[test]
+    fn extras_need_an_object() {
+        let form = Form { content_type: HeaderValue::from_static("multipart/form-data"), body: Bytes::new() };
+        let mut plan = Plan::post("/x").with_form(form);
+        assert_eq!(request(&plan).headers()["content-type"], "multipart/form-data");
+        plan.add_extra(("a".into(), tightwire_json::RawValue::from_string("1".into()).unwrap()));
+        let base = BaseUrl::new("https://example.org").unwrap();
+        let error = plan.request(&base, &HeaderMap::new(), &[]).unwrap_err();
+        assert_eq!(error.field(), Some("extra_body"));
+    }
+}

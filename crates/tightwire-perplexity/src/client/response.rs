@@ -1,0 +1,117 @@
+//! Response metadata.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+use crate::error::{self, Origin};
+
+/// Status and headers of a response, and metadata of the call.
+#[derive(Clone)]
+pub struct ResponseHead {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) attempts: u32,
+    pub(super) elapsed: Duration,
+}
+
+impl ResponseHead {
+    /// Returns the HTTP status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns the headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Returns the request ID assigned by the server, for support requests.
+    pub fn request_id(&self) -> Option<&str> {
+        error::request_id(&self.headers)
+    }
+
+    /// Returns the number of retries.
+    pub fn retries(&self) -> u32 {
+        self.attempts - 1
+    }
+
+    /// Returns the duration of the call including all attempts and delays. For streams and downloads, the
+    /// time until the response headers arrived.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::of(self.status, &self.headers, self.attempts)
+    }
+}
+
+/// A decoded response with its metadata and raw body; see [`Call::raw`](crate::Call::raw).
+#[derive(Clone)]
+pub struct Response<T> {
+    pub(super) head: ResponseHead,
+    pub(super) body: Bytes,
+    pub(super) value: T,
+}
+
+impl<T> Response<T> {
+    /// Returns status, headers and metadata of the call.
+    pub fn head(&self) -> &ResponseHead {
+        &self.head
+    }
+
+    /// Returns the raw body, after decompression.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Returns the decoded body.
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// Returns the decoded body by value.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// Returns all parts by value.
+    pub fn into_parts(self) -> (ResponseHead, Bytes, T) {
+        (self.head, self.body, self.value)
+    }
+}
+
+impl fmt::Debug for ResponseHead {
+    /// Omits the headers except the request ID, because cookies are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseHead")
+            .field("status", &self.status)
+            .field("request_id", &self.request_id())
+            .field("attempts", &self.attempts)
+            .field("elapsed", &self.elapsed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    /// Shows the length of the body instead of its content.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("head", &self.head)
+            .field("body_len", &self.body.len())
+            .field("value", &self.value)
+            .finish()
+    }
+}
+
+/// Tokens used by a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenUsage {
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+}

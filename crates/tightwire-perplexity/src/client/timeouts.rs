@@ -1,0 +1,93 @@
+//! Timeouts of a call.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::error::TimeoutPhase;
+
+/// Timeouts of a call. `None` disables a timeout.
+///
+/// A stream as a whole has no timeout: it may last as long as data arrives within [`idle`](Self::idle).
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let timeouts = tightwire_perplexity::Timeouts { total: Some(Duration::from_secs(120)), ..Default::default() };
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Time until the response headers, per attempt. Default: 900 s.
+    pub headers: Option<Duration>,
+    /// Time until the end of the response, per attempt. Does not apply to streams and downloads, except for
+    /// the body of an error. Default: 900 s.
+    pub attempt: Option<Duration>,
+    /// Time for all attempts, the delays between them, and the body of an error. For streams and downloads,
+    /// time until the response headers. Default: none.
+    pub total: Option<Duration>,
+    /// Maximum time without data of a stream or download. Default: 900 s.
+    pub idle: Option<Duration>,
+}
+
+impl Timeouts {
+    const LONG: Duration = Duration::from_secs(900);
+
+    /// Returns the default timeouts.
+    pub const fn new() -> Self {
+        Self { headers: Some(Self::LONG), attempt: Some(Self::LONG), total: None, idle: Some(Self::LONG) }
+    }
+
+    /// Disables all timeouts.
+    pub const fn none() -> Self {
+        Self { headers: None, attempt: None, total: None, idle: None }
+    }
+
+    /// Uses one timeout for `headers`, `attempt` and `idle`, and no total timeout.
+    pub const fn each(limit: Duration) -> Self {
+        Self { headers: Some(limit), attempt: Some(limit), total: None, idle: Some(limit) }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A point in time, and the timeout that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deadline {
+    at: Instant,
+    phase: TimeoutPhase,
+}
+
+impl Deadline {
+    /// Returns `None` for no limit, or if the deadline is not representable.
+    pub(crate) fn after(start: Instant, limit: Option<Duration>, phase: TimeoutPhase) -> Option<Self> {
+        Some(Self { at: start.checked_add(limit?)?, phase })
+    }
+
+    /// Returns the earlier deadline.
+    pub(crate) fn earliest(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        match (first, second) {
+            (Some(first), Some(second)) => Some(if second.at < first.at { second } else { first }),
+            (one, other) => one.or(other),
+        }
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// Runs `future` until the deadline, if any.
+    pub(crate) async fn bound<F: Future>(
+        deadline: Option<Self>,
+        future: F,
+    ) -> Result<F::Output, TimeoutPhase> {
+        match deadline {
+            None => Ok(future.await),
+            Some(Self { at, phase }) => tokio::time::timeout_at(at, future).await.map_err(|_| phase),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Extracts the message from an error body, in all formats that the API and its gateways are known to send.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use tightwire_json::Value;
+
+/// Maximum length of a plain-text message, in bytes. Longer texts are usually HTML pages.
+const MAX_TEXT: usize = 500;
+
+/// Maximum length of a message, in bytes. The rest is only in the body.
+const MAX_MESSAGE: usize = 4000;
+
+#[derive(Debug)]
+pub(crate) struct ParsedBody {
+    pub(super) message: Box<str>,
+    pub(super) error_type: Option<Box<str>>,
+    pub(super) code: Option<Box<str>>,
+}
+
+impl ParsedBody {
+    /// Takes the message from `error.message`, a string `error`, `message`, `detail`, or a plain-text body,
+    /// in this order, else the reason phrase of the status.
+    pub(super) fn new(status: StatusCode, body: &[u8]) -> Self {
+        Self::with_fallback(body, status.canonical_reason())
+    }
+
+    /// Parses an error event of a stream, which has no status.
+    pub(super) fn from_event(data: &[u8]) -> Self {
+        Self::with_fallback(data, None)
+    }
+
+    fn with_fallback(body: &[u8], otherwise: Option<&str>) -> Self {
+        let document: Option<Value> = tightwire_json::from_slice(body).ok();
+        let (object, outer) = match &document {
+            Some(outer) => (outer.get("error").filter(|error| error.is_object()), Some(outer)),
+            None => (None, None),
+        };
+        let field = |name| object.and_then(|object| object.get(name)).or_else(|| outer?.get(name));
+        let message = object
+            .and_then(|object| text(object.get("message")?))
+            .or_else(|| text(outer?.get("error")?))
+            .or_else(|| text(outer?.get("message")?))
+            .or_else(|| detail(field("detail")?))
+            .or_else(|| if document.is_none() { plain(body) } else { text(outer?) })
+            .unwrap_or_else(|| otherwise.unwrap_or("no message").to_owned());
+        Self {
+            message: printable(&message),
+            error_type: field("type").and_then(scalar),
+            code: field("code").and_then(scalar),
+        }
+    }
+
+    /// Replaces all occurrences of `secret`.
+    pub(super) fn redact(&mut self, secret: &str) {
+        if secret.is_empty() {
+            return;
+        }
+        for text in
+            [Some(&mut self.message), self.error_type.as_mut(), self.code.as_mut()].into_iter().flatten()
+        {
+            if text.contains(secret) {
+                *text = text.replace(secret, "[redacted]").into();
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Formats a string or number.
+fn scalar(value: &Value) -> Option<Box<str>> {
+    match value {
+        Value::String(text) => Some(printable(text)),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    }
+}
+
+/// Formats the `detail` of a schema violation: a string, or a list of locations and messages.
+fn detail(value: &Value) -> Option<String> {
+    let Value::Array(problems) = value else { return text(value) };
+    let mut message = String::new();
+    for problem in problems {
+        let Some(text) = problem.get("msg").and_then(Value::as_str).or(problem.as_str()) else { continue };
+        if !message.is_empty() {
+            message.push_str("; ");
+        }
+        let places = problem.get("loc").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (index, place) in places.iter().enumerate() {
+            message.push_str(if index == 0 { "" } else { "." });
+            match place {
+                Value::String(name) => message.push_str(name),
+                // Writing to a string cannot fail.
+                other => drop(write!(message, "{other}")),
+            }
+        }
+        message.push_str(if places.is_empty() { "" } else { ": " });
+        message.push_str(text);
+    }
+    (!message.is_empty()).then_some(message)
+}
+
+/// Returns the body if it is a short plain text.
+fn plain(body: &[u8]) -> Option<String> {
+    let text = str::from_utf8(body).ok()?.trim();
+    let is_message = !text.is_empty() && text.len() <= MAX_TEXT && !text.starts_with(['<', '{', '[']);
+    is_message.then(|| text.to_owned())
+}
+
+/// Truncates the text and replaces control characters, because messages end up in logs and on terminals.
+fn printable(text: &str) -> Box<str> {
+    let end = text.floor_char_boundary(MAX_MESSAGE);
+    text[..end].chars().map(|char| if char.is_control() { ' ' } else { char }).collect::<String>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(status: u16, body: &str) -> (String, Option<String>, Option<String>) {
+        let parsed = ParsedBody::new(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+        (parsed.message.into(), parsed.error_type.map(Into::into), parsed.code.map(Into::into))
+    }
+
+    fn message(status: u16, body: &str) -> String {
+        parse(status, body).0
+    }
+
+    #[test]
+    fn nested_object_with_a_numeric_code() {
+        let body = r#"{"error":{"message":"Invalid model 'x'.","type":"invalid_model","code":400}}"#;
+        let expected = ("Invalid model 'x'.".into(), Some("invalid_model".into()), Some("400".into()));
+        assert_eq!(parse(400, body), expected);
+        let body = r#"{"error":{"message":"no","code":"server_error","type":null}}"#;
+        assert_eq!(parse(500, body), ("no".into(), None, Some("server_error".into())));
+    }
+
+    #[test]
+    fn flat_shapes() {
+        assert_eq!(message(400, r#"{"error":"flat"}"#), "flat");
+        assert_eq!(message(400, r#"{"message":"flat","error":{}}"#), "flat");
+        assert_eq!(message(400, r#""quoted""#), "quoted");
+        assert_eq!(
+            parse(400, r#"{"message":"m","type":"t","code":7}"#),
+            ("m".into(), Some("t".into()), Some("7".into()))
+        );
+    }
+
+    #[test]
+    fn schema_violations_are_joined() {
+        let body = r#"{"detail":[{"loc":["body","messages",0],"msg":"Field required","type":"missing"},
+            {"msg":"Too long"}, {"loc":[]}, 7]}"#;
+        assert_eq!(message(422, body), "body.messages.0: Field required; Too long");
+        assert_eq!(message(404, r#"{"detail":"Not Found"}"#), "Not Found");
+    }
+
+    #[test]
+    fn bodies_that_are_not_json() {
+        assert_eq!(message(401, "<html><head><title>401</title></head></html>"), "Unauthorized");
+        assert_eq!(message(502, " upstream failed\n"), "upstream failed");
+        assert_eq!(message(503, ""), "Service Unavailable");
+        assert_eq!(message(400, "{\"error\": cut"), "Bad Request");
+        assert_eq!(message(500, &"x".repeat(MAX_TEXT + 1)), "Internal Server Error");
+        assert_eq!(message(499, "{}"), "no message");
+    }
+
+    #[test]
+    fn control_characters_and_length_are_bounded() {
+        assert_eq!(message(400, r#"{"message":"a\u001b[31m\nb"}"#), "a [31m b");
+        let long = format!("{{\"message\":\"{}\"}}", "\u{e9}".repeat(MAX_MESSAGE));
+        assert_eq!(message(400, &long).len(), MAX_MESSAGE);
+    }
+
+    #[test]
+    fn secrets_are_redacted() {
+        let mut parsed =
+            ParsedBody::new(StatusCode::UNAUTHORIZED, br#"{"message":"bad key s3cret","type":"s3cret"}"#);
+        parsed.redact("s3cret");
+        assert_eq!(&*parsed.message, "bad key [redacted]");
+        assert_eq!(parsed.error_type.as_deref(), Some("[redacted]"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_body_has_a_message(body in proptest::collection::vec(any::<u8>(), 0..200), text in ".{0,40}") {
+            for body in [body, format!("{{\"error\":{{\"message\":{text:?}}}}}").into_bytes()] {
+                let parsed = ParsedBody::new(StatusCode::BAD_REQUEST, &body);
+                prop_assert!(!parsed.message.is_empty());
+                prop_assert!(!parsed.message.contains(char::is_control));
+            }
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! Constructors and accessors of [`Error`].
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use serde::de::DeserializeOwned;
+
+use super::{ApiError, BoxError, Error, Kind, Origin, body};
+
+/// Phase of a call in which a timeout elapsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeoutPhase {
+    /// Establishing the connection.
+    Connect,
+    /// Waiting for the response headers.
+    Headers,
+    /// One attempt, including the response body.
+    Attempt,
+    /// All attempts together.
+    Total,
+    /// Waiting for more data of a stream or download.
+    Idle,
+    /// Waiting for a job to end; see [`Wait`](crate::Wait).
+    Job,
+}
+
+impl fmt::Display for TimeoutPhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "while connecting",
+            Self::Headers => "waiting for the response headers",
+            Self::Attempt => "waiting for the end of the response",
+            Self::Total => "over all attempts",
+            Self::Idle => "waiting for more data",
+            Self::Job => "waiting for the job to end",
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.request_id, self.attempts) {
+            (Some(id), 0 | 1) => write!(f, " (request id {id})"),
+            (Some(id), attempts) => write!(f, " (request id {id}, attempts {attempts})"),
+            (None, 0 | 1) => Ok(()),
+            (None, attempts) => write!(f, " (attempts {attempts})"),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn api(error: ApiError) -> Self {
+        Self::new(Kind::Api(error))
+    }
+
+    pub(crate) fn connection(source: impl Into<BoxError>) -> Self {
+        Self::new(Kind::Connection).with_source(source)
+    }
+
+    pub(crate) fn timeout(phase: TimeoutPhase) -> Self {
+        Self::new(Kind::Timeout(phase))
+    }
+
+    pub(crate) fn incomplete() -> Self {
+        Self::new(Kind::Incomplete)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Self {
+        Self::new(Kind::TooLarge(limit))
+    }
+
+    /// Creates the error for an error event with this data.
+    pub(crate) fn stream(data: &str) -> Self {
+        let parsed = body::ParsedBody::from_event(data.as_bytes());
+        Self::new(Kind::Stream { parsed, body: Bytes::copy_from_slice(data.as_bytes()) })
+    }
+
+    /// Creates the error for a body that is not a `T`. Decodes it again with a decoder that tracks the path.
+    pub(crate) fn decode<T: DeserializeOwned>(body: Bytes, source: tightwire_json::Error) -> Self {
+        let mut decoder = serde_json::Deserializer::from_slice(&body);
+        let path = match serde_path_to_error::deserialize::<_, T>(&mut decoder) {
+            Err(error) => Some(error.path().to_string()).filter(|path| path != "."),
+            // The decoders disagree in rare cases; the byte offset of `source` remains.
+            Ok(_) => None,
+        };
+        Self::new(Kind::Decode { path: path.map(Into::into), body }).with_source(source)
+    }
+
+    /// Creates the error for a response that is not an event stream.
+    pub(crate) fn not_events() -> Self {
+        Self::new(Kind::Decode { path: None, body: Bytes::new() })
+            .with_source("response is not an event stream")
+    }
+
+    /// Redacts the secret in the server's message.
+    pub(crate) fn redacted(mut self, secret: &str) -> Self {
+        if let Kind::Stream { parsed, .. } = &mut self.inner.kind {
+            parsed.redact(secret);
+        }
+        self
+    }
+
+    pub(crate) fn with_origin(mut self, origin: Origin) -> Self {
+        self.inner.origin = origin;
+        self
+    }
+
+    pub(crate) fn with_attempts(mut self, attempts: u32) -> Self {
+        self.inner.origin.attempts = attempts;
+        self
+    }
+
+    /// Returns the `error.type` attribute for tracing: the status, or a name.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn class(&self) -> &str {
+        match &self.inner.kind {
+            Kind::Api(error) => error.status_text(),
+            Kind::Config(_) => "config",
+            Kind::Invalid { .. } => "invalid_request",
+            Kind::Connection => "connection",
+            Kind::Timeout(_) => "timeout",
+            Kind::Decode { .. } => "decode",
+            Kind::Stream { .. } => "stream",
+            Kind::Incomplete => "incomplete",
+            Kind::TooLarge(_) => "too_large",
+        }
+    }
+
+    /// Returns the error response, if the server responded with a status other than 2xx.
+    pub fn as_api(&self) -> Option<&ApiError> {
+        match &self.inner.kind {
+            Kind::Api(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn has_status(&self, status: StatusCode) -> bool {
+        self.as_api().is_some_and(|error| error.status() == status)
+    }
+
+    /// Returns `true` if the server responded with a status other than 2xx.
+    pub fn is_api(&self) -> bool {
+        self.as_api().is_some()
+    }
+
+    /// Returns `true` for status 400.
+    pub fn is_bad_request(&self) -> bool {
+        self.has_status(StatusCode::BAD_REQUEST)
+    }
+
+    /// Returns `true` for status 401: the API key is missing or invalid.
+    pub fn is_authentication(&self) -> bool {
+        self.has_status(StatusCode::UNAUTHORIZED)
+    }
+
+    /// Returns `true` for status 403.
+    pub fn is_permission_denied(&self) -> bool {
+        self.has_status(StatusCode::FORBIDDEN)
+    }
+
+    /// Returns `true` for status 404.
+    pub fn is_not_found(&self) -> bool {
+        self.has_status(StatusCode::NOT_FOUND)
+    }
+
+    /// Returns `true` for status 409.
+    pub fn is_conflict(&self) -> bool {
+        self.has_status(StatusCode::CONFLICT)
+    }
+
+    /// Returns `true` for status 422: the request does not match the server's schema.
+    pub fn is_unprocessable(&self) -> bool {
+        self.has_status(StatusCode::UNPROCESSABLE_ENTITY)
+    }
+
+    /// Returns `true` for status 429.
+    pub fn is_rate_limit(&self) -> bool {
+        self.has_status(StatusCode::TOO_MANY_REQUESTS)
+    }
+
+    /// Returns `true` for a status of 500 or above.
+    pub fn is_server_error(&self) -> bool {
+        self.as_api().is_some_and(|error| error.status().as_u16() >= 500)
+    }
+
+    /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
+    pub fn is_connection(&self) -> bool {
+        matches!(self.inner.kind, Kind::Connection)
+    }
+
+    /// Returns `true` if a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.inner.kind, Kind::Timeout(_))
+    }
+
+    /// Returns the phase of an [`is_timeout`](Self::is_timeout) error.
+    pub fn timeout_phase(&self) -> Option<TimeoutPhase> {
+        match self.inner.kind {
+            Kind::Timeout(phase) => Some(phase),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if a response or an event does not match the expected type.
+    pub fn is_decode(&self) -> bool {
+        matches!(self.inner.kind, Kind::Decode { .. })
+    }
+
+    /// Returns the path of the unexpected value, as field names and indices with dots, for an
+    /// [`is_decode`](Self::is_decode) error if known. The source has the byte offset.
+    pub fn path(&self) -> Option<&str> {
+        match &self.inner.kind {
+            Kind::Decode { path, .. } => path.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the server sent an error event in a stream.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.inner.kind, Kind::Stream { .. })
+    }
+
+    /// Returns `true` if a stream ended before the response was complete; see
+    /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self.inner.kind, Kind::Incomplete)
+    }
+
+    /// Returns `true` if a response or an event exceeds its size limit; see
+    /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
+    pub fn is_limit(&self) -> bool {
+        matches!(self.inner.kind, Kind::TooLarge(_))
+    }
+
+    /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
+    /// lost connections, and error events with such a status code. The client has already retried as often as
+    /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
+    pub fn is_retryable(&self) -> bool {
+        match &self.inner.kind {
+            Kind::Api(error) => crate::retry::is_transient(error.status()),
+            Kind::Stream { parsed, .. } => {
+                let status = parsed.code.as_deref().and_then(|code| code.parse().ok());
+                status.is_some_and(crate::retry::is_transient)
+            }
+            Kind::Connection | Kind::Timeout(_) | Kind::Incomplete => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the server's message, from an error response or error event; see [`ApiError::message`].
+    pub fn message(&self) -> Option<&str> {
+        self.parsed().map(|parsed| &*parsed.message)
+    }
+
+    /// Returns the `type` of an error response or error event, such as `invalid_model`.
+    pub fn error_type(&self) -> Option<&str> {
+        self.parsed()?.error_type.as_deref()
+    }
+
+    /// Returns the `code` of an error response or error event, as text.
+    pub fn code(&self) -> Option<&str> {
+        self.parsed()?.code.as_deref()
+    }
+
+    fn parsed(&self) -> Option<&body::ParsedBody> {
+        match &self.inner.kind {
+            Kind::Api(error) => Some(error.parsed()),
+            Kind::Stream { parsed, .. } => Some(parsed),
+            _ => None,
+        }
+    }
+
+    /// Returns the HTTP status, if there was a response.
+    pub fn status(&self) -> Option<StatusCode> {
+        self.inner.origin.status
+    }
+
+    /// Returns the request ID assigned by the server, for support requests.
+    pub fn request_id(&self) -> Option<&str> {
+        self.inner.origin.request_id.as_deref()
+    }
+
+    /// Returns the number of attempts; 0 if nothing was sent.
+    pub fn attempts(&self) -> u32 {
+        self.inner.origin.attempts
+    }
+
+    /// Returns the delay that the server requested.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.as_api().and_then(ApiError::retry_after)
+    }
+
+    /// Returns the headers of an error response.
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.as_api().map(ApiError::headers)
+    }
+
+    /// Returns the body of an error response or of a response that could not be decoded, or the data of an
+    /// event.
+    pub fn body(&self) -> Option<&Bytes> {
+        match &self.inner.kind {
+            Kind::Api(error) => Some(error.body()),
+            Kind::Decode { body, .. } | Kind::Stream { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+}
+
+impl Origin {
+    /// Creates the origin of a response.
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap, attempts: u32) -> Self {
+        Self { status: Some(status), request_id: request_id(headers).map(Into::into), attempts }
+    }
+}
+
+/// Returns the `X-Request-Id` header.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("x-request-id")?.to_str().ok()
+}
+
+/// Creates the error for a response with a status other than 2xx.
+pub(crate) fn error_response(
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+    attempts: u32,
+    secret: &str,
+) -> Error {
+    let origin = Origin::of(status, &headers, attempts);
+    Error::api(ApiError::new(status, headers, body, secret)).with_origin(origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_with(status: u16, body: &'static str, attempts: u32) -> Error {
+        let headers = HeaderMap::from_iter([
+            (http::HeaderName::from_static("x-request-id"), http::HeaderValue::from_static("rid-1")),
+            (http::header::RETRY_AFTER, http::HeaderValue::from_static("2")),
+        ]);
+        let status = StatusCode::from_u16(status).unwrap();
+        error_response(status, headers, Bytes::from_static(body.as_bytes()), attempts, "s3cret")
+    }
+
+    #[test]
+    fn display_shows_status_class_message_and_origin() {
+        let error = error_with(429, r#"{"error":{"message":"slow down","code":429}}"#, 3);
+        assert_eq!(error.to_string(), "429 rate_limit: slow down (request id rid-1, attempts 3)");
+        assert_eq!(
+            error_with(401, "<html>", 1).to_string(),
+            "401 authentication: Unauthorized (request id rid-1)"
+        );
+        let error = Error::connection("reset").with_attempts(2);
+        assert_eq!(error.to_string(), "connection failed (attempts 2)");
+    }
+
+    #[test]
+    fn predicates_follow_the_status() {
+        type Predicate = fn(&Error) -> bool;
+        let predicates: [(u16, Predicate); 8] = [
+            (400, Error::is_bad_request),
+            (401, Error::is_authentication),
+            (403, Error::is_permission_denied),
+            (404, Error::is_not_found),
+            (409, Error::is_conflict),
+            (422, Error::is_unprocessable),
+            (429, Error::is_rate_limit),
+            (503, Error::is_server_error),
+        ];
+        for (status, _) in predicates {
+            let error = error_with(status, "", 1);
+            for (other, predicate) in predicates {
+                assert_eq!(predicate(&error), other == status, "{status} {other}");
+            }
+            assert!(error.is_api());
+            assert_eq!(error.is_retryable(), [409, 429, 503].contains(&status), "{status}");
+        }
+        assert!(error_with(408, "", 1).is_retryable());
+        assert!(!error_with(418, "", 1).is_retryable());
+    }
+
+    #[test]
+    fn accessors_of_an_error_response() {
+        let error = error_with(429, r#"{"error":{"message":"key s3cret","code":429,"type":"t"}}"#, 3);
+        assert_eq!(error.request_id(), Some("rid-1"));
+        assert_eq!(error.attempts(), 3);
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
+        let api = error.as_api().expect("an API error");
+        assert_eq!((api.code(), api.error_type()), (Some("429"), Some("t")));
+        assert_eq!((error.code(), error.error_type()), (api.code(), api.error_type()));
+        assert_eq!(error.message(), Some("key [redacted]"));
+        assert_eq!(api.body_json().expect("the body is JSON")["error"]["code"], 429);
+        assert!(!format!("{error} {error:?} {api:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn accessors_of_an_error_event() {
+        let error = Error::stream(r#"{"error":{"message":"slow down","code":429,"type":"rate_limit"}}"#);
+        assert_eq!(error.message(), Some("slow down"));
+        assert_eq!((error.code(), error.error_type()), (Some("429"), Some("rate_limit")));
+        assert!(error.is_stream() && error.is_retryable());
+        for data in [r#"{"error":{"message":"no","code":400}}"#, r#"{"error":"no"}"#, r#"{"code":99999999}"#]
+        {
+            assert!(!Error::stream(data).is_retryable(), "{data}");
+        }
+        assert_eq!(Error::connection("reset").message(), None);
+    }
+
+    #[test]
+    fn decoding_errors_have_a_path() {
+        let body = Bytes::from_static(br#"{"list":[1,"x"]}"#);
+        type Target = std::collections::BTreeMap<String, Vec<u8>>;
+        let source = tightwire_json::from_slice::<Target>(&body).unwrap_err();
+        let error = Error::decode::<Target>(body.clone(), source);
+        assert!(error.is_decode());
+        assert_eq!(error.path(), Some("list[1]"));
+        assert_eq!(error.body(), Some(&body));
+    }
+}

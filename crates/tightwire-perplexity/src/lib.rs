@@ -1,0 +1,112 @@
+//! Client for the Perplexity API: typed requests and responses, streaming, retries.
+//!
+//! Use it instead of an OpenAI-compatible client such as async-openai to get typed citations, search results and costs,
+//! and all endpoints: chat, search, Agent API, embeddings, files, batches and skills.
+//!
+//! ```no_run
+//! # #[cfg(feature = "client")]
+//! # async fn example() -> tightwire_perplexity::Result<()> {
+//! use tightwire_perplexity::Client;
+//! use tightwire_perplexity::types::chat::Request;
+//!
+//! // Reads the API key from PERPLEXITY_API_KEY.
+//! let client = Client::from_env()?;
+//! let request = Request::new("sonar", "Why is the sky blue?");
+//!
+//! let completion = client.chat().create(&request).await?;
+//! println!("{}", completion.text().unwrap_or_default());
+//!
+//! let mut stream = client.chat().stream(&request).await?;
+//! while let Some(chunk) = stream.next().await {
+//!     print!("{}", chunk?.delta().unwrap_or_default());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Add it with `cargo add tightwire-perplexity`. A client needs a tokio runtime with its time and I/O drivers enabled;
+//! programs without one use `blocking::Client` (feature `blocking`).
+//!
+//! # Overview
+//!
+//! - [`Client`] has a method per group of endpoints, see [`resources`]. They return a [`Call`]: await it, or first set
+//!   headers, query parameters, extra body fields, timeouts and retries of this call. [`Client::request`] calls
+//!   endpoints without a typed method.
+//! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
+//!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
+//! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
+//!   [`deltas_only`](EventStream::deltas_only) skips repeated text, and [`resuming`](EventStream::resuming) reconnects
+//!   after a lost connection.
+//! - [`RetryPolicy`] and [`Timeouts`] configure retries and deadlines. [`ClientBuilder::service`] adds tower layers,
+//!   for example rate and concurrency limits.
+//! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
+//!
+//! # Features
+//!
+//! | feature | description |
+//! | --- | --- |
+//! | `client` (default) | [`Client`], on reqwest and tokio |
+//! | `rustls` (default) | TLS with rustls and aws-lc-rs; https requires this or `rustls-no-provider` |
+//! | `rustls-no-provider` | TLS with rustls and a crypto provider installed by the application |
+//! | `gzip` (default), `brotli`, `zstd` | compressed responses, including event streams |
+//! | `http2` (default) | HTTP/2 if TLS negotiates it |
+//! | `system-proxy` (default) | proxies of the environment or the platform settings |
+//! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
+//! | `blocking` | `blocking::Client`, for programs without an async runtime |
+//! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
+//!
+//! # Guarantees
+//!
+//! - Unknown fields, enum values and events never fail decoding.
+//! - No error or debug output shows the API key. The client wipes its copy of the key from memory when it is dropped,
+//!   but not the header created from it. Of the server's data, error texts contain only the error message (with the
+//!   key redacted), the request ID, and field names.
+//! - A call spawns no task. Dropping its future or stream cancels it.
+//! - Calls are retried only before any part of the response was returned. The body is encoded once.
+//! - A stream that ends before the response is complete is an error, unless [`EventStream::allow_partial`] is set.
+//! - Memory and delays are bounded: [`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`],
+//!   [`RetryPolicy::max_retry_after`].
+//!
+//! # Limits
+//!
+//! - A cancelled call may still have an effect on the server.
+//! - The attributes of spans (feature `tracing`, target `perplexity`) and the texts of errors may change.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "client"),
+    allow(rustdoc::broken_intra_doc_links, reason = "most links need the feature client")
+)]
+
+#[cfg(feature = "blocking")]
+pub mod blocking;
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod error;
+#[cfg(feature = "client")]
+mod pages;
+#[cfg(feature = "client")]
+pub mod resources;
+#[cfg(feature = "client")]
+mod retry;
+#[cfg(feature = "client")]
+mod stream;
+pub mod types;
+#[cfg(feature = "client")]
+mod wait;
+
+#[cfg(feature = "client")]
+pub use client::{
+    Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw,
+    Response, ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
+};
+#[cfg(feature = "client")]
+pub use error::{ApiError, Error, Result, TimeoutPhase};
+#[cfg(feature = "client")]
+pub use pages::{Items, Page, Pages};
+#[cfg(feature = "client")]
+pub use retry::{Jitter, LongRetryAfter, Outcome, Repeat, RetryBudget, RetryPolicy};
+#[cfg(feature = "client")]
+pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
+#[cfg(feature = "client")]
+pub use wait::{Job, Wait};

@@ -1,0 +1,192 @@
+//! Pagination of lists.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::vec;
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use serde::de::DeserializeOwned;
+
+use crate::client::{Call, Client, Json, Plan};
+use crate::error::Result;
+use crate::types::{async_chat, batches, files, skills};
+
+/// One page of a list.
+pub trait Page: DeserializeOwned + Send + 'static {
+    /// Type of the list's items.
+    type Item: Send;
+
+    /// Returns the query parameter and value that request the next page; `None` on the last page.
+    fn next_page(&self) -> Option<(&'static str, &str)>;
+
+    /// Returns the items of the page.
+    fn into_items(self) -> Vec<Self::Item>;
+}
+
+macro_rules! pages {
+    ($($page:ty: $field:ident of $item:ty, next $name:literal if $next:expr;)+) => {$(
+        impl Page for $page {
+            type Item = $item;
+
+            fn next_page(&self) -> Option<(&'static str, &str)> {
+                let next: fn(&Self) -> Option<&str> = $next;
+                next(self).filter(|value| !value.is_empty()).map(|value| ($name, value))
+            }
+
+            fn into_items(self) -> Vec<$item> {
+                self.$field
+            }
+        }
+    )+};
+}
+
+pages! {
+    files::List: data of files::FileObject,
+        next "after" if |page| page.last_id.as_deref().filter(|_| page.has_more);
+    batches::List: data of batches::Batch,
+        next "after" if |page| page.last_id.as_deref().filter(|_| page.has_more);
+    skills::List: skills of skills::Summary, next "page_token" if |page| page.next_page_token.as_deref();
+    skills::Revisions: revisions of skills::Revision, next "page_token" if |page| page.next_page_token.as_deref();
+    async_chat::List: requests of async_chat::Summary, next "next_token" if |page| page.next_token.as_deref();
+}
+
+impl<P: Page> Call<Json<P>> {
+    /// Returns a stream of this page and all following pages.
+    pub fn pages(self) -> Pages<P> {
+        let (client, plan, _) = self.into_parts();
+        Pages { client, state: State::Idle(Box::new(plan)), current: None }
+    }
+
+    /// Returns a stream of the items of this page and all following pages.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// use futures_util::TryStreamExt as _;
+    ///
+    /// let mut files = client.files().list(&Default::default()).items();
+    /// while let Some(file) = files.try_next().await? {
+    ///     println!("{}", file.filename);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn items(self) -> Items<P> {
+        Items { pages: self.pages(), items: Vec::new().into_iter() }
+    }
+}
+
+/// Stream of the pages of a list, each requested when polled; see [`Call::pages`].
+///
+/// The stream ends after the last page, after an error, or if a page links to itself.
+#[must_use = "streams do nothing unless polled"]
+pub struct Pages<P> {
+    client: Client,
+    state: State<P>,
+    /// Page token of the last request.
+    current: Option<String>,
+}
+
+type ResponseFuture<P> = Pin<Box<dyn Future<Output = Result<P>> + Send>>;
+
+enum State<P> {
+    /// The next page has not been requested yet.
+    Idle(Box<Result<Plan>>),
+    /// A request is in flight.
+    Sent(Box<Plan>, ResponseFuture<P>),
+    Ended,
+}
+
+impl<P: Page> Stream for Pages<P> {
+    type Item = Result<P>;
+
+    /// # Errors
+    /// The errors of [`Call::send`].
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            match std::mem::replace(&mut this.state, State::Ended) {
+                State::Ended => return Poll::Ready(None),
+                State::Idle(plan) => match *plan {
+                    Ok(plan) => {
+                        let call = Call::new(&this.client, Ok(plan.clone()), Json::new());
+                        this.state = State::Sent(Box::new(plan), call.into_future());
+                    }
+                    Err(error) => return Poll::Ready(Some(Err(error))),
+                },
+                State::Sent(plan, mut sending) => {
+                    let Poll::Ready(page) = sending.as_mut().poll(cx) else {
+                        this.state = State::Sent(plan, sending);
+                        return Poll::Pending;
+                    };
+                    if let Ok(page) = &page {
+                        this.prepare_next(*plan, page);
+                    }
+                    return Poll::Ready(Some(page));
+                }
+            }
+        }
+    }
+}
+
+impl<P: Page> Pages<P> {
+    /// Prepares the request for the page after `page`, if any.
+    fn prepare_next(&mut self, mut plan: Plan, page: &P) {
+        let Some((name, value)) = page.next_page() else { return };
+        if self.current.as_deref() == Some(value) {
+            return;
+        }
+        self.current = Some(value.to_owned());
+        plan.set_query(name, value.to_owned());
+        self.state = State::Idle(Box::new(Ok(plan)));
+    }
+}
+
+impl<P: Page> FusedStream for Pages<P> {
+    fn is_terminated(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+}
+
+impl<P> fmt::Debug for Pages<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages").field("ended", &matches!(self.state, State::Ended)).finish_non_exhaustive()
+    }
+}
+
+/// Stream of the items of a list; see [`Call::items`].
+#[must_use = "streams do nothing unless polled"]
+pub struct Items<P: Page> {
+    pages: Pages<P>,
+    items: vec::IntoIter<P::Item>,
+}
+
+impl<P: Page> Unpin for Items<P> {}
+
+impl<P: Page> Stream for Items<P> {
+    type Item = Result<P::Item>;
+
+    /// # Errors
+    /// The errors of [`Call::send`].
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(item) = this.items.next() {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            match ready!(Pin::new(&mut this.pages).poll_next(cx)) {
+                Some(Ok(page)) => this.items = page.into_items().into_iter(),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+impl<P: Page> fmt::Debug for Items<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items").field("pages", &self.pages).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,350 @@
+//! Turns event stream bytes into items, without I/O.
+
+use bytes::{Buf as _, Bytes};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Malformed, StreamItem};
+use crate::client::codec;
+use crate::error::Error;
+
+/// Default maximum event size, in bytes. Responses with reasoning and many results take some hundred
+/// kilobytes.
+pub(super) const DEFAULT_MAX_EVENT_SIZE: usize = 64 << 20;
+
+/// Result of one decoding step.
+#[derive(Debug)]
+pub(super) enum Step<T> {
+    Item(T),
+    /// An event that could not be decoded; the stream continues.
+    Skipped(Error),
+    /// The stream failed.
+    Failed(Error),
+    /// The `[DONE]` event.
+    Done,
+    /// The chunk is used up.
+    More,
+}
+
+/// Decodes the events of a stream and tracks its state.
+#[derive(Debug)]
+pub(super) struct Interpreter {
+    decoder: tightwire_sse::Decoder,
+    max_event_size: usize,
+    malformed: Malformed,
+    /// Highest sequence number so far.
+    sequence: Option<u64>,
+    /// Identifier of the response, once an item contained it.
+    response_id: Option<Box<str>>,
+    /// The server has marked the response as complete, by `[DONE]` or a last item.
+    complete: bool,
+}
+
+impl Interpreter {
+    pub(super) fn new() -> Self {
+        Self {
+            decoder: decoder(DEFAULT_MAX_EVENT_SIZE),
+            max_event_size: DEFAULT_MAX_EVENT_SIZE,
+            malformed: Malformed::End,
+            sequence: None,
+            response_id: None,
+            complete: false,
+        }
+    }
+
+    pub(super) fn set_malformed(&mut self, malformed: Malformed) {
+        self.malformed = malformed;
+    }
+
+    pub(super) fn set_max_event_size(&mut self, bytes: usize) {
+        self.max_event_size = bytes;
+        self.decoder = decoder(bytes);
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(super) fn sequence(&self) -> Option<u64> {
+        self.sequence
+    }
+
+    pub(super) fn response_id(&self) -> Option<&str> {
+        self.response_id.as_deref()
+    }
+
+    /// Continues a stream whose connection was lost.
+    pub(super) fn resume_from(&mut self, lost: &Self) {
+        self.malformed = lost.malformed;
+        self.set_max_event_size(lost.max_event_size);
+        self.sequence = lost.sequence;
+        self.response_id.clone_from(&lost.response_id);
+    }
+
+    pub(super) fn last_event_id(&self) -> &str {
+        self.decoder.last_event_id()
+    }
+
+    /// Decodes the next event of `chunk`, which is advanced past it.
+    pub(super) fn step<T: StreamItem>(&mut self, chunk: &mut Bytes) -> Step<T> {
+        let mut rest: &[u8] = chunk;
+        let step = loop {
+            match self.decoder.next(&mut rest) {
+                Ok(None) => break Step::<T>::More,
+                Ok(Some(event)) => {
+                    if let Some(step) = interpret(&event, self.malformed) {
+                        break step;
+                    }
+                }
+                Err(error) => break Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+            }
+        };
+        let used = chunk.len() - rest.len();
+        chunk.advance(used);
+        self.track(step)
+    }
+
+    /// Decodes a last event without its trailing empty line, which some servers omit, at the end of the body.
+    ///
+    /// If it cannot be decoded, it was truncated and is dropped.
+    pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
+        let step = match self.decoder.finish_lenient() {
+            Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),
+            Err(error) => Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+        };
+        self.track(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
+    }
+
+    /// Records what an item says about the stream.
+    fn track<T: StreamItem>(&mut self, step: Step<T>) -> Step<T> {
+        match &step {
+            Step::Item(item) => {
+                self.complete |= item.is_last();
+                self.sequence = self.sequence.max(item.sequence_number());
+                if self.response_id.is_none() {
+                    self.response_id = item.response_id().map(Into::into);
+                }
+            }
+            Step::Done => self.complete = true,
+            _ => {}
+        }
+        step
+    }
+}
+
+fn decoder(max_event_size: usize) -> tightwire_sse::Decoder {
+    tightwire_sse::Decoder::with_config(tightwire_sse::Config::new().max_event_size(max_event_size))
+}
+
+/// Returns `None` for events to ignore: keep-alives, and events without data.
+fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malformed) -> Option<Step<T>> {
+    let data = event.data();
+    match event.event_type() {
+        "ping" | "keepalive" => return None,
+        "error" => return Some(Step::Failed(Error::stream(data))),
+        _ if data.is_empty() => return None,
+        _ if event.is_done() => return Some(Step::Done),
+        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => {
+            return Some(Step::Failed(Error::stream(data)));
+        }
+        _ => {}
+    }
+    Some(match codec().from_str::<T>(data) {
+        Ok(item) => Step::Item(item),
+        Err(error) => {
+            let error = Error::decode::<T>(Bytes::copy_from_slice(data.as_bytes()), error);
+            match malformed {
+                Malformed::End => Step::Failed(error),
+                Malformed::Skip => Step::Skipped(error),
+            }
+        }
+    })
+}
+
+/// Returns whether the data is an object that reports an error instead of being a chunk of the response.
+///
+/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in
+/// strings are escaped.
+fn is_failure(data: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        error: Option<IgnoredAny>,
+        choices: Option<IgnoredAny>,
+        r#type: Option<IgnoredAny>,
+    }
+
+    memchr::memmem::find(data.as_bytes(), b"\"error\"").is_some()
+        && codec()
+            .from_str::<Probe>(data)
+            .is_ok_and(|probe| probe.error.is_some() && probe.choices.is_none() && probe.r#type.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    struct TestItem {
+        n: u64,
+        text: String,
+        last: bool,
+    }
+
+    impl StreamItem for TestItem {
+        fn is_last(&self) -> bool {
+            self.last
+        }
+
+        fn sequence_number(&self) -> Option<u64> {
+            (self.n > 0).then_some(self.n)
+        }
+    }
+
+    /// Returns the items of a stream as text, split into these pieces.
+    fn decode_all<'a>(
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+        malformed: Malformed,
+    ) -> (Vec<String>, bool, Option<u64>) {
+        let mut interpreter = Interpreter::new();
+        interpreter.set_malformed(malformed);
+        let mut items = Vec::new();
+        'stream: for piece in pieces {
+            let mut chunk = Bytes::copy_from_slice(piece);
+            loop {
+                match interpreter.step::<TestItem>(&mut chunk) {
+                    Step::Item(part) => items.push(format!("{}{}", part.n, part.text)),
+                    Step::Skipped(error) => items.push(format!("skipped {error}")),
+                    Step::Failed(error) => {
+                        items.push(error.to_string());
+                        break 'stream;
+                    }
+                    Step::Done => {
+                        items.push("done".to_owned());
+                        break 'stream;
+                    }
+                    Step::More => break,
+                }
+            }
+        }
+        let has_ended = items.last().is_some_and(|last| last == "done" || last.contains(' '));
+        if !has_ended && let Step::Item(part) = interpreter.finish::<TestItem>() {
+            items.push(format!("{}{}", part.n, part.text));
+        }
+        (items, interpreter.is_complete(), interpreter.sequence())
+    }
+
+    fn items(stream: &str) -> Vec<String> {
+        decode_all([stream.as_bytes()], Malformed::End).0
+    }
+
+    const STREAMS: &[&str] = &[
+        "data: {\"n\":1}\n\ndata: {\"n\":2,\"text\":\"\u{e9}\u{1f600}\"}\n\ndata: [DONE]\n\ndata: {\"n\":3}\n\n",
+        "\u{feff}: comment\r\n\r\nevent: x\r\ndata: {\"n\":1,\r\ndata: \"last\":true}\r\n\r\n",
+        "event: ping\n\nid: 7\n\n\n\ndata:\n\ndata: {\"n\":1}\n\nevent: keepalive\ndata: {}\n\n",
+        "data: {\"n\":1}\n\nevent: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\ndata: {\"n\":2}\n\n",
+        "data: {\"n\":1}\n\ndata: {\"error\":{\"message\":\"broken\"}}\n\n",
+        "data: {\"n\":1}\n\ndata: {\"n\": cut}\n\ndata: {\"n\":3}\n\n",
+    ];
+
+    #[test]
+    fn ends() {
+        assert_eq!(items(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
+        assert_eq!(
+            decode_all([STREAMS[1].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], true, Some(1))
+        );
+        assert_eq!(
+            decode_all([STREAMS[2].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], false, Some(1))
+        );
+    }
+
+    /// A last event needs no empty line or line end. A truncated one is ignored.
+    #[test]
+    fn unterminated_events() {
+        for end in ["", "\n", "\r", "\r\n", "\n\n"] {
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
+            let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
+            assert!(decode_all([bytes.as_bytes()], Malformed::End).1, "{end:?}");
+        }
+        for end in ["", "\n", "\r", "\r\n"] {
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
+        }
+        let mut interpreter = Interpreter::new();
+        let mut chunk = Bytes::from("data: [DONE]");
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
+        assert!(!interpreter.is_complete());
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Done));
+        assert!(interpreter.is_complete());
+        let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Failed(error) if error.is_stream()));
+    }
+
+    #[test]
+    fn error_events() {
+        let expected = ["1", "server sent an error in the stream: broken"];
+        assert_eq!(items(STREAMS[3]), expected);
+        assert_eq!(items(STREAMS[4]), expected);
+        assert_eq!(
+            items("event: error\ndata: <html>\n\n"),
+            ["server sent an error in the stream: no message"]
+        );
+    }
+
+    #[test]
+    fn data_that_resembles_an_error() {
+        for data in [
+            "{\"n\":1,\"choices\":[],\"error\":{\"message\":\"x\"}}",
+            "{\"n\":1,\"type\":\"response.failed\",\"error\":{\"message\":\"x\"}}",
+            "{\"n\":1,\"error\":null}",
+            "{\"n\":1,\"list\":[\"error\"]}",
+        ] {
+            assert_eq!(items(&format!("data: {data}\n\n")), ["1"], "{data}");
+        }
+        assert_eq!(items("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
+    }
+
+    #[test]
+    fn malformed_events_end_the_stream_or_are_skipped() {
+        assert_eq!(items(STREAMS[5]).len(), 2);
+        let (items, ..) = decode_all([STREAMS[5].as_bytes()], Malformed::Skip);
+        assert_eq!((items.len(), &*items[2]), (3, "3"));
+    }
+
+    #[test]
+    fn events_above_the_size_limit_fail() {
+        let mut interpreter = Interpreter::new();
+        interpreter.set_max_event_size(16);
+        let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
+        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else {
+            panic!("event is too large")
+        };
+        assert!(error.is_limit());
+    }
+
+    #[test]
+    fn splitting_the_stream_does_not_change_the_items() {
+        for stream in STREAMS {
+            let bytes = stream.as_bytes();
+            let expected = decode_all([bytes], Malformed::Skip);
+            for first in 0..=bytes.len() {
+                let (head, tail) = bytes.split_at(first);
+                assert_eq!(decode_all([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
+            }
+            assert_eq!(decode_all(bytes.chunks(1), Malformed::Skip), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let (whole, ..) = decode_all([&bytes[..]], Malformed::Skip);
+            let (single, ..) = decode_all(bytes.chunks(1), Malformed::Skip);
+            prop_assert_eq!(whole, single);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Stream items of this API.
+
+use std::borrow::Cow;
+
+use super::{Accumulate, EventStream, StreamItem};
+use crate::client::TokenUsage;
+use crate::error::Result;
+use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
+use crate::types::responses::{self, Event};
+
+fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
+    usage.map(|usage| TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
+}
+
+fn text(delta: Option<Delta>) -> Option<String> {
+    match delta?.content? {
+        Content::Text(text) => Some(text),
+        other => Some(other.texts().collect()),
+    }
+}
+
+impl StreamItem for Completion {
+    fn is_last(&self) -> bool {
+        self.is_last()
+    }
+
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
+    }
+
+    fn full_text(&self) -> Option<Cow<'_, str>> {
+        self.choices.iter().find(|choice| choice.index == 0)?.message.as_ref()?.text().map(Cow::Borrowed)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
+}
+
+impl StreamItem for DeltaChunk {
+    fn is_last(&self) -> bool {
+        self.is_last()
+    }
+
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
+}
+
+impl StreamItem for Event {
+    fn is_last(&self) -> bool {
+        self.is_final()
+    }
+
+    fn sequence_number(&self) -> Option<u64> {
+        self.sequence_number()
+    }
+
+    fn response_id(&self) -> Option<&str> {
+        match self {
+            Self::Created(event) | Self::InProgress(event) => event.response.as_deref(),
+            _ => None,
+        }
+        .map(|response| response.id.as_str())
+        .filter(|id| !id.is_empty())
+    }
+
+    fn into_text(self) -> Option<String> {
+        match self {
+            Self::OutputTextDelta(event) => Some(event.delta),
+            _ => None,
+        }
+    }
+
+    fn full_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Completed(event) => Some(event.response.as_deref()?.output_text().into()),
+            _ => None,
+        }
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        let Self::Completed(event) = self else { return None };
+        let usage = event.response.as_deref()?.usage.as_ref()?;
+        Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })
+    }
+}
+
+impl Accumulate for Completion {
+    type Accumulator = chat::Accumulator;
+    type Whole = Self;
+
+    fn add_to(self, accumulator: &mut chat::Accumulator) {
+        accumulator.push(&self);
+    }
+
+    fn finish(accumulator: chat::Accumulator) -> Self {
+        accumulator.finish()
+    }
+}
+
+impl Accumulate for DeltaChunk {
+    type Accumulator = chat::Accumulator;
+    type Whole = Completion;
+
+    fn add_to(self, accumulator: &mut chat::Accumulator) {
+        accumulator.push(&Completion::from(self));
+    }
+
+    fn finish(accumulator: chat::Accumulator) -> Completion {
+        accumulator.finish()
+    }
+}
+
+impl Accumulate for Event {
+    type Accumulator = responses::Accumulator;
+    type Whole = responses::Response;
+
+    fn add_to(self, accumulator: &mut responses::Accumulator) {
+        accumulator.push(&self);
+    }
+
+    fn finish(accumulator: responses::Accumulator) -> responses::Response {
+        accumulator.finish()
+    }
+}
+
+impl<T: Accumulate> EventStream<T> {
+    /// Reads the stream to its end and returns the combined response, with citations, search results, images
+    /// and usage.
+    ///
+    /// An incomplete response is an error, unless [`allow_partial`](Self::allow_partial) is set.
+    ///
+    /// # Errors
+    /// Same as [`next`](Self::next). Items received before an error are lost.
+    pub async fn accumulate(&mut self) -> Result<T::Whole> {
+        let mut accumulator = T::Accumulator::default();
+        while let Some(item) = self.next().await {
+            item?.add_to(&mut accumulator);
+        }
+        Ok(T::finish(accumulator))
+    }
+}
+
+impl EventStream<Completion> {
+    /// Skips the text that each chunk repeats, without storing it; see [`DeltaChunk`].
+    ///
+    /// If a server sends the text only in that form, as some gateways do, the text is lost.
+    pub fn deltas_only(self) -> EventStream<DeltaChunk> {
+        self.decode_as()
+    }
+}

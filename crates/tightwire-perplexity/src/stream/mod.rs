@@ -1,0 +1,321 @@
+//! Streamed responses.
+
+mod interpret;
+mod items;
+mod resume;
+mod text;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+
+use self::interpret::{Interpreter, Step};
+pub use self::resume::ResumingStream;
+pub use self::text::TextStream;
+use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
+use crate::error::{Error, Result};
+
+/// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
+/// otherwise block the executor's thread.
+const CHUNKS_PER_POLL: usize = 64;
+
+/// Type that the data of an event is decoded as. The methods describe the item's role in the stream.
+pub trait StreamItem: DeserializeOwned + Send + 'static {
+    /// Returns whether the response is complete with this item.
+    fn is_last(&self) -> bool {
+        false
+    }
+
+    /// Returns the sequence number, after which a stream can be resumed.
+    fn sequence_number(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the identifier of the response, for resuming the stream.
+    fn response_id(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the text that this item adds to the response.
+    fn into_text(self) -> Option<String> {
+        None
+    }
+
+    /// Returns the whole text of the response so far, if the item repeats it.
+    fn full_text(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    /// Returns the tokens used so far.
+    fn usage(&self) -> Option<TokenUsage> {
+        None
+    }
+}
+
+impl StreamItem for tightwire_json::Value {}
+
+/// Items that can be combined into a response; see [`EventStream::accumulate`].
+pub trait Accumulate: StreamItem {
+    /// Collects the items.
+    type Accumulator: Default + Send;
+    /// Type of the combined response.
+    type Whole;
+
+    /// Adds this item.
+    fn add_to(self, accumulator: &mut Self::Accumulator);
+
+    /// Returns the combined response.
+    fn finish(accumulator: Self::Accumulator) -> Self::Whole;
+}
+
+/// Behavior on an event that cannot be decoded. The stream returns the error in either case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// End the stream.
+    #[default]
+    End,
+    /// Continue with the next event.
+    Skip,
+}
+
+/// Stream of the events of a response.
+///
+/// # End of the stream
+/// The stream ends after `[DONE]`, or at the end of the body if a last item was received. A body that ends
+/// earlier is an error ([`Error::is_incomplete`]), unless [`allow_partial`](Self::allow_partial) is set. The
+/// last event needs no trailing empty line. An error ends the stream, except for malformed events under
+/// [`Malformed::Skip`]. FieldStore-alives, comments and events without data are skipped.
+///
+/// # Buffering and cancellation
+/// The stream reads from the connection only when polled. It spawns no task and has no queue; it buffers one
+/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe. Dropping the stream closes the
+/// connection (HTTP/2: resets the stream). After `[DONE]` the connection is reused.
+#[must_use = "streams do nothing unless polled"]
+pub struct EventStream<T> {
+    head: ResponseHead,
+    /// `None` after the end.
+    body: Option<StreamingBody>,
+    /// `[DONE]` was received: the rest of the body is discarded.
+    done: bool,
+    /// The body has ended.
+    exhausted: bool,
+    /// Accept an incomplete response.
+    partial: bool,
+    chunk: Bytes,
+    interpreter: Interpreter,
+    span: CallSpan,
+    opened: Instant,
+    has_items: bool,
+    client: Client,
+    items: PhantomData<fn() -> T>,
+}
+
+impl<T: StreamItem> EventStream<T> {
+    pub(crate) fn new(exchange: Exchange) -> Self {
+        let (span, client) = (exchange.span.clone(), exchange.client.clone());
+        let (head, body) = exchange.into_streaming();
+        Self {
+            head,
+            body,
+            done: false,
+            exhausted: false,
+            partial: false,
+            chunk: Bytes::new(),
+            interpreter: Interpreter::new(),
+            span,
+            opened: Instant::now(),
+            has_items: false,
+            client,
+            items: PhantomData,
+        }
+    }
+
+    /// Sets the behavior on an event that cannot be decoded. Default: [`Malformed::End`].
+    pub fn with_malformed(mut self, malformed: Malformed) -> Self {
+        self.interpreter.set_malformed(malformed);
+        self
+    }
+
+    /// Accepts incomplete responses: the stream ends without an error if the body ends early. Check
+    /// [`finished_cleanly`](Self::finished_cleanly) afterwards.
+    ///
+    /// Also use it for servers that send neither `[DONE]` nor a last item.
+    pub fn allow_partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
+    /// Sets the maximum size of an event, in bytes. Call it before reading items. Default: 64 MiB.
+    pub fn with_max_event_size(mut self, bytes: usize) -> Self {
+        self.interpreter.set_max_event_size(bytes);
+        self
+    }
+
+    /// Decodes the remaining events as `U`.
+    pub fn decode_as<U: StreamItem>(self) -> EventStream<U> {
+        EventStream {
+            head: self.head,
+            body: self.body,
+            done: self.done,
+            exhausted: self.exhausted,
+            partial: self.partial,
+            chunk: self.chunk,
+            interpreter: self.interpreter,
+            span: self.span,
+            opened: self.opened,
+            has_items: self.has_items,
+            client: self.client,
+            items: PhantomData,
+        }
+    }
+
+    /// Returns status, headers and metadata of the call.
+    pub fn head(&self) -> &ResponseHead {
+        &self.head
+    }
+
+    /// Returns whether the server marked the response as complete, by `[DONE]` or a last item.
+    pub fn finished_cleanly(&self) -> bool {
+        self.interpreter.is_complete()
+    }
+
+    /// Returns the highest sequence number so far.
+    pub fn last_sequence_number(&self) -> Option<u64> {
+        self.interpreter.sequence()
+    }
+
+    /// Returns the last event ID; empty if there was none.
+    pub fn last_event_id(&self) -> &str {
+        self.interpreter.last_event_id()
+    }
+
+    /// Returns the next item, or `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::is_connection`] or [`Error::is_timeout`] if the connection is lost or idle,
+    /// [`Error::is_incomplete`] if the body ends before the response is complete, [`Error::is_stream`] if the
+    /// server sends an error event, [`Error::is_decode`] or [`Error::is_limit`] if an event cannot be decoded
+    /// or is too large.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        poll_fn(|cx| self.poll_item(cx)).await
+    }
+
+    /// Returns a stream of the response's text, as it arrives. Of several choices, it contains the first.
+    pub fn text(self) -> TextStream<T> {
+        TextStream::new(self)
+    }
+
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        for _ in 0..CHUNKS_PER_POLL {
+            let Some(body) = &mut self.body else { return Poll::Ready(None) };
+            if self.exhausted {
+                return Poll::Ready(self.end_of_body());
+            }
+            if self.done {
+                ready!(body.poll_drain(cx));
+                self.body = None;
+                return Poll::Ready(None);
+            }
+            let step = if self.chunk.is_empty() {
+                match ready!(body.poll_chunk(cx)) {
+                    Some(Ok(chunk)) => {
+                        self.chunk = chunk;
+                        continue;
+                    }
+                    Some(Err(error)) => Step::Failed(error),
+                    None => {
+                        self.exhausted = true;
+                        self.interpreter.finish()
+                    }
+                }
+            } else {
+                self.interpreter.step(&mut self.chunk)
+            };
+            match step {
+                Step::Item(item) => return Poll::Ready(Some(Ok(self.record_item(item)))),
+                Step::Skipped(error) => {
+                    return Poll::Ready(Some(Err(error.with_origin(self.head.origin()))));
+                }
+                Step::Failed(error) => return Poll::Ready(Some(Err(self.fail(error)))),
+                Step::Done => self.done = true,
+                // Free the memory before waiting for the next chunk.
+                Step::More => self.chunk = Bytes::new(),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Handles the end of the body: end of the stream, or an error.
+    fn end_of_body(&mut self) -> Option<Result<T>> {
+        self.body = None;
+        if self.finished_cleanly() {
+            return None;
+        }
+        if self.is_not_event_stream() {
+            return Some(Err(self.fail(Error::not_events())));
+        }
+        (!self.partial).then(|| Err(self.fail(Error::incomplete())))
+    }
+
+    /// Returns whether the response had no events and is not declared as a stream, for example a proxy's
+    /// error page.
+    fn is_not_event_stream(&self) -> bool {
+        let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        !self.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
+    }
+
+    fn record_item(&mut self, item: T) -> T {
+        if !self.has_items {
+            self.has_items = true;
+            self.span.record_first_item(self.opened.elapsed());
+        }
+        self.span.record_usage(item.usage());
+        item
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.body = None;
+        let error = error.with_origin(self.head.origin()).redacted(self.client.key());
+        self.span.record_error(&error);
+        error
+    }
+}
+
+impl<T: StreamItem> Stream for EventStream<T> {
+    type Item = Result<T>;
+
+    /// # Errors
+    /// Same as [`next`](EventStream::next).
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_item(cx)
+    }
+}
+
+impl<T: StreamItem> FusedStream for EventStream<T> {
+    fn is_terminated(&self) -> bool {
+        self.body.is_none()
+    }
+}
+
+impl<T> fmt::Debug for EventStream<T> {
+    /// Omits all received data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream")
+            .field("status", &self.head.status())
+            .field("request_id", &self.head.request_id())
+            .field("ended", &self.body.is_none())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! Random values of every type, for property tests.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRng;
+use tightwire_json::{Map, Value};
+
+use super::extra::{Extra, ExtraFields};
+use super::{Nullable, Secret};
+
+/// Source of random values.
+pub(crate) struct Source {
+    rng: TestRng,
+    /// Remaining nested values; at zero, lists are empty and options are `None`.
+    budget: u32,
+}
+
+impl Source {
+    pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.rng.random_range(0..choices.len())]
+    }
+
+    fn below(&mut self, end: u32) -> u32 {
+        self.rng.random_range(0..end)
+    }
+
+    fn spend(&mut self) -> bool {
+        self.budget = self.budget.saturating_sub(1);
+        self.budget > 0
+    }
+
+    /// Returns an object with an unknown tag.
+    pub(crate) fn unknown_object(&mut self, tag: &str) -> Value {
+        let mut object = Map::new();
+        object.insert(tag.to_owned(), "of_the_future".into());
+        object.insert("payload".to_owned(), Value::arbitrary(self));
+        Value::Object(object)
+    }
+}
+
+/// A type with a random value generator.
+pub(crate) trait Arbitrary: Sized {
+    fn arbitrary(source: &mut Source) -> Self;
+}
+
+/// Returns a strategy for all values of a type.
+pub(crate) fn any_value<T: Arbitrary + std::fmt::Debug>() -> impl Strategy<Value = T> {
+    Just(()).prop_perturb(|(), rng| T::arbitrary(&mut Source { rng, budget: 200 }))
+}
+
+impl Arbitrary for bool {
+    fn arbitrary(source: &mut Source) -> Self {
+        source.below(2) == 1
+    }
+}
+
+impl Arbitrary for u32 {
+    fn arbitrary(source: &mut Source) -> Self {
+        *source.pick(&[0, 1, 7, 512, Self::MAX])
+    }
+}
+
+impl Arbitrary for u64 {
+    fn arbitrary(source: &mut Source) -> Self {
+        *source.pick(&[0, 1, 1_700_000_000, (1 << 53) + 1, Self::MAX])
+    }
+}
+
+impl Arbitrary for i64 {
+    fn arbitrary(source: &mut Source) -> Self {
+        *source.pick(&[0, 1, -1, 1_700_000_000, Self::MIN, Self::MAX])
+    }
+}
+
+impl Arbitrary for f64 {
+    fn arbitrary(source: &mut Source) -> Self {
+        *source.pick(&[0.0, 1.0, -0.5, 5e-6, 0.1, 1e300, 5e-324])
+    }
+}
+
+impl Arbitrary for String {
+    fn arbitrary(source: &mut Source) -> Self {
+        (*source.pick(&[
+            "",
+            "a",
+            "two words",
+            "\"\\/\n\t\u{1}",
+            "<b>&\u{2028}",
+            "caf\u{e9} \u{1f600}",
+            "null",
+        ]))
+        .to_owned()
+    }
+}
+
+impl Arbitrary for Secret {
+    fn arbitrary(source: &mut Source) -> Self {
+        String::arbitrary(source).into()
+    }
+}
+
+/// Never `null`: most types treat it as a missing value.
+impl Arbitrary for Value {
+    fn arbitrary(source: &mut Source) -> Self {
+        let depth = if source.spend() { 6 } else { 4 };
+        match source.below(depth) {
+            0 => bool::arbitrary(source).into(),
+            1 => i64::arbitrary(source).into(),
+            2 => f64::arbitrary(source).into(),
+            3 => String::arbitrary(source).into(),
+            4 => Vec::<Self>::arbitrary(source).into(),
+            _ => Self::Object(Map::arbitrary(source)),
+        }
+    }
+}
+
+impl Arbitrary for Map<String, Value> {
+    fn arbitrary(source: &mut Source) -> Self {
+        BTreeMap::<String, Value>::arbitrary(source).into_iter().collect()
+    }
+}
+
+impl<T: Arbitrary> Arbitrary for Option<T> {
+    fn arbitrary(source: &mut Source) -> Self {
+        (source.spend() && source.below(3) > 0).then(|| T::arbitrary(source))
+    }
+}
+
+impl<T: Arbitrary> Arbitrary for Nullable<T> {
+    fn arbitrary(source: &mut Source) -> Self {
+        match source.below(3) {
+            0 => Self::Absent,
+            1 => Self::Null,
+            _ => Self::Value(T::arbitrary(source)),
+        }
+    }
+}
+
+impl<T: Arbitrary> Arbitrary for Box<T> {
+    fn arbitrary(source: &mut Source) -> Self {
+        Self::new(T::arbitrary(source))
+    }
+}
+
+impl<T: Arbitrary> Arbitrary for Vec<T> {
+    fn arbitrary(source: &mut Source) -> Self {
+        let len = if source.spend() { source.below(4) } else { 0 };
+        (0..len).map(|_| T::arbitrary(source)).collect()
+    }
+}
+
+impl<T: Arbitrary> Arbitrary for BTreeMap<String, T> {
+    fn arbitrary(source: &mut Source) -> Self {
+        let len = if source.spend() { source.below(4) } else { 0 };
+        (0..len).map(|_| (String::arbitrary(source), T::arbitrary(source))).collect()
+    }
+}
+
+impl Arbitrary for ExtraFields {
+    fn arbitrary(source: &mut Source) -> Self {
+        let mut fields = Self::new();
+        for name in ["x_one", "x_two"].into_iter().take(source.below(3) as usize) {
+            fields.insert(name, Value::arbitrary(source));
+        }
+        fields
+    }
+}
+
+impl Arbitrary for Extra {
+    fn arbitrary(source: &mut Source) -> Self {
+        #[cfg_attr(
+            not(feature = "extra"),
+            allow(unused_mut, reason = "nothing is stored without the feature")
+        )]
+        let mut extra = Self::default();
+        for (name, value) in &ExtraFields::arbitrary(source) {
+            #[cfg(feature = "extra")]
+            extra.insert(name, value.clone());
+            #[cfg(not(feature = "extra"))]
+            let _ = (name, value);
+        }
+        extra
+    }
+}

@@ -1,0 +1,397 @@
+//! Combines the chunks of a stream into one completion.
+
+use std::collections::BTreeMap;
+
+use super::completion::{Choice, Completion, FinishReason};
+use super::content::{Content, Part};
+use super::message::{Delta, Message, Role};
+use super::reasoning::ReasoningStep;
+use super::tool::{FunctionCall, ToolCall};
+use crate::types::extra::FieldStore;
+use crate::types::{Extra, ObjectKind};
+
+/// Combines the chunks of a stream into one [`Completion`], for every stream mode.
+///
+/// Text, reasoning steps and fragments of tool calls are appended per choice. Some servers repeat the whole
+/// message in every chunk or send it at the end; the longer of that text and the appended text is used. For
+/// usage, citations, search results and images the last received value is used.
+///
+/// # Examples
+/// ```
+/// use tightwire_perplexity::types::chat::Accumulator;
+///
+/// let mut accumulator = Accumulator::new();
+/// for chunk in [
+///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]}"#,
+///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]}"#,
+/// ] {
+///     accumulator.push(&tightwire_json::from_str(chunk)?);
+/// }
+/// assert!(accumulator.is_finished());
+/// assert_eq!(accumulator.finish().text(), Some("Hello"));
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accumulator {
+    /// All fields except `choices`.
+    completion: Completion,
+    /// Choices by index; the server chooses the indexes.
+    choices: BTreeMap<u32, Slot>,
+    is_finished: bool,
+}
+
+impl Accumulator {
+    /// Creates an empty accumulator.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a chunk.
+    pub fn push(&mut self, chunk: &Completion) {
+        let total = &mut self.completion;
+        if total.id.is_empty() {
+            total.id.clone_from(&chunk.id);
+        }
+        if total.model.is_empty() {
+            total.model.clone_from(&chunk.model);
+        }
+        if total.created == 0 {
+            total.created = chunk.created;
+        }
+        replace_list(&mut total.citations, &chunk.citations);
+        replace_list(&mut total.search_results, &chunk.search_results);
+        replace_list(&mut total.images, &chunk.images);
+        replace_list(&mut total.related_questions, &chunk.related_questions);
+        replace_list(&mut total.videos, &chunk.videos);
+        replace(&mut total.status, &chunk.status);
+        replace(&mut total.kind, &chunk.kind);
+        replace(&mut total.usage, &chunk.usage);
+        total.extra.merge(&chunk.extra);
+        self.is_finished |= chunk.is_last();
+        for choice in &chunk.choices {
+            self.choices.entry(choice.index).or_default().push(choice);
+        }
+    }
+
+    /// Returns the text of the first choice received so far.
+    pub fn text(&self) -> &str {
+        self.choices.values().next().map_or("", Slot::text)
+    }
+
+    /// Returns whether the stream is complete: a chunk was marked as the last one, or a choice has a finish
+    /// reason. If the stream ends while this is `false`, the completion is truncated.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Returns the completion received so far. The `delta` of its choices is `None`.
+    pub fn finish(self) -> Completion {
+        let choices = self.choices.into_iter().map(|(index, slot)| slot.finish(index)).collect();
+        Completion { choices, object: Some(ObjectKind::Completion), ..self.completion }
+    }
+}
+
+impl<'a> Extend<&'a Completion> for Accumulator {
+    fn extend<I: IntoIterator<Item = &'a Completion>>(&mut self, parts: I) {
+        for chunk in parts {
+            self.push(chunk);
+        }
+    }
+}
+
+fn replace<T: Clone>(total: &mut Option<T>, chunk: &Option<T>) {
+    if chunk.is_some() {
+        total.clone_from(chunk);
+    }
+}
+
+/// Replaces a list, unless the new one is empty.
+fn replace_list<T: Clone>(total: &mut Option<Vec<T>>, chunk: &Option<Vec<T>>) {
+    if chunk.as_ref().is_some_and(|chunk| total.is_none() || !chunk.is_empty()) {
+        total.clone_from(chunk);
+    }
+}
+
+/// State of one choice.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Slot {
+    role: Option<Role>,
+    tool_call_id: Option<String>,
+    /// Concatenated text of the deltas.
+    appended: String,
+    parts: Vec<Part>,
+    steps: Vec<ReasoningStep>,
+    calls: Calls,
+    /// Last complete message.
+    message: Option<Message>,
+    finish_reason: Option<FinishReason>,
+    choice_extra: Extra,
+    delta_extra: Extra,
+}
+
+impl Slot {
+    fn push(&mut self, choice: &Choice) {
+        replace(&mut self.finish_reason, &choice.finish_reason);
+        self.choice_extra.merge(&choice.extra);
+        if let Some(message) = &choice.message {
+            self.push_message(message);
+        }
+        if let Some(delta) = &choice.delta {
+            self.push_delta(delta);
+        }
+    }
+
+    /// Merges a complete message, without losing fields of an earlier one.
+    fn push_message(&mut self, message: &Message) {
+        let Some(total) = &mut self.message else {
+            self.message = Some(message.clone());
+            return;
+        };
+        if message.role != "" {
+            total.role.clone_from(&message.role);
+        }
+        if len(&message.content) >= len(&total.content) {
+            total.content.clone_from(&message.content);
+        }
+        replace(&mut total.tool_call_id, &message.tool_call_id);
+        replace_list(&mut total.reasoning_steps, &message.reasoning_steps);
+        replace_list(&mut total.tool_calls, &message.tool_calls);
+        total.extra.merge(&message.extra);
+    }
+
+    fn push_delta(&mut self, delta: &Delta) {
+        if self.role.as_ref().is_none_or(|role| *role == "") {
+            replace(&mut self.role, &delta.role);
+        }
+        replace(&mut self.tool_call_id, &delta.tool_call_id);
+        match &delta.content {
+            Some(Content::Text(text)) => self.appended.push_str(text),
+            Some(Content::Parts(parts)) => self.parts.extend_from_slice(parts),
+            Some(Content::Unknown(_)) | None => {}
+        }
+        self.steps.extend_from_slice(delta.reasoning_steps.as_deref().unwrap_or_default());
+        for fragment in delta.tool_calls.iter().flatten() {
+            self.calls.push(fragment);
+        }
+        self.delta_extra.merge(&delta.extra);
+    }
+
+    /// Returns the longer of the complete message's text and the appended text.
+    fn text(&self) -> &str {
+        let total = self.message.as_ref().and_then(Message::text).unwrap_or_default();
+        if total.len() >= self.appended.len() { total } else { &self.appended }
+    }
+
+    fn finish(self, index: u32) -> Choice {
+        let mut message = self.message.unwrap_or_default();
+        if message.role == "" {
+            message.role = self.role.unwrap_or(Role::Assistant);
+        }
+        if message.tool_call_id.is_none() {
+            message.tool_call_id = self.tool_call_id;
+        }
+        let is_text = matches!(message.content, None | Some(Content::Text(_)));
+        if is_text && !self.parts.is_empty() {
+            let mut parts = self.parts;
+            if !self.appended.is_empty() {
+                parts.insert(0, Part::text(self.appended));
+            }
+            message.content = Some(Content::Parts(parts));
+        } else if is_text && (message.content.is_none() || self.appended.len() > len(&message.content)) {
+            let has_text = !self.appended.is_empty() || self.calls.list.is_empty();
+            message.content = has_text.then_some(Content::Text(self.appended));
+        }
+        if message.reasoning_steps.as_ref().is_none_or(|steps| steps.len() < self.steps.len()) {
+            message.reasoning_steps = Some(self.steps).filter(|steps| !steps.is_empty());
+        }
+        if message.tool_calls.as_ref().is_none_or(Vec::is_empty) {
+            message.tool_calls = Some(self.calls.list).filter(|calls| !calls.is_empty());
+        }
+        message.extra.merge(&self.delta_extra);
+        let message = Some(message);
+        Choice { delta: None, index, message, finish_reason: self.finish_reason, extra: self.choice_extra }
+    }
+}
+
+/// Function calls, reassembled from fragments.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Calls {
+    list: Vec<ToolCall>,
+    /// Positions in `list`, so that finding the call of a fragment does not take linear time.
+    by_index: BTreeMap<u32, usize>,
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Calls {
+    /// Adds a fragment to the call with its index, else to the call with its id, or, without an id, to the
+    /// last call.
+    fn push(&mut self, fragment: &ToolCall) {
+        let id = fragment.id.as_deref().filter(|id| !id.is_empty());
+        let position = match (fragment.index, id) {
+            (Some(index), _) => self.by_index.get(&index).copied(),
+            (None, Some(id)) => self.by_id.get(id).copied(),
+            (None, None) => self.list.len().checked_sub(1),
+        };
+        let position = position.unwrap_or(self.list.len());
+        if let Some(index) = fragment.index {
+            self.by_index.entry(index).or_insert(position);
+        }
+        if let Some(id) = id {
+            self.by_id.entry(id.to_owned()).or_insert(position);
+        }
+        let Some(call) = self.list.get_mut(position) else {
+            self.list.push(fragment.clone());
+            return;
+        };
+        if call.id.as_ref().is_none_or(String::is_empty) {
+            replace(&mut call.id, &fragment.id);
+        }
+        replace(&mut call.kind, &fragment.kind);
+        call.extra.merge(&fragment.extra);
+        if let Some(fragment) = &fragment.function {
+            append_call(call.function.get_or_insert_default(), fragment);
+        }
+    }
+}
+
+/// Appends a fragment's arguments. Servers send the function name whole, and may repeat it.
+fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
+    if let Some(arguments) = &fragment.arguments {
+        call.arguments.get_or_insert_default().push_str(arguments);
+    }
+    if call.name.as_ref().is_none_or(String::is_empty) {
+        replace(&mut call.name, &fragment.name);
+    }
+    call.extra.merge(&fragment.extra);
+}
+
+/// Returns the text length, or the number of parts.
+fn len(content: &Option<Content>) -> usize {
+    match content {
+        Some(Content::Text(text)) => text.len(),
+        Some(Content::Parts(parts)) => parts.len(),
+        Some(Content::Unknown(_)) | None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accumulate(parts: &[&str]) -> Completion {
+        let mut accumulator = Accumulator::new();
+        for chunk in parts {
+            accumulator.push(&tightwire_json::from_str(chunk).unwrap());
+        }
+        let text = accumulator.text().to_owned();
+        let completion = accumulator.finish();
+        assert_eq!(completion.text().unwrap_or_default(), text);
+        completion
+    }
+
+    #[test]
+    fn the_role_comes_once_and_texts_are_appended() {
+        let completion = accumulate(&[
+            r#"{"id": "a", "created": 7, "model": "m",
+                "choices": [{"index": 0, "delta": {"role": "assistant", "content": "x"}}]}"#,
+            r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "y"}}]}"#,
+            r#"{"choices": []}"#,
+        ]);
+        assert_eq!((&*completion.id, completion.created, &*completion.model), ("a", 7, "m"));
+        assert_eq!(completion.message(), Some(&Message::assistant("xy")));
+        assert_eq!(completion.object, Some(ObjectKind::Completion));
+    }
+
+    #[test]
+    fn a_repeated_text_is_not_appended() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"content": "ab"},
+                "message": {"role": "assistant", "content": "ab"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "c"},
+                "message": {"role": "assistant", "content": "abc"}}]}"#,
+        ]);
+        assert_eq!(completion.text(), Some("abc"));
+        let whole_only = accumulate(&[
+            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "ab"}}]}"#,
+            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "abc"}}]}"#,
+        ]);
+        assert_eq!(whole_only.text(), Some("abc"));
+    }
+
+    #[test]
+    fn the_last_metadata_remain() {
+        let completion = accumulate(&[
+            r#"{"choices": [], "usage": {"prompt_tokens": 1}, "citations": ["a"], "images": [{"width": 1}]}"#,
+            r#"{"choices": [], "usage": {"prompt_tokens": 2}, "citations": ["a", "b"], "search_results": []}"#,
+            r#"{"choices": [], "usage": null, "citations": [], "images": null}"#,
+        ]);
+        assert_eq!(completion.usage.unwrap().prompt_tokens, 2);
+        assert_eq!(completion.citations.unwrap(), ["a", "b"]);
+        assert_eq!(completion.images.unwrap().len(), 1);
+        assert_eq!(completion.search_results, Some(Vec::new()));
+    }
+
+    #[test]
+    fn fragments_of_calls_are_joined() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "type": "function",
+                "function": {"name": "f", "arguments": "{\"x\""}}]}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 1, "id": "b",
+                "function": {"name": "g"}}]}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
+                "finish_reason": "tool_calls"}]}"#,
+        ]);
+        let message = completion.message().unwrap();
+        assert_eq!(message.content, None);
+        let calls = message.tool_calls.as_ref().unwrap();
+        assert_eq!(calls.len(), 2);
+        let function = calls[0].function.as_ref().unwrap();
+        assert_eq!((function.name.as_deref(), function.arguments.as_deref()), (Some("f"), Some("{\"x\":1}")));
+        assert_eq!(completion.choices[0].finish_reason.as_ref().unwrap(), &"tool_calls");
+    }
+
+    #[test]
+    fn fragments_without_index_continue_the_last_call() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"delta": {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "1"}}]}}]}"#,
+            r#"{"choices": [{"delta": {"tool_calls": [{"function": {"arguments": "2"}}]}}]}"#,
+            r#"{"choices": [{"delta": {"tool_calls": [{"id": "b", "function": {"name": "g", "arguments": "3"}}]}}]}"#,
+        ]);
+        let calls = completion.message().unwrap().tool_calls.clone().unwrap();
+        let arguments =
+            calls.iter().map(|call| call.function.as_ref().unwrap().arguments.as_deref().unwrap());
+        assert_eq!(arguments.collect::<Vec<_>>(), ["12", "3"]);
+    }
+
+    #[test]
+    fn choices_are_told_apart_by_their_index() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"content": "a"}},
+                {"index": 4000000000, "delta": {"content": "b"}}]}"#,
+            r#"{"choices": [{"index": 4000000000, "delta": {"content": "c"}}]}"#,
+        ]);
+        assert_eq!(completion.choices.len(), 2);
+        assert_eq!(completion.choices[1].message.as_ref().unwrap().text(), Some("bc"));
+    }
+
+    #[test]
+    fn concise_streams_end_with_the_whole_message() {
+        let parts = [
+            r#"{"object": "chat.reasoning", "choices": [{"delta": {"reasoning_steps": [{"thought": "t"}]}}]}"#,
+            r#"{"object": "chat.reasoning.done", "choices": [{"message": {"role": "assistant",
+                "reasoning_steps": [{"thought": "t"}, {"thought": "u"}]}}]}"#,
+            r#"{"object": "chat.completion.chunk", "choices": [{"delta": {"content": "Hi"}}]}"#,
+            r#"{"object": "chat.completion.done", "choices": [{"message": {"role": "assistant", "content": "Hi!"}}]}"#,
+        ];
+        let completion = accumulate(&parts);
+        let message = completion.message().unwrap();
+        assert_eq!(message.text(), Some("Hi!"));
+        assert_eq!(message.reasoning_steps.as_ref().unwrap().len(), 2);
+
+        let mut accumulator = Accumulator::new();
+        accumulator.push(&tightwire_json::from_str(parts[0]).unwrap());
+        assert!(!accumulator.is_finished());
+        accumulator.push(&tightwire_json::from_str(parts[3]).unwrap());
+        assert!(accumulator.is_finished());
+    }
+}

@@ -1,0 +1,65 @@
+//! Request and response types of all endpoints, without I/O.
+//!
+//! ```
+//! use tightwire_perplexity::types::chat::{Completion, Message, Request};
+//!
+//! let request = Request::new("sonar", [Message::system("Be brief."), Message::user("Why is the sky blue?")])
+//!     .temperature(0.2)
+//!     .search_domain_filter(["nasa.gov", "-example.com"]);
+//! request.validate()?;
+//! let body = tightwire_json::to_vec(&request)?;
+//! assert!(body.starts_with(br#"{"messages":[{"role":"system","content":"Be brief."}"#));
+//!
+//! let completion: Completion = tightwire_json::from_str(
+//!     r#"{"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Scattering."}}]}"#,
+//! )?;
+//! assert_eq!(completion.text(), Some("Scattering."));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Guarantees
+//!
+//! - Unknown enum values, union tags and object fields never fail decoding. Values and tags are stored in the variants
+//!   `Other` and `Unknown`. Unknown fields are stored with the feature `extra`, see [`Extra`].
+//! - A missing or `null` field decodes to its default: `None`, an empty list, zero or the empty string.
+//! - Integers may be written with a zero fraction (`7.0`).
+//! - Decoding is single-pass. A union is buffered only if its tag is not the first field.
+//! - `None` omits the field. Fields for which `null` has its own meaning are [`Nullable`]; to send `null` in another
+//!   field, call the request's `null` method.
+//!
+//! Create a request with `new`, which takes the required fields, then chain the methods named like the optional fields.
+//! `validate` checks the documented limits before the request is sent.
+//!
+//! # Limits
+//!
+//! Numbers in unknown fields and values are [`tightwire_json::Value`]s: integers beyond 64 bits become floats. Structs
+//! may gain fields and enums may gain variants.
+
+#[cfg(test)]
+mod arbitrary;
+mod common;
+mod extra;
+mod invalid;
+mod nullable;
+mod secret;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub mod async_chat;
+pub mod batches;
+pub mod browser;
+pub mod chat;
+pub mod decisions;
+pub mod embeddings;
+pub mod files;
+pub mod models;
+pub mod responses;
+pub mod search;
+pub mod skills;
+
+pub use common::{Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, TextOrList};
+pub use extra::{Extra, ExtraFields, Iter};
+pub use invalid::Invalid;
+pub use nullable::Nullable;
+pub use secret::Secret;

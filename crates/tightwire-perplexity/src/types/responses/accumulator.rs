@@ -1,0 +1,231 @@
+//! Combines the events of a stream into one response.
+
+use std::collections::BTreeMap;
+
+use super::common::{Role, Status};
+use super::event::Event;
+use super::output::{OutputContent, OutputItem, OutputMessage, OutputText};
+use super::response::{Response, Usage};
+
+/// Combines the events of a stream into one [`Response`].
+///
+/// The result is the response of the last event that contains one. Missing output, as in a truncated stream,
+/// is rebuilt from the item and text events.
+///
+/// # Examples
+/// ```
+/// use tightwire_perplexity::types::responses::Accumulator;
+///
+/// let mut accumulator = Accumulator::new();
+/// for event in [
+///     r#"{"type": "response.created", "sequence_number": 0, "response": {"id": "r", "status": "in_progress"}}"#,
+///     r#"{"type": "response.output_text.delta", "sequence_number": 1, "item_id": "m", "delta": "Hel"}"#,
+///     r#"{"type": "response.output_text.delta", "sequence_number": 2, "item_id": "m", "delta": "lo"}"#,
+/// ] {
+///     accumulator.push(&tightwire_json::from_str(event)?);
+/// }
+/// // The connection is lost: a resumed stream starts after event 2.
+/// assert_eq!(accumulator.last_sequence_number(), Some(2));
+/// assert!(!accumulator.is_finished());
+/// assert_eq!(accumulator.finish().output_text(), "Hello");
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accumulator {
+    /// Last complete response.
+    response: Response,
+    /// Output items by index; the server chooses the indexes.
+    items: BTreeMap<u32, OutputItem>,
+    texts: BTreeMap<(u32, u32), Text>,
+    usage: Option<Usage>,
+    last_sequence_number: Option<u64>,
+    is_finished: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Text {
+    item_id: String,
+    text: String,
+}
+
+impl Accumulator {
+    /// Creates an empty accumulator.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, event: &Event) {
+        self.last_sequence_number = event.sequence_number().or(self.last_sequence_number);
+        self.is_finished |= event.is_final();
+        match event {
+            Event::Created(event) | Event::InProgress(event) | Event::Completed(event) => {
+                self.push_response(event.response.as_deref());
+            }
+            Event::Failed(event) => {
+                self.push_response(event.response.as_deref());
+                self.response.status = Status::Failed;
+                if event.error.is_some() {
+                    self.response.error.clone_from(&event.error);
+                }
+            }
+            Event::OutputItemAdded(event) | Event::OutputItemDone(event) => {
+                self.items.insert(event.output_index, event.item.clone());
+            }
+            Event::OutputTextDelta(event) => {
+                self.text(event.output_index, event.content_index, &event.item_id).push_str(&event.delta);
+            }
+            Event::OutputTextDone(event) => {
+                self.text(event.output_index, event.content_index, &event.item_id).clone_from(&event.text);
+            }
+            Event::SearchResults(event) => self.push_usage(event.usage.as_ref()),
+            Event::ImageSearchResults(event) => self.push_usage(event.usage.as_ref()),
+            _ => {}
+        }
+    }
+
+    /// Returns the text of all messages received so far.
+    pub fn output_text(&self) -> String {
+        if self.response.output.is_empty() {
+            self.texts.values().map(|text| text.text.as_str()).collect()
+        } else {
+            self.response.output_text()
+        }
+    }
+
+    /// Returns the sequence number of the last event. A stream can be resumed after it.
+    pub fn last_sequence_number(&self) -> Option<u64> {
+        self.last_sequence_number
+    }
+
+    /// Returns whether the final event was received. If the stream ends while this is `false`, the response
+    /// is truncated.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Returns the response received so far.
+    pub fn finish(self) -> Response {
+        let Self { mut response, mut items, texts, usage, .. } = self;
+        if response.usage.is_none() {
+            response.usage = usage;
+        }
+        if !response.output.is_empty() {
+            return response;
+        }
+        for ((output_index, content_index), text) in texts {
+            let item = items.entry(output_index).or_insert_with(|| {
+                let message = OutputMessage {
+                    id: text.item_id,
+                    role: Role::Assistant,
+                    status: Status::InProgress,
+                    ..OutputMessage::default()
+                };
+                OutputItem::Message(message)
+            });
+            if let OutputItem::Message(message) = item {
+                set_text(message, content_index, text.text);
+            }
+        }
+        response.output = items.into_values().collect();
+        response
+    }
+
+    fn push_response(&mut self, response: Option<&Response>) {
+        if let Some(response) = response {
+            self.response.clone_from(response);
+        }
+    }
+
+    fn push_usage(&mut self, usage: Option<&Usage>) {
+        if usage.is_some() {
+            self.usage = usage.cloned();
+        }
+    }
+
+    fn text(&mut self, output_index: u32, content_index: u32, item_id: &str) -> &mut String {
+        let text = self.texts.entry((output_index, content_index)).or_default();
+        if text.item_id.is_empty() {
+            item_id.clone_into(&mut text.item_id);
+        }
+        &mut text.text
+    }
+}
+
+/// Sets the text of a content part, unless the part has a longer one.
+fn set_text(message: &mut OutputMessage, content_index: u32, text: String) {
+    match message.content.get_mut(content_index as usize) {
+        Some(OutputContent::Text(part)) if part.text.len() < text.len() => part.text = text,
+        Some(_) => {}
+        None => message.content.push(OutputContent::Text(OutputText { text, ..OutputText::default() })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accumulate(events: &[&str]) -> Accumulator {
+        let mut accumulator = Accumulator::new();
+        for event in events {
+            accumulator.push(&tightwire_json::from_str(event).unwrap());
+        }
+        accumulator
+    }
+
+    const DELTA: &str = r#"{"type": "response.output_text.delta", "sequence_number": 1, "item_id": "m",
+        "output_index": 4000000000, "content_index": 4000000000, "delta": "Hi"}"#;
+
+    #[test]
+    fn the_complete_answer_counts() {
+        let accumulator = accumulate(&[
+            DELTA,
+            r#"{"type": "response.completed", "sequence_number": 2, "response": {"id": "r", "status": "completed",
+                "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi!"}]}]}}"#,
+        ]);
+        assert!(accumulator.is_finished());
+        assert_eq!(accumulator.output_text(), "Hi!");
+        let response = accumulator.finish();
+        assert_eq!(response.status, Status::Completed);
+        assert_eq!(response.output_text(), "Hi!");
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_off_leaves_its_items() {
+        let accumulator = accumulate(&[
+            r#"{"type": "response.output_item.added", "sequence_number": 0, "output_index": 0,
+                "item": {"type": "search_results", "results": [{"id": 1}]}}"#,
+            DELTA,
+            r#"{"type": "response.of_the_future"}"#,
+        ]);
+        assert_eq!(accumulator.last_sequence_number(), Some(1));
+        let response = accumulator.finish();
+        assert_eq!(response.output.len(), 2);
+        assert_eq!(response.output_text(), "Hi");
+    }
+
+    #[test]
+    fn items_that_are_done_replace_deltas() {
+        let response = accumulate(&[
+            r#"{"type": "response.output_text.delta", "sequence_number": 1, "item_id": "m", "delta": "Hi"}"#,
+            r#"{"type": "response.output_text.done", "sequence_number": 2, "item_id": "m", "text": "Hi there"}"#,
+            r#"{"type": "response.output_item.done", "sequence_number": 3, "item":
+                {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Hi there"}]}}"#,
+        ])
+        .finish();
+        assert_eq!(response.output_text(), "Hi there");
+        assert_eq!(response.output.len(), 1);
+    }
+
+    #[test]
+    fn failures_are_part_of_the_answer() {
+        let accumulator = accumulate(&[
+            r#"{"type": "response.created", "sequence_number": 0, "response": {"id": "r", "status": "in_progress"}}"#,
+            r#"{"type": "response.failed", "sequence_number": 1, "error": {"message": "no", "code": 500}}"#,
+        ]);
+        assert!(accumulator.is_finished());
+        let response = accumulator.finish();
+        assert_eq!((&*response.id, &response.status), ("r", &Status::Failed));
+        assert_eq!(response.error.unwrap().message, "no");
+    }
+}

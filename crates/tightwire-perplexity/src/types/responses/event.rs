@@ -1,0 +1,247 @@
+//! Stream events of the Agent API.
+
+use super::output::{FetchedPage, OutputItem, SearchResult};
+use super::response::{Response, ResponseError, Usage};
+use crate::types::chat::Image;
+use crate::types::wire::{object, tagged};
+
+tagged! {
+    /// An event of a streamed response.
+    pub enum Event by "type" {
+        /// The response was created.
+        "response.created" => Created(ResponseEvent),
+        /// The response is being generated.
+        "response.in_progress" => InProgress(ResponseEvent),
+        /// The response is complete.
+        "response.completed" => Completed(ResponseEvent),
+        /// The response failed.
+        "response.failed" => Failed(FailedEvent),
+        /// An output item was added.
+        "response.output_item.added" => OutputItemAdded(ItemEvent),
+        /// An output item is complete.
+        "response.output_item.done" => OutputItemDone(ItemEvent),
+        /// Addition to the text of a content part.
+        "response.output_text.delta" => OutputTextDelta(TextDeltaEvent),
+        /// The text of a content part is complete.
+        "response.output_text.done" => OutputTextDone(TextDoneEvent),
+        /// Reasoning started.
+        "response.reasoning.started" => ReasoningStarted(ReasoningEvent),
+        /// Reasoning stopped.
+        "response.reasoning.stopped" => ReasoningStopped(ReasoningEvent),
+        /// Web search started.
+        "response.reasoning.search_queries" => SearchQueries(SearchQueriesEvent),
+        /// Web search finished.
+        "response.reasoning.search_results" => SearchResults(SearchResultsEvent),
+        /// Page fetching started.
+        "response.reasoning.fetch_url_queries" => FetchUrlQueries(FetchQueriesEvent),
+        /// Page fetching finished.
+        "response.reasoning.fetch_url_results" => FetchUrlResults(FetchResultsEvent),
+        /// Image search started.
+        "response.reasoning.image_search_queries" => ImageSearchQueries(ImageQueriesEvent),
+        /// Image search finished.
+        "response.reasoning.image_search_results" => ImageSearchResults(ImageResultsEvent),
+        /// A skill was loaded.
+        "response.skill.loaded" => SkillLoaded(SkillLoadedEvent),
+    }
+}
+
+/// Reads the sequence number, which all variants have.
+macro_rules! sequence_number {
+    ($event:expr; $($variant:ident)*) => {
+        match $event {
+            $(Event::$variant(event) => Some(event.sequence_number),)*
+            Event::Unknown(value) => value.get("sequence_number").and_then(tightwire_json::Value::as_u64),
+        }
+    };
+}
+
+impl Event {
+    /// Returns the sequence number, from 0. Unknown events may have none.
+    pub fn sequence_number(&self) -> Option<u64> {
+        sequence_number! {
+            self;
+            Created InProgress Completed Failed OutputItemAdded OutputItemDone OutputTextDelta OutputTextDone
+            ReasoningStarted ReasoningStopped SearchQueries SearchResults FetchUrlQueries FetchUrlResults
+            ImageSearchQueries ImageSearchResults SkillLoaded
+        }
+    }
+
+    /// Returns the text that this event adds to the response.
+    pub fn text_delta(&self) -> Option<&str> {
+        match self {
+            Self::OutputTextDelta(event) => Some(&event.delta),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` for the last event of a stream: `Completed` or `Failed`.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Completed(_) | Self::Failed(_))
+    }
+}
+
+object! {
+    /// Snapshot of the response.
+    pub struct ResponseEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The response so far.
+        response: Option<Box<Response>>,
+    }
+}
+
+object! {
+    /// The response failed.
+    pub struct FailedEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The error.
+        error: Option<ResponseError>,
+        /// The response so far.
+        response: Option<Box<Response>>,
+    }
+}
+
+object! {
+    /// An output item was added or completed.
+    pub struct ItemEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// The output item.
+        item: OutputItem,
+    }
+}
+
+object! {
+    /// Addition to the text of a content part.
+    pub struct TextDeltaEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the output item.
+        item_id: String,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// Index of the content part in the item, from 0.
+        content_index: u32,
+        /// The added text.
+        delta: String,
+    }
+}
+
+object! {
+    /// The text of a content part is complete.
+    pub struct TextDoneEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the output item.
+        item_id: String,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// Index of the content part in the item, from 0.
+        content_index: u32,
+        /// The complete text.
+        text: String,
+    }
+}
+
+object! {
+    /// Reasoning started or stopped.
+    pub struct ReasoningEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+}
+
+object! {
+    /// Web search started.
+    pub struct SearchQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Search queries.
+        queries: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+}
+
+object! {
+    /// Web search finished.
+    pub struct SearchResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Search results.
+        results: Vec<SearchResult>,
+        /// The model's thought.
+        thought: Option<String>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
+    }
+}
+
+object! {
+    /// Page fetching started.
+    pub struct FetchQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// URLs of the pages.
+        urls: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+}
+
+object! {
+    /// Page fetching finished.
+    pub struct FetchResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Fetched pages.
+        contents: Vec<FetchedPage>,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+}
+
+object! {
+    /// Image search started.
+    pub struct ImageQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: String,
+        /// Search queries.
+        queries: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+}
+
+object! {
+    /// Image search finished.
+    pub struct ImageResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: String,
+        /// Images found.
+        results: Vec<Image>,
+        /// The model's thought.
+        thought: Option<String>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
+    }
+}
+
+object! {
+    /// A skill was loaded.
+    pub struct SkillLoadedEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Name of the skill.
+        name: String,
+    }
+}

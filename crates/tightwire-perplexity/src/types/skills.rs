@@ -1,0 +1,117 @@
+//! Skills stored by the service: `/v1/skills`.
+
+use super::Secret;
+use super::wire::object;
+
+object! {
+    /// A stored skill.
+    pub struct ManagedSkill: response {
+        /// Identifier of the skill.
+        skill_id: String,
+        /// Name of the skill, as the model sees it.
+        name: Option<String>,
+        /// Description of when to use the skill.
+        description: Option<String>,
+        /// This revision.
+        revision: Option<String>,
+        /// Latest revision.
+        latest_revision: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
+        /// Time of the last update.
+        updated_at: Option<String>,
+    }
+}
+
+object! {
+    /// Entry of a list of skills.
+    pub struct Summary: response {
+        /// Identifier of the skill.
+        skill_id: String,
+        /// Name of the skill, as the model sees it.
+        name: Option<String>,
+        /// Current revision.
+        revision: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
+        /// Time of the last update.
+        updated_at: Option<String>,
+    }
+}
+
+object! {
+    /// One page of skills.
+    pub struct List: response {
+        /// The skills of this page.
+        skills: Vec<Summary>,
+        /// Token of the next page; absent on the last page.
+        next_page_token: Option<String>,
+    }
+}
+
+object! {
+    /// One revision of a skill.
+    pub struct Revision: response {
+        /// Identifier of the revision.
+        revision: String,
+        /// Name of the skill in this revision.
+        name: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
+    }
+}
+
+object! {
+    /// One page of revisions.
+    pub struct Revisions: response {
+        /// The revisions of this page.
+        revisions: Vec<Revision>,
+        /// Token of the next page; absent on the last page.
+        next_page_token: Option<String>,
+    }
+}
+
+object! {
+    /// Download location of a skill's files.
+    pub struct Download: response {
+        /// Pre-signed URL: it gives access to the files without further authentication.
+        download_url: Secret,
+        /// Name of the skill.
+        name: Option<String>,
+        /// Revision of the files.
+        revision: Option<String>,
+    }
+}
+
+object! {
+    /// Query parameters of a list of skills or revisions.
+    pub struct ListParams: nested {
+        /// Maximum entries per page.
+        limit: scalar u32,
+        /// Page token: `next_page_token` of the previous page.
+        page_token: optional String,
+    }
+}
+
+object! {
+    /// Query parameters for retrieving a skill or its files.
+    pub struct RevisionParams: nested {
+        /// Revision to retrieve [server default: latest].
+        revision: optional String,
+    }
+}
+
+object! {
+    /// Query parameters of an update. It fails if the skill was changed concurrently.
+    pub struct ChangeParams: nested {
+        /// Revision that the update is based on.
+        expected_revision: required String,
+    }
+}
+
+impl ChangeParams {
+    /// Creates the parameters for an update based on `revision`.
+    pub fn new(revision: impl Into<String>) -> Self {
+        Self { expected_revision: revision.into(), ..Self::default() }
+    }
+}

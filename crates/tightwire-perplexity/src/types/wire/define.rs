@@ -1,0 +1,262 @@
+//! The macro that defines structs for JSON objects.
+
+/// Defines a struct for a JSON object, with `Serialize`, `Deserialize` and an `extra` field.
+///
+/// `pub struct Name: role { field as "wire name": Type, ... }`
+///
+/// The role is one of:
+///
+/// - `response`: only decoded. Fields are written with their Rust types.
+/// - `request`: a request body. It gets setters, and always stores extra fields ([`ExtraFields`]).
+/// - `nested`: an object inside requests. It gets setters.
+///
+/// Fields of `request` and `nested` objects have a kind, which determines the Rust type and the setter:
+///
+/// - `required T`: `T`, no setter.
+/// - `optional T`: `Option<T>`; the setter takes `impl Into<T>`.
+/// - `scalar T`: `Option<T>`; the setter takes `T`, so that number literals are inferred.
+/// - `list T`: `Option<Vec<T>>`; the setter takes an iterator of `impl Into<T>`.
+/// - `nullable T`: [`Nullable<T>`](crate::types::Nullable); the setter takes `impl Into<Nullable<T>>`.
+/// - `optional_or_null T`: as `optional`, but `None` is written as `null`.
+///
+/// A missing or `null` field decodes to its default. `None` and absent values are omitted.
+macro_rules! object {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident: response {
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $ty:ty,)*
+        }
+    ) => {
+        $crate::types::wire::object! {
+            @define
+            $(#[$meta])*
+            pub struct $name: response {
+                $($(#[$field_meta])* $field $(as $wire)?: plain $ty,)*
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident: $role:ident {
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)*
+        }
+    ) => {
+        $crate::types::wire::object! {
+            @define
+            $(#[$meta])*
+            pub struct $name: $role {
+                $($(#[$field_meta])* $field $(as $wire)?: $kind $ty,)*
+            }
+        }
+    };
+    (
+        @define
+        $(#[$meta:meta])*
+        pub struct $name:ident: $role:ident {
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $kind $ty),)*
+            /// Fields that the struct does not define.
+            pub extra: $crate::types::wire::object!(@extra $role),
+        }
+
+        $crate::types::wire::object!(@setters $role $name $($field: $kind $ty,)*);
+
+        const _: () = {
+            #[derive(Clone, Copy)]
+            #[allow(non_camel_case_types, reason = "variants are named like the fields")]
+            pub(crate) enum Field {
+                $($field,)*
+            }
+
+            #[allow(unused_variables, reason = "some objects have no fields")]
+            impl $crate::types::wire::object::Object for $name {
+                type Field = Field;
+                type Extra = $crate::types::wire::object!(@extra $role);
+
+                #[inline]
+                fn name(text: &str) -> Option<Field> {
+                    match text {
+                        $($crate::types::wire::object!(@wire $field $($wire)?) => Some(Field::$field),)*
+                        _ => None,
+                    }
+                }
+
+                #[inline]
+                fn read<'de, A: serde::de::MapAccess<'de>>(
+                    &mut self,
+                    which: Field,
+                    map: &mut A,
+                ) -> Result<(), A::Error> {
+                    match which {
+                        $(Field::$field => {
+                            match map.next_value_seed($crate::types::wire::field::Seed::new())? {
+                                Some(value) => self.$field = value,
+                                None => {
+                                    self.$field = $crate::types::wire::field::FieldValue::missing();
+                                    // A field that is written encodes its default instead.
+                                    if !$crate::types::wire::object!(@is_written $kind self.$field) {
+                                        $crate::types::extra::FieldStore::store_null(
+                                            &mut self.extra,
+                                            $crate::types::wire::object!(@wire $field $($wire)?),
+                                        );
+                                    }
+                                }
+                            }
+                            Ok(())
+                        })*
+                    }
+                }
+
+                fn is_written(&self, which: Field) -> bool {
+                    match which {
+                        $(Field::$field => $crate::types::wire::object!(@is_written $kind self.$field),)*
+                    }
+                }
+
+                #[inline]
+                fn count(&self) -> usize {
+                    0 $(+ usize::from($crate::types::wire::object!(@is_written $kind self.$field)))*
+                }
+
+                #[inline]
+                fn write<W: $crate::types::wire::object::FieldWriter>(&self, out: &mut W) -> Result<(), W::Error> {
+                    $(if $crate::types::wire::object!(@is_written $kind self.$field) {
+                        out.write_field($crate::types::wire::object!(@wire $field $($wire)?), &self.$field)?;
+                    })*
+                    Ok(())
+                }
+
+                #[inline]
+                fn extra(&self) -> &Self::Extra {
+                    &self.extra
+                }
+
+                #[inline]
+                fn extra_mut(&mut self) -> &mut Self::Extra {
+                    &mut self.extra
+                }
+            }
+        };
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_map($crate::types::wire::object::ObjectVisitor::<Self>::new())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            #[inline]
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::types::wire::object::write(self, stringify!($name), None, serializer)
+            }
+        }
+
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
+
+        #[cfg(test)]
+        impl $crate::types::arbitrary::Arbitrary for $name {
+            #[allow(clippy::needless_update, reason = "some objects have no fields")]
+            fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
+                Self {
+                    $($field: $crate::types::arbitrary::Arbitrary::arbitrary(source),)*
+                    extra: $crate::types::arbitrary::Arbitrary::arbitrary(source),
+                }
+            }
+        }
+    };
+
+    (@type plain $ty:ty) => { $ty };
+    (@type required $ty:ty) => { $ty };
+    (@type optional $ty:ty) => { Option<$ty> };
+    (@type scalar $ty:ty) => { Option<$ty> };
+    (@type list $ty:ty) => { Option<Vec<$ty>> };
+    (@type nullable $ty:ty) => { $crate::types::Nullable<$ty> };
+    (@type optional_or_null $ty:ty) => { Option<$ty> };
+
+    (@is_written optional_or_null $value:expr) => { true };
+    (@is_written $kind:ident $value:expr) => { $crate::types::wire::field::FieldValue::is_written(&$value) };
+
+    (@wire $field:ident) => { stringify!($field) };
+    (@wire $field:ident $wire:literal) => { $wire };
+
+    (@extra request) => { $crate::types::ExtraFields };
+    (@extra nested) => { $crate::types::Extra };
+    (@extra response) => { $crate::types::Extra };
+
+    (@setters response $name:ident $($rest:tt)*) => {};
+    (@setters nested $name:ident $($field:ident: $kind:ident $ty:ty,)*) => {
+        impl $name {
+            $($crate::types::wire::object!(@setter $field $kind $ty);)*
+        }
+    };
+    (@setters request $name:ident $($rest:tt)*) => {
+        $crate::types::wire::object!(@setters nested $name $($rest)*);
+
+        impl $name {
+            /// Adds a field that the struct does not define, or overrides one that it does.
+            #[must_use]
+            pub fn extra_field(mut self, name: impl Into<String>, value: impl Into<tightwire_json::Value>) -> Self {
+                self.extra.insert(name, value);
+                self
+            }
+
+            /// Sends `null` in a field that is unset, instead of omitting it.
+            #[must_use]
+            pub fn null(self, name: impl Into<String>) -> Self {
+                self.extra_field(name, tightwire_json::Value::Null)
+            }
+        }
+    };
+
+    (@setter $field:ident required $ty:ty) => {};
+    (@setter $field:ident optional_or_null $ty:ty) => { $crate::types::wire::object!(@setter $field optional $ty); };
+    (@setter $field:ident optional $ty:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
+            self.$field = Some($field.into());
+            self
+        }
+    };
+    (@setter $field:ident scalar $ty:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: $ty) -> Self {
+            self.$field = Some($field);
+            self
+        }
+    };
+    (@setter $field:ident list $ty:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl IntoIterator<Item = impl Into<$ty>>) -> Self {
+            self.$field = Some($field.into_iter().map(Into::into).collect());
+            self
+        }
+    };
+    (@setter $field:ident nullable $ty:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::types::Nullable<$ty>>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+}
+
+pub(crate) use object;

@@ -1,0 +1,296 @@
+//! Values of object fields: handling of `null` and of integers written as floats.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+
+/// A type of an object's field.
+pub(crate) trait FieldValue: Sized {
+    /// Reads a value; `None` for `null`.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error>;
+
+    /// Value of a missing or `null` field.
+    fn missing() -> Self;
+
+    /// Returns whether the field is encoded.
+    #[inline]
+    fn is_written(&self) -> bool {
+        true
+    }
+}
+
+/// Deserialization seed of a [`FieldValue`].
+pub(crate) struct Seed<T>(PhantomData<T>);
+
+impl<T> Seed<T> {
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<'de, T: FieldValue> DeserializeSeed<'de> for Seed<T> {
+    type Value = Option<T>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
+        T::read(deserializer)
+    }
+}
+
+/// Implements [`FieldValue`] for types that implement `Default` and `Deserialize`.
+macro_rules! field_value {
+    ($($ty:ty),*) => {
+        $(
+            impl $crate::types::wire::field::FieldValue for $ty {
+                #[inline]
+                fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+                    <Option<Self> as serde::Deserialize>::deserialize(deserializer)
+                }
+
+                #[inline]
+                fn missing() -> Self {
+                    Self::default()
+                }
+            }
+        )*
+    };
+}
+
+pub(crate) use field_value;
+
+field_value!(bool, String, tightwire_json::Value, tightwire_json::Map<String, tightwire_json::Value>);
+
+impl<T: FieldValue> FieldValue for Option<T> {
+    #[inline]
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        Ok(T::read(deserializer)?.map(Some))
+    }
+
+    #[inline]
+    fn missing() -> Self {
+        None
+    }
+
+    #[inline]
+    fn is_written(&self) -> bool {
+        self.is_some()
+    }
+}
+
+impl<T: FieldValue> FieldValue for Box<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        Ok(T::read(deserializer)?.map(Self::new))
+    }
+
+    fn missing() -> Self {
+        Self::new(T::missing())
+    }
+}
+
+/// Unwraps the `Option` layer of serde, for visitors of arrays and objects.
+macro_rules! optional {
+    ($deserialize:ident) => {
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        #[inline]
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            deserializer.$deserialize(self)
+        }
+    };
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FieldValue> Visitor<'de> for ListVisitor<T> {
+    type Value = Option<Vec<T>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    optional!(deserialize_seq);
+
+    #[inline]
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        list(seq).map(Some)
+    }
+}
+
+/// Elements above this size, in bytes, are reserved one at a time first. A vector would otherwise start with
+/// space for four: most responses have one choice, and allocations of several kilobytes take the allocator's
+/// slow path.
+const LARGE: usize = 256;
+
+/// Reads the elements of an array.
+#[inline]
+pub(crate) fn list<'de, T: FieldValue, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
+    let mut list = Vec::new();
+    while let Some(element) = seq.next_element_seed(Seed::<T>::new())? {
+        if size_of::<T>() > LARGE && list.is_empty() {
+            list.reserve_exact(1);
+        }
+        list.push(element.unwrap_or_else(T::missing));
+    }
+    Ok(list)
+}
+
+impl<T: FieldValue> FieldValue for Vec<T> {
+    #[inline]
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        deserializer.deserialize_option(ListVisitor(PhantomData))
+    }
+
+    fn missing() -> Self {
+        Self::new()
+    }
+}
+
+struct MapVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FieldValue> Visitor<'de> for MapVisitor<T> {
+    type Value = Option<BTreeMap<String, T>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    optional!(deserialize_map);
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value_seed(Seed::<T>::new())?;
+            entries.insert(name, value.unwrap_or_else(T::missing));
+        }
+        Ok(Some(entries))
+    }
+}
+
+impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        deserializer.deserialize_option(MapVisitor(PhantomData))
+    }
+
+    fn missing() -> Self {
+        Self::new()
+    }
+}
+
+struct NumberVisitor<T>(PhantomData<T>);
+
+/// Integers, which some servers write as floats (`1.0`).
+macro_rules! integer {
+    ($($ty:ident $deserialize:ident $expecting:literal;)*) => {
+        $(
+            impl<'de> Visitor<'de> for NumberVisitor<$ty> {
+                type Value = Option<$ty>;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str($expecting)
+                }
+
+                optional!($deserialize);
+
+                #[inline]
+                fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                    match $ty::try_from(value) {
+                        Ok(value) => Ok(Some(value)),
+                        Err(_) => Err(E::invalid_value(Unexpected::Unsigned(value), &self)),
+                    }
+                }
+
+                #[inline]
+                fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                    match $ty::try_from(value) {
+                        Ok(value) => Ok(Some(value)),
+                        Err(_) => Err(E::invalid_value(Unexpected::Signed(value), &self)),
+                    }
+                }
+
+                fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+                    // The upper bound is an exact power of two: where `MAX` is not representable as a float,
+                    // it rounds up to that power, and adding one has no effect.
+                    let is_inside = value >= $ty::MIN as f64 && value < $ty::MAX as f64 + 1.0;
+                    if is_inside && value.fract() == 0.0 {
+                        Ok(Some(value as $ty))
+                    } else {
+                        Err(E::invalid_value(Unexpected::Float(value), &self))
+                    }
+                }
+            }
+
+            impl FieldValue for $ty {
+                #[inline]
+                fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+                    deserializer.deserialize_option(NumberVisitor::<Self>(PhantomData))
+                }
+
+                fn missing() -> Self {
+                    0
+                }
+            }
+        )*
+    };
+}
+
+integer! {
+    i64 deserialize_i64 "an integer";
+    u64 deserialize_u64 "an unsigned integer";
+    u32 deserialize_u32 "an integer from zero";
+}
+
+field_value!(f64);
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    fn read<T: FieldValue>(text: &str) -> Result<Option<T>, tightwire_json::Error> {
+        struct Wrapper<T>(Option<T>);
+        impl<'de, T: FieldValue> Deserialize<'de> for Wrapper<T> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                T::read(deserializer).map(Self)
+            }
+        }
+        tightwire_json::from_str::<Wrapper<T>>(text).map(|wrapper| wrapper.0)
+    }
+
+    #[test]
+    fn integers_may_be_written_as_floats() {
+        assert_eq!(read::<u64>("7").unwrap(), Some(7));
+        assert_eq!(read::<u64>("7.0").unwrap(), Some(7));
+        assert_eq!(read::<i64>("-7e1").unwrap(), Some(-70));
+        assert_eq!(read::<u32>("null").unwrap(), None);
+        assert_eq!(read::<u32>("4294967295.0").unwrap(), Some(u32::MAX));
+        assert_eq!(read::<f64>("3").unwrap(), Some(3.0));
+        for (text, is_refused) in [
+            ("7.5", read::<u64>("7.5").is_err()),
+            ("-1", read::<u64>("-1").is_err()),
+            ("4294967296.0", read::<u32>("4294967296.0").is_err()),
+            ("18446744073709551616", read::<u64>("18446744073709551616").is_err()),
+            ("\"7\"", read::<u64>("\"7\"").is_err()),
+        ] {
+            assert!(is_refused, "{text}");
+        }
+    }
+
+    #[test]
+    fn null_is_the_default_inside_of_lists_and_maps() {
+        assert_eq!(read::<Vec<u64>>("[1, null]").unwrap(), Some(vec![1, 0]));
+        assert_eq!(read::<Vec<u64>>("null").unwrap(), None);
+        let map = read::<BTreeMap<String, String>>(r#"{"a": null, "b": "c"}"#).unwrap().unwrap();
+        assert_eq!(map["a"], "");
+        assert_eq!(map["b"], "c");
+    }
+}

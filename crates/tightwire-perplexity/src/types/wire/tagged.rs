@@ -1,0 +1,324 @@
+//! Unions of objects with a tag.
+//!
+//! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use tightwire_json::{Map, Value};
+
+use super::untagged::{Untagged, UntaggedVisitor};
+
+/// A union of objects with a tag. Implemented by [`tagged!`].
+pub(crate) trait Tagged: Sized {
+    /// Name of the tag field.
+    const TAG: &'static str;
+
+    /// Identifies a variant.
+    type Variant: Copy;
+
+    fn variant(tag: &str) -> Option<Self::Variant>;
+
+    /// Returns the variant of an object without a tag.
+    fn untagged() -> Option<Self::Variant>;
+
+    /// Reads the fields after the tag.
+    fn read<'de, A: MapAccess<'de>>(variant: Self::Variant, map: A) -> Result<Self, A::Error>;
+
+    fn unknown(value: Value) -> Self;
+
+    /// Decodes an object that was buffered because its tag was not the first field.
+    fn from_object<E: Error>(mut object: Map<String, Value>) -> Result<Self, E> {
+        let variant = match object.get(Self::TAG) {
+            Some(Value::String(tag)) => Self::variant(tag),
+            Some(_) => None,
+            None => Self::untagged(),
+        };
+        let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
+        object.remove(Self::TAG);
+        // Errors of `Value` contain values, which may be secrets.
+        let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
+        result.map_err(|_| E::custom("a field has the wrong type"))
+    }
+}
+
+/// Reads the fields of a known variant.
+struct VariantVisitor<T: Tagged>(T::Variant);
+
+impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(self.0, map)
+    }
+}
+
+/// Decodes a union. Single-pass if the tag is the first field, as servers write it.
+pub(crate) struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<T> TaggedVisitor<T> {
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut object = Map::new();
+        match map.next_key_seed(KeySeed(T::TAG))? {
+            Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+                Ok(variant) => return T::read(variant, map),
+                Err(tag) => {
+                    object.insert(T::TAG.to_owned(), tag);
+                }
+            },
+            Some(Key::Other(name)) => {
+                object.insert(name, map.next_value()?);
+            }
+            None => {}
+        }
+        while let Some((name, value)) = map.next_entry()? {
+            object.insert(name, value);
+        }
+        T::from_object(object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(seq)).map(T::unknown)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::unknown(Value::Null))
+    }
+}
+
+/// Distinguishes the tag's key from other keys.
+struct KeySeed(&'static str);
+
+enum Key {
+    Tag,
+    Other(String),
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Key;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(if text == self.0 { Key::Tag } else { Key::Other(text.to_owned()) })
+    }
+}
+
+/// Reads the tag: a known variant, or any other value.
+struct TagSeed<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
+    type Value = Result<T::Variant, Value>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(UntaggedVisitor::<Tag<T>>::new()).map(|tag| tag.0)
+    }
+}
+
+struct Tag<T: Tagged>(Result<T::Variant, Value>);
+
+impl<T: Tagged> Untagged for Tag<T> {
+    fn unknown(value: Value) -> Self {
+        Self(Err(value))
+    }
+
+    #[inline]
+    fn text(text: &str) -> Self {
+        Self(T::variant(text).ok_or_else(|| text.into()))
+    }
+}
+
+/// Defines a union of objects with the tag field `tag`.
+///
+/// `pub enum Name by "tag" from { "value" => Variant(Object), ... } or Variant`: `from` implements `From` for
+/// each object, and `or` names the variant of objects without a tag.
+macro_rules! tagged {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal from {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $crate::types::wire::tagged! {
+            $(#[$meta])*
+            pub enum $name by $tag {
+                $($(#[$variant_meta])* $value => $variant($object),)+
+            }
+            $(or $untagged)?
+        }
+
+        $(
+            impl From<$object> for $name {
+                fn from(object: $object) -> Self {
+                    Self::$variant(object)
+                }
+            }
+        )+
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $(#[$meta])*
+        ///
+        /// An object with an unknown tag is stored and encoded unchanged.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant($object),)+
+            /// An object with an unknown tag, or a value that is no object.
+            Unknown(tightwire_json::Value),
+        }
+
+        impl $name {
+            /// Returns the tag, if any.
+            pub fn tag(&self) -> Option<&str> {
+                match self {
+                    $(Self::$variant(_) => Some($value),)+
+                    Self::Unknown(value) => value.get($tag).and_then(tightwire_json::Value::as_str),
+                }
+            }
+        }
+
+        const _: () = {
+            #[derive(Clone, Copy)]
+            pub(crate) enum Variant {
+                $($variant,)+
+            }
+
+            impl $crate::types::wire::tagged::Tagged for $name {
+                const TAG: &'static str = $tag;
+
+                type Variant = Variant;
+
+                fn variant(tag: &str) -> Option<Variant> {
+                    match tag {
+                        $($value => Some(Variant::$variant),)+
+                        _ => None,
+                    }
+                }
+
+                fn untagged() -> Option<Variant> {
+                    let untagged: &[Variant] = &[$(Variant::$untagged)?];
+                    untagged.first().copied()
+                }
+
+                fn read<'de, A: serde::de::MapAccess<'de>>(
+                    variant: Variant,
+                    map: A,
+                ) -> Result<Self, A::Error> {
+                    match variant {
+                        $(Variant::$variant => $crate::types::wire::object::read(map).map(Self::$variant),)+
+                    }
+                }
+
+                fn unknown(value: tightwire_json::Value) -> Self {
+                    Self::Unknown(value)
+                }
+            }
+        };
+
+        impl Default for $name {
+            /// Returns `null`, which stands for a missing value.
+            fn default() -> Self {
+                Self::Unknown(tightwire_json::Value::Null)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::types::wire::tagged::TaggedVisitor::<Self>::new())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(object) => {
+                        let tag = Some(($tag, $value));
+                        $crate::types::wire::object::write(object, stringify!($variant), tag, serializer)
+                    })+
+                    Self::Unknown(value) => value.serialize(serializer),
+                }
+            }
+        }
+
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
+
+        #[cfg(test)]
+        impl $crate::types::arbitrary::Arbitrary for $name {
+            fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
+                let makers: &[fn(&mut $crate::types::arbitrary::Source) -> Self] = &[
+                    $(|source| Self::$variant($crate::types::arbitrary::Arbitrary::arbitrary(source)),)+
+                    |source| Self::Unknown(source.unknown_object($tag)),
+                ];
+                source.pick(makers)(source)
+            }
+        }
+    };
+}
+
+pub(crate) use tagged;

@@ -1,0 +1,132 @@
+//! Waiting for background jobs.
+
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep};
+
+use crate::client::{Call, Json};
+use crate::error::{Error, Result, TimeoutPhase};
+use crate::types::{async_chat, batches, responses};
+
+/// A background job on the server.
+///
+/// Implemented for the jobs of this API. Applications can implement it for their own types.
+pub trait Job: DeserializeOwned + Send + 'static {
+    /// Returns whether the job has ended, successfully or not.
+    fn is_final(&self) -> bool;
+}
+
+impl Job for async_chat::AsyncCompletion {
+    fn is_final(&self) -> bool {
+        self.status.is_final()
+    }
+}
+
+impl Job for responses::Response {
+    fn is_final(&self) -> bool {
+        self.status.is_final()
+    }
+}
+
+impl Job for batches::Batch {
+    fn is_final(&self) -> bool {
+        self.status.is_final()
+    }
+}
+
+/// Polls a job with increasing intervals until it has ended.
+///
+/// Returns the job in its final state, whether it succeeded or failed; check its status. Dropping the future
+/// stops polling and does not affect the job.
+#[must_use = "a job is waited for when this is awaited"]
+pub struct Wait<T> {
+    call: Call<Json<T>>,
+    interval: Duration,
+    max_interval: Duration,
+    deadline: Option<Duration>,
+}
+
+impl<T: Job> Call<Json<T>> {
+    /// Repeats this call until the job has ended.
+    pub fn wait(self) -> Wait<T> {
+        Wait {
+            call: self,
+            interval: Duration::from_secs(1),
+            max_interval: Duration::from_secs(30),
+            deadline: Some(Duration::from_secs(60 * 60)),
+        }
+    }
+}
+
+impl<T: Job> Wait<T> {
+    /// Sets the delay before the second poll. Each further delay is 1.5 times as long. Default: 1 s.
+    pub fn interval(mut self, pause: Duration) -> Self {
+        self.interval = pause;
+        self
+    }
+
+    /// Sets the maximum delay between polls. Default: 30 s.
+    pub fn max_interval(mut self, pause: Duration) -> Self {
+        self.max_interval = pause;
+        self
+    }
+
+    /// Sets the maximum total waiting time. It is checked before each delay, and does not interrupt a call in
+    /// flight. Default: one hour.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = Some(limit);
+        self
+    }
+
+    /// Removes the deadline.
+    pub fn without_deadline(mut self) -> Self {
+        self.deadline = None;
+        self
+    }
+
+    /// Polls until the job has ended. The same as awaiting this value, without boxing the future.
+    ///
+    /// # Errors
+    /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] if the next delay would exceed the deadline, and the
+    /// errors of [`Call::send`].
+    pub async fn send(self) -> Result<T> {
+        let (client, plan, json) = self.call.into_parts();
+        let plan = plan?;
+        let start = Instant::now();
+        let mut pause = self.interval.min(self.max_interval);
+        loop {
+            let job = Call::new(&client, Ok(plan.clone()), json).send().await?;
+            if job.is_final() {
+                return Ok(job);
+            }
+            if self.deadline.is_some_and(|deadline| start.elapsed().saturating_add(pause) > deadline) {
+                return Err(Error::timeout(TimeoutPhase::Job));
+            }
+            sleep(pause).await;
+            pause = pause.saturating_add(pause / 2).min(self.max_interval);
+        }
+    }
+}
+
+impl<T: Job> IntoFuture for Wait<T> {
+    type Output = Result<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+impl<T> fmt::Debug for Wait<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait")
+            .field("call", &self.call)
+            .field("interval", &self.interval)
+            .field("max_interval", &self.max_interval)
+            .field("deadline", &self.deadline)
+            .finish()
+    }
+}

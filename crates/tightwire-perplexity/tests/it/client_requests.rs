@@ -1,0 +1,354 @@
+//! Requests: URLs, headers, bodies, and the settings that they depend on.
+#![cfg(feature = "client")]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use http::Method;
+use tightwire_perplexity::types::{async_chat, batches, chat, files, responses, search, skills};
+use tightwire_perplexity::{Client, PathStyle, TimeoutPhase};
+
+use crate::support::{KEY, Script, Step};
+
+fn question() -> chat::Request {
+    chat::Request::new("sonar", "Why?")
+}
+
+#[tokio::test(start_paused = true)]
+async fn defaults_of_a_request() {
+    let script = Script::new([Step::ok("{}")]);
+    script.client().chat().create(&question()).await.unwrap();
+    let sent = &script.sent()[0];
+    assert_eq!((&*sent.method, &*sent.url), ("POST", "https://example.org/base/chat/completions"));
+    assert_eq!(sent.body, r#"{"messages":[{"role":"user","content":"Why?"}],"model":"sonar"}"#);
+    let expected = [
+        ("accept", "application/json"),
+        ("authorization", "Bearer pplx-s3cret"),
+        ("content-type", "application/json"),
+        ("user-agent", concat!("tightwire-perplexity/", env!("CARGO_PKG_VERSION"))),
+        ("x-source", "tightwire-perplexity"),
+        ("x-title", "Perplexity client for Rust"),
+    ];
+    let mut headers: Vec<_> =
+        sent.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+    headers.sort_unstable();
+    assert_eq!(headers, expected);
+    assert!(sent.headers["authorization"].is_sensitive());
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_headers_override_client_headers() {
+    let script = Script::new([Step::ok("{}"), Step::ok("{}")]);
+    let client = script
+        .builder()
+        .default_header("X-Title", "client")
+        .default_header("x-both", "client")
+        .without_default_header("x-source")
+        .user_agent("agent/1")
+        .build()
+        .unwrap();
+    client.chat().create(&question()).await.unwrap();
+    client
+        .chat()
+        .create(&question())
+        .header("X-Both", "call")
+        .header("x-source", "call")
+        .secret_header("x-secret", "s")
+        .without_header("Authorization")
+        .await
+        .unwrap();
+    let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
+    assert_eq!(
+        (&first.headers["x-title"], &first.headers["x-both"]),
+        (&"client".parse().unwrap(), &"client".parse().unwrap())
+    );
+    assert_eq!(first.headers["user-agent"], "agent/1");
+    assert!(!first.headers.contains_key("x-source"));
+    assert_eq!(second.headers["x-both"], "call");
+    assert_eq!(second.headers["x-source"], "call");
+    assert!(second.headers["x-secret"].is_sensitive());
+    assert!(!second.headers.contains_key("authorization"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn query_parameters_are_merged() {
+    let script = Script::new([Step::ok("{\"data\":[]}")]);
+    let client = script
+        .builder()
+        .base_url("https://example.org/base/?v=1&k=base")
+        .default_query("k", "client")
+        .default_query("c", true)
+        .build()
+        .unwrap();
+    let params = files::ListParams::default().limit(5_u32).purpose(files::Purpose::Batch);
+    client.files().list(&params).query("limit", 7).query_list("l", ["a", "b"]).await.unwrap();
+    assert_eq!(
+        script.sent()[0].url,
+        "https://example.org/base/v1/files?v=1&k=client&c=true&purpose=batch&limit=7&l=a%2Cb"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn extra_body_fields_take_precedence() {
+    let script = Script::new([Step::ok("{}"), Step::ok("{}"), Step::ok("{}")]);
+    let client = script.client();
+    client
+        .chat()
+        .create(&question())
+        .extra_body("model", "other")
+        .extra_body("max_tokens", ())
+        .extra_body("media_response", BTreeMap::from([("overrides", [1])]))
+        .await
+        .unwrap();
+    client.request(Method::POST, "/x").extra_body("only", 1).await.unwrap();
+    client.request(Method::PATCH, "/x?a=1").json_body(&[1]).await.unwrap();
+    let sent = script.sent();
+    assert_eq!(
+        sent[0].body,
+        r#"{"messages":[{"role":"user","content":"Why?"}],"model":"other","max_tokens":null,"media_response":{"overrides":[1]}}"#
+    );
+    assert_eq!(sent[1].body, r#"{"only":1}"#);
+    assert_eq!(
+        (&*sent[2].method, &*sent[2].url, &*sent[2].body),
+        ("PATCH", "https://example.org/base/x?a=1", "[1]")
+    );
+    let error = client.request(Method::POST, "/x").json_body(&[1]).extra_body("a", 1).await.unwrap_err();
+    assert_eq!(error.field(), Some("extra_body"));
+}
+
+/// Requests of all endpoints.
+#[tokio::test(start_paused = true)]
+async fn endpoints() {
+    let none = &skills::ListParams::default();
+    let change = &skills::ChangeParams::new("r1");
+    let script = Script::new((0..26).map(|_| Step::ok("{}")));
+    let client = &script.client();
+    let id = "a/b c?d";
+    client.async_chat().create(&async_chat::Request::new(question())).await.unwrap();
+    client.async_chat().list(&Default::default()).await.unwrap();
+    client.async_chat().retrieve_with(id, &async_chat::GetParams::default().local_mode(true)).await.unwrap();
+    client.search().create(&search::Request::new("tides")).await.unwrap();
+    client.responses().create(&responses::Request::new("m", "Why?")).await.unwrap();
+    client.responses().retrieve(id).await.unwrap();
+    client.responses().cancel(id).await.unwrap();
+    client.responses().files().list(id).await.unwrap();
+    drop(client.responses().files().content(id, "f").await.unwrap());
+    client.browser_sessions().create().await.unwrap();
+    client.browser_sessions().delete(id).await.unwrap();
+    client.models().list().await.unwrap();
+    client.files().create(files::Purpose::Batch, "in.jsonl", b"{}").await.unwrap();
+    client.files().retrieve(id).await.unwrap();
+    client.files().delete(id).await.unwrap();
+    drop(client.files().content(id).await.unwrap());
+    client.batches().create(&batches::CreateRequest::new("f")).await.unwrap();
+    client.batches().list(&Default::default()).await.unwrap();
+    client.batches().cancel(id).await.unwrap();
+    client.skills().create("s.zip", b"PK").await.unwrap();
+    client.skills().list(none).await.unwrap();
+    client.skills().retrieve(id, &Default::default()).await.unwrap();
+    client.skills().update(id, change, "s.zip", b"PK").await.unwrap();
+    client.skills().download(id, &Default::default()).await.unwrap();
+    client.skills().delete(id, change).await.unwrap();
+    client.skills().revisions(id, none).await.unwrap();
+    let sent: Vec<_> = script
+        .sent()
+        .iter()
+        .map(|sent| {
+            let path = sent.url.strip_prefix("https://example.org/base").unwrap();
+            let accept = sent.headers["accept"].to_str().unwrap();
+            let kind = sent.headers.get("content-type").map_or("-", |kind| kind.to_str().unwrap());
+            format!("{} {path} {accept} {}", sent.method, kind.split(';').next().unwrap())
+        })
+        .collect();
+    let json = "application/json";
+    let encoded = "a%2Fb%20c%3Fd";
+    let expected = [
+        format!("POST /async/chat/completions {json} {json}"),
+        format!("GET /async/chat/completions {json} -"),
+        format!("GET /async/chat/completions/{encoded}?local_mode=true {json} -"),
+        format!("POST /search {json} {json}"),
+        format!("POST /v1/responses {json} {json}"),
+        format!("GET /v1/responses/{encoded} {json} -"),
+        format!("POST /v1/responses/{encoded}/cancel {json} -"),
+        format!("GET /v1/responses/{encoded}/files {json} -"),
+        format!("GET /v1/responses/{encoded}/files/f/content application/octet-stream -"),
+        format!("POST /v1/browser/sessions {json} {json}"),
+        format!("DELETE /v1/browser/sessions/{encoded} */* -"),
+        format!("GET /v1/models {json} -"),
+        format!("POST /v1/files {json} multipart/form-data"),
+        format!("GET /v1/files/{encoded} {json} -"),
+        format!("DELETE /v1/files/{encoded} {json} -"),
+        format!("GET /v1/files/{encoded}/content application/octet-stream -"),
+        format!("POST /v1/batches {json} {json}"),
+        format!("GET /v1/batches {json} -"),
+        format!("POST /v1/batches/{encoded}/cancel {json} -"),
+        format!("POST /v1/skills {json} multipart/form-data"),
+        format!("GET /v1/skills {json} -"),
+        format!("GET /v1/skills/{encoded} {json} -"),
+        format!("PUT /v1/skills/{encoded}?expected_revision=r1 {json} multipart/form-data"),
+        format!("GET /v1/skills/{encoded}/download {json} -"),
+        format!("DELETE /v1/skills/{encoded}?expected_revision=r1 */* -"),
+        format!("GET /v1/skills/{encoded}/revisions {json} -"),
+    ];
+    assert_eq!(sent, expected);
+    let upload = &script.sent()[12].body;
+    let (purpose, file) = (upload.find("name=\"purpose\"").unwrap(), upload.find("name=\"file\"").unwrap());
+    assert!(purpose < file && upload.contains("filename=\"in.jsonl\"") && upload.contains("\r\n\r\n{}\r\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn v1_path_style() {
+    let script = Script::new((0..3).map(|_| Step::ok("{}")));
+    let client = script.builder().path_style(PathStyle::V1).build().unwrap();
+    client.chat().create(&question()).await.unwrap();
+    client.async_chat().retrieve("1").await.unwrap();
+    client.responses().cancel("1").await.unwrap();
+    let urls: Vec<_> = script.sent().iter().map(|sent| sent.url.clone()).collect();
+    let expected = ["v1/sonar", "v1/async/sonar/1", "v1/agent/1/cancel"];
+    assert_eq!(urls, expected.map(|path| format!("https://example.org/base/{path}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn invalid_requests_are_not_sent() {
+    let script = Script::new([Step::ok("{}")]);
+    let client = script.client();
+    for id in ["", ".", ".."] {
+        assert_eq!(client.files().retrieve(id).await.unwrap_err().field(), Some("id"));
+    }
+    let empty = chat::Request::new("", "Why?");
+    let error = client.chat().create(&empty).await.unwrap_err();
+    assert!(error.is_invalid_request());
+    assert_eq!(error.field(), Some("model"));
+    assert_eq!(error.attempts(), 0);
+    let error = client.models().list().header("a b", "c").header("x", "y").await.unwrap_err();
+    assert_eq!(error.field(), Some("header"));
+    assert!(script.sent().is_empty());
+    let trusting = client.to_builder().without_validation().build().unwrap();
+    trusting.chat().create(&empty).await.unwrap();
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn raw_responses() {
+    let script = Script::new([Step::status(200, &[("x-other", "1")], "{\"id\":\"c\", \"future\":1}")]);
+    let answer = script.client().chat().create(&question()).raw().await.unwrap();
+    assert_eq!(answer.value().id, "c");
+    assert_eq!(answer.body(), "{\"id\":\"c\", \"future\":1}");
+    let head = answer.head();
+    assert_eq!((head.status().as_u16(), head.request_id(), head.retries()), (200, Some("rid-1"), 0));
+    assert_eq!(head.headers()["x-other"], "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads() {
+    let named = [("content-disposition", "attachment; filename=\"a/out.csv\""), ("content-type", "text/csv")];
+    let script =
+        Script::new([Step::status(200, &named, "1,2"), Step::pieces(["ab", "cd"]), Step::pieces(["abc"])]);
+    let files = &script.client();
+    let file = files.files().content("f").await.unwrap();
+    assert_eq!((file.filename().as_deref(), file.content_type()), (Some("out.csv"), Some("text/csv")));
+    assert_eq!(file.content_length(), Some(3));
+    assert_eq!(file.bytes(3).await.unwrap(), "1,2");
+    let chunks: Vec<_> = files.files().content("f").await.unwrap().try_collect().await.unwrap();
+    assert_eq!(chunks, ["ab", "cd"]);
+    let error = files.files().content("f").await.unwrap().bytes(2).await.unwrap_err();
+    assert!(error.is_limit());
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_follow_each_other() {
+    let page = |body: &'static str| Step::ok(body);
+    let script = Script::new([
+        page(r#"{"data":[{"id":"1"},{"id":"2"}],"has_more":true,"last_id":"2"}"#),
+        page(r#"{"data":[],"has_more":true,"last_id":"3"}"#),
+        page(r#"{"data":[{"id":"4"}],"has_more":false,"last_id":"4"}"#),
+    ]);
+    let params = files::ListParams::default().limit(2_u32);
+    let items: Vec<_> =
+        script.client().files().list(&params).header("x-a", "1").items().try_collect().await.unwrap();
+    assert_eq!(items.iter().map(|file| &*file.id).collect::<Vec<_>>(), ["1", "2", "4"]);
+    let queries: Vec<_> =
+        script.sent().iter().map(|sent| sent.url.split_once('?').unwrap().1.to_owned()).collect();
+    assert_eq!(queries, ["limit=2", "limit=2&after=2", "limit=2&after=3"]);
+    assert!(script.sent().iter().all(|sent| sent.headers["x-a"] == "1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_end_at_errors_and_loops() {
+    let circle = r#"{"skills":[{"skill_id":"s"}],"next_page_token":"t"}"#;
+    let script = Script::new([Step::ok(circle), Step::ok(circle), Step::ok(circle)]);
+    let pages: Vec<_> =
+        script.client().skills().list(&Default::default()).pages().try_collect().await.unwrap();
+    assert_eq!(pages.len(), 2);
+    let script = Script::new([Step::ok(circle), Step::failed(403), Step::ok(circle)]);
+    let mut items = script.client().skills().list(&Default::default()).items();
+    assert!(items.try_next().await.unwrap().is_some());
+    assert!(items.try_next().await.unwrap_err().is_permission_denied());
+    assert!(items.try_next().await.unwrap().is_none());
+    assert_eq!(script.left(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_are_polled_with_increasing_delays() {
+    let job = |status: &'static str| Step::ok(status);
+    let script = Script::new([
+        job(r#"{"id":"1","status":"CREATED"}"#),
+        job(r#"{"id":"1","status":"IN_PROGRESS"}"#),
+        job(r#"{"id":"1","status":"of the future"}"#),
+        job(r#"{"id":"1","status":"FAILED","error_message":"no"}"#),
+    ]);
+    let waiting = script.client().async_chat().wait("1").max_interval(Duration::from_secs(2));
+    assert_eq!(waiting.await.unwrap().error_message.unwrap(), "no");
+    assert_eq!(script.times(), [0, 1000, 2500, 4500]);
+
+    let script = Script::new((0..9).map(|_| Step::ok(r#"{"status":"in_progress"}"#)));
+    let waiting = script.client().batches().wait("1").deadline(Duration::from_secs(5));
+    let error = waiting.await.unwrap_err();
+    assert_eq!(error.timeout_phase(), Some(TimeoutPhase::Job));
+    assert_eq!(script.times(), [0, 1000, 2500, 4750]);
+}
+
+#[test]
+fn clients_can_be_derived_from_clients() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let script = Script::new([Step::ok("1"), Step::ok("1")]);
+        let client = script
+            .builder()
+            .base_url("https://example.org/p?q=1")
+            .default_header("x-a", "1")
+            .user_agent("agent/1")
+            .default_query("b", 2)
+            .build()
+            .unwrap();
+        let other = client.to_builder().api_key("other").default_header("x-c", "3").user_agent("agent/2");
+        let other = other.build().unwrap();
+        other.request(Method::GET, "/x").await.unwrap();
+        let cleared = client.to_builder().clear_default_headers().clear_default_query().build().unwrap();
+        cleared.request(Method::GET, "/x").await.unwrap();
+        let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
+        assert_eq!(first.url, "https://example.org/p/x?q=1&b=2");
+        assert_eq!(first.headers["authorization"], "Bearer other");
+        assert_eq!(first.headers["user-agent"], "agent/2");
+        assert_eq!(
+            (&first.headers["x-a"], &first.headers["x-c"]),
+            (&"1".parse().unwrap(), &"3".parse().unwrap())
+        );
+        assert_eq!(second.url, "https://example.org/p/x?q=1");
+        assert!(!second.headers.contains_key("x-a"));
+        assert_eq!(second.headers["authorization"], format!("Bearer {KEY}"));
+    });
+}
+
+#[test]
+fn invalid_settings_are_rejected() {
+    let builder = || Client::builder().without_environment();
+    assert!(builder().build().unwrap_err().is_config());
+    for key in ["", " \n", "a\nb"] {
+        assert!(builder().api_key(key).build().unwrap_err().is_config(), "{key:?}");
+    }
+    assert!(builder().api_key("k").base_url("nowhere").build().unwrap_err().is_config());
+    let error = builder().api_key("k").default_header("a b", "").user_agent("\n").build().unwrap_err();
+    assert_eq!(error.field(), Some("header"));
+}

@@ -1,0 +1,236 @@
+//! Client and mock server: connections, network faults and complete flows.
+#![cfg(feature = "client")]
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use http::Method;
+use serde_json::json;
+use tightwire_perplexity::types::{async_chat, chat, files, responses};
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
+
+/// Retries without noticeable delay.
+fn policy() -> RetryPolicy {
+    RetryPolicy::new().initial_delay(Duration::from_millis(1)).jitter(Jitter::None)
+}
+
+fn builder(mock: &Mock) -> ClientBuilder {
+    // Bypass proxies of the environment. The timeout is generous because the machine may be busy.
+    let connect =
+        Connect { proxy: Proxy::None, timeout: Some(Duration::from_secs(60)), ..Connect::default() };
+    let builder = Client::builder().without_environment().api_key("key").base_url(mock.url());
+    builder.retry_policy(policy()).connect(connect)
+}
+
+async fn start(rule: Rule) -> (Mock, Client) {
+    let mock = Mock::start(Scenario::api().rule(rule)).await.unwrap();
+    let client = builder(&mock).build().unwrap();
+    (mock, client)
+}
+
+fn ok() -> MockResponse {
+    MockResponse::json(&json!({"status": "ok"}))
+}
+
+fn question() -> chat::Request {
+    chat::Request::new("sonar", "Why is the sky blue?")
+}
+
+/// The rest of error bodies and streams is drained only for a short time, so that their connections can be
+/// reused. A busy machine may exceed that time, but not every time.
+#[tokio::test]
+async fn calls_in_sequence_share_one_connection() {
+    for _ in 0..50 {
+        if connections_of_a_sequence().await == 1 {
+            return;
+        }
+    }
+    panic!("every sequence of calls took several connections");
+}
+
+async fn connections_of_a_sequence() -> u64 {
+    let stream = MockResponse::events([Event::json(&json!({"id": "c", "choices": []})), Event::done()]);
+    let rule = Rule::new("/x")
+        .respond(ok())
+        .respond(MockResponse::status(503))
+        .respond(ok())
+        .respond(stream)
+        .respond(ok());
+    let (mock, client) = start(rule).await;
+    let get = || client.request(Method::GET, "/x");
+    get().await.unwrap();
+    assert_eq!(get().raw().await.unwrap().head().retries(), 1);
+    let mut items = get().events::<chat::Completion>().await.unwrap();
+    assert!(items.next().await.unwrap().is_ok());
+    assert!(items.next().await.is_none());
+    get().await.unwrap();
+    assert_eq!(mock.request_count(), 5);
+    mock.connection_count()
+}
+
+#[tokio::test]
+async fn concurrent_calls_reuse_their_connections() {
+    let (mock, client) = start(Rule::new("/x").respond(ok())).await;
+    let worker = || async {
+        for _ in 0..20 {
+            client.request(Method::GET, "/x").await.unwrap();
+        }
+    };
+    join_all((0..32).map(|_| worker())).await;
+    assert_eq!(mock.request_count(), 640);
+    // A call may start connecting while another one returns its connection, and then use that one.
+    assert!(mock.connection_count() < 320, "{} connections", mock.connection_count());
+}
+
+#[tokio::test]
+async fn lost_connections_are_retried() {
+    let body = || MockResponse::json(&json!({"text": "some text"}));
+    for fault in [
+        body().reset_before_head(),
+        body().reset_at(5),
+        body().close_at(5),
+        body().chunked().reset_at(5),
+        body().content_length(4000),
+    ] {
+        let (mock, client) = start(Rule::new("/x").respond(fault.times(1)).respond(body())).await;
+        let answer = client.request(Method::GET, "/x").raw().await.unwrap();
+        assert_eq!(answer.value()["text"], "some text");
+        assert_eq!((answer.head().retries(), mock.request_count()), (1, 2));
+    }
+}
+
+#[tokio::test]
+async fn unresponsive_server_causes_a_timeout() {
+    let (_mock, client) = start(Rule::new("/x").respond(ok().stall_at(3).chunked())).await;
+    let call = client.request(Method::GET, "/x").timeout(Duration::from_millis(50)).max_retries(1);
+    let error = call.await.unwrap_err();
+    assert!(error.is_timeout());
+    assert_eq!(error.attempts(), 2);
+}
+
+#[tokio::test]
+async fn interrupted_streams_are_errors() {
+    let event = Event::json(&json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}}]}));
+    let (mock, client) = start(
+        Rule::new("/chat/completions").respond(MockResponse::events([event.clone(), event]).reset_at(100)),
+    )
+    .await;
+    let mut stream = client.chat().stream(&question()).await.unwrap();
+    assert!(stream.next().await.unwrap().is_ok());
+    assert!(stream.next().await.unwrap().unwrap_err().is_connection());
+    assert!(stream.next().await.is_none());
+    assert!(!stream.finished_cleanly());
+    assert_eq!(mock.request_count(), 1, "a stream that has begun is not sent again");
+}
+
+#[tokio::test]
+async fn chat_buffered_and_streamed() {
+    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let client = builder(&mock).build().unwrap();
+    let whole = client.chat().create(&question()).await.unwrap();
+    assert!(!whole.text().unwrap().is_empty());
+    let mut stream = client.chat().stream(&question()).await.unwrap();
+    let streamed = stream.accumulate().await.unwrap();
+    assert!(stream.finished_cleanly());
+    assert_eq!(streamed.text(), whole.text());
+    let concise = question().stream_mode(chat::StreamMode::Concise);
+    let streamed = client.chat().stream(&concise).await.unwrap().accumulate().await.unwrap();
+    assert_eq!(streamed.text(), whole.text());
+    let deltas = client.chat().stream(&question()).await.unwrap().deltas_only().accumulate().await.unwrap();
+    assert_eq!(deltas.text(), whole.text());
+}
+
+#[tokio::test]
+async fn agent_is_streamed_and_resumed() {
+    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let client = builder(&mock).build().unwrap();
+    let request = responses::Request::new("openai/gpt-5", "Who found the first pulsar?");
+    let mut stream = client.responses().stream(&request).await.unwrap();
+    let mut all = Vec::new();
+    let mut rest = None;
+    while let Some(event) = stream.next().await {
+        all.push(event.unwrap());
+        if rest.is_none() && all.len() == 3 {
+            rest = Some(stream.resume().unwrap().await.unwrap());
+        }
+    }
+    assert!(stream.finished_cleanly());
+    let mut rest = rest.unwrap();
+    let mut resumed = Vec::new();
+    while let Some(event) = rest.next().await {
+        resumed.push(event.unwrap());
+    }
+    assert_eq!(resumed, all[3..]);
+}
+
+#[tokio::test]
+async fn jobs_and_files() {
+    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let client = builder(&mock).build().unwrap();
+    let job = client.async_chat().create(&async_chat::Request::new(question())).await.unwrap();
+    let job = client.async_chat().wait(&job.id).interval(Duration::from_millis(1)).await.unwrap();
+    assert_eq!(job.status, async_chat::Status::Completed);
+    assert!(job.response.is_some());
+
+    let file = client.files().create(files::Purpose::Batch, "in.jsonl", b"{}\n").await.unwrap();
+    let content = client.files().content(&file.id).await.unwrap();
+    assert_eq!(content.bytes(1 << 10).await.unwrap(), "{}\n");
+    assert!(client.files().delete(&file.id).await.unwrap().deleted);
+    assert!(client.files().retrieve(&file.id).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn server_errors() {
+    let page =
+        MockResponse::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
+    let rule = Rule::new("/chat/completions")
+        .respond(MockResponse::error(400, "invalid_model", "Invalid model 'x'."))
+        .respond(page)
+        .respond(MockResponse::rate_limited(Duration::from_secs(90)));
+    let (_mock, client) = start(rule).await;
+    let error = client.chat().create(&question()).await.unwrap_err();
+    let api = error.as_api().unwrap();
+    assert_eq!(
+        (api.message(), api.error_type(), api.code()),
+        ("Invalid model 'x'.", Some("invalid_model"), Some("400"))
+    );
+    let error = client.chat().create(&question()).await.unwrap_err();
+    assert!(error.is_authentication());
+    assert_eq!(error.as_api().unwrap().message(), "Unauthorized");
+    let error = client.chat().create(&question()).await.unwrap_err();
+    assert!(error.is_rate_limit());
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(90)));
+}
+
+#[tokio::test]
+async fn redirects_keep_the_body_and_drop_the_key() {
+    let target = Mock::start(
+        Scenario::rules_only().auth(tightwire_perplexity_mock::Auth::Off).rule(Rule::new("/y").respond(ok())),
+    )
+    .await
+    .unwrap();
+    // The same server under another name counts as another host.
+    let elsewhere = format!("http://localhost:{}/y", target.address().port());
+    let moved = MockResponse::status(307).header("location", &elsewhere);
+    let (_mock, client) = start(Rule::new("/x").respond(moved)).await;
+    client.request(Method::POST, "/x").json_body(&[1]).await.unwrap();
+    let request = &target.requests()[0];
+    assert_eq!(request.json().unwrap(), json!([1]));
+    assert_eq!(request.header("authorization"), None);
+}
+
+#[cfg(feature = "blocking")]
+#[test]
+fn blocking_client() {
+    let mock = Mock::start_blocking(Scenario::api(), tightwire_perplexity_mock::Config::default()).unwrap();
+    let client = tightwire_perplexity::blocking::Client::new(builder(&mock).build().unwrap()).unwrap();
+    let whole = client.run(|api| api.chat().create(&question())).unwrap();
+    let parts = client.stream(|api| api.chat().stream(&question())).unwrap();
+    let text: String = parts.map(|part| part.unwrap().delta().unwrap_or_default().to_owned()).collect();
+    assert_eq!(whole.text().unwrap(), text);
+    let job = client.run(|api| api.async_chat().create(&async_chat::Request::new(question()))).unwrap();
+    let job =
+        client.wait(client.api().async_chat().wait(&job.id).interval(Duration::from_millis(1))).unwrap();
+    assert!(job.status.is_final());
+}

@@ -1,0 +1,351 @@
+//! Streams: end, errors, timeouts, cancellation, accumulation, resuming.
+#![cfg(feature = "client")]
+
+use std::time::Duration;
+
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use http::Method;
+use tightwire_perplexity::types::chat::{Completion, Request};
+use tightwire_perplexity::types::responses;
+use tightwire_perplexity::{EventStream, Malformed, TimeoutPhase};
+use tokio::time::Instant;
+
+use crate::support::{Script, Step};
+
+const CHUNKS: [&str; 4] = [
+    "data: {\"id\":\"c\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hel\"},\
+     \"message\":{\"role\":\"assistant\",\"content\":\"Hel\"}}],\"citations\":[\"https://example.org/1\"]}\n\n",
+    ": comment\n\nevent: ping\n\nid: 7\n\n",
+    "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"},\"message\":{\"content\":\"Hello\"},\
+     \"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2,\"total_tokens\":5},\
+     \"search_results\":[{\"title\":\"T\",\"url\":\"https://example.org/1\"}],\
+     \"images\":[{\"image_url\":\"https://example.org/i.png\"}]}\n\n",
+    "data: [DONE]\n\n",
+];
+
+fn request() -> Request {
+    Request::new("sonar", "Say hello.")
+}
+
+async fn chat(script: &Script) -> EventStream<Completion> {
+    script.client().chat().stream(&request()).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn chat_stream_is_requested_and_accumulated() {
+    let script = Script::new([Step::pieces(CHUNKS)]);
+    let mut stream = chat(&script).await;
+    let answer = stream.accumulate().await.unwrap();
+    assert!(stream.finished_cleanly());
+    assert_eq!(answer.text(), Some("Hello"));
+    assert_eq!(answer.usage.unwrap().total_tokens, 5);
+    assert_eq!(answer.citations.unwrap(), ["https://example.org/1"]);
+    assert_eq!(answer.search_results.unwrap().len(), 1);
+    assert_eq!(answer.images.unwrap().len(), 1);
+    assert_eq!(stream.last_event_id(), "7");
+
+    let sent = &script.sent()[0];
+    assert_eq!((&*sent.method, &*sent.url), ("POST", "https://example.org/base/chat/completions"));
+    assert_eq!(sent.headers["accept"], "text/event-stream");
+    let body: tightwire_json::Value = tightwire_json::from_str(&sent.body).unwrap();
+    assert_eq!(body["stream"], true);
+    assert_eq!(body["model"], "sonar");
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_is_streamed_and_deltas_only_drops_messages() {
+    let script = Script::new([Step::pieces(CHUNKS), Step::pieces(CHUNKS), Step::pieces(CHUNKS)]);
+    let pieces: Vec<String> = chat(&script).await.text().try_collect().await.unwrap();
+    assert_eq!(pieces, ["Hel", "lo"]);
+    assert_eq!(chat(&script).await.text().concat().await.unwrap(), "Hello");
+    let mut deltas = chat(&script).await.deltas_only();
+    assert_eq!(deltas.accumulate().await.unwrap().text(), Some("Hello"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_done_is_a_clean_end_only_after_the_last_item() {
+    let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..3].iter().copied())])).await;
+    while stream.next().await.transpose().unwrap().is_some() {}
+    assert!(stream.finished_cleanly());
+    let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..2].iter().copied())])).await;
+    stream.next().await.unwrap().unwrap();
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert!(error.is_incomplete() && error.is_retryable());
+    assert_eq!(error.to_string(), "stream ended before the response was complete (request id rid-1)");
+    assert!(stream.next().await.is_none());
+    assert!(!stream.finished_cleanly());
+}
+
+/// A truncated response is an error by default.
+#[tokio::test(start_paused = true)]
+async fn partial_responses_are_errors_unless_allowed() {
+    let cut = || Script::new([Step::pieces(CHUNKS[..2].iter().copied())]);
+    assert!(chat(&cut()).await.accumulate().await.unwrap_err().is_incomplete());
+    assert!(chat(&cut()).await.deltas_only().accumulate().await.unwrap_err().is_incomplete());
+    assert!(chat(&cut()).await.text().concat().await.unwrap_err().is_incomplete());
+
+    let mut stream = chat(&cut()).await.allow_partial();
+    assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hel"));
+    assert!(!stream.finished_cleanly());
+    let text = chat(&cut()).await.deltas_only().allow_partial().text().concat().await.unwrap();
+    assert_eq!(text, "Hel");
+    // A lost connection is an error in either case.
+    let (step, feed) = Step::fed();
+    feed.send(CHUNKS[0]);
+    feed.fail();
+    let mut stream = chat(&Script::new([step])).await.allow_partial();
+    assert!(stream.accumulate().await.unwrap_err().is_connection());
+}
+
+/// Some servers omit the empty line after the last event, or also its line end.
+#[tokio::test(start_paused = true)]
+async fn last_event_needs_no_empty_line() {
+    for end in ["", "\n", "\r\n"] {
+        let done = format!("data: [DONE]{end}");
+        let script = Script::new([Step::pieces([CHUNKS[0], CHUNKS[2], &done])]);
+        let mut stream = chat(&script).await;
+        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
+        assert!(stream.finished_cleanly());
+
+        let last = format!("{}{end}", CHUNKS[2].trim_end());
+        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &last])])).await;
+        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
+        assert!(stream.finished_cleanly());
+
+        let failure = format!("event: error\ndata: {{\"error\":{{\"message\":\"broken\"}}}}{end}");
+        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &failure])])).await;
+        assert!(stream.accumulate().await.unwrap_err().is_stream());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn done_ends_the_stream_before_the_connection_closes() {
+    let (step, feed) = Step::fed();
+    CHUNKS.iter().for_each(|chunk| feed.send(chunk));
+    feed.send("data: {\"id\":\"after\"}\n\n");
+    let start = Instant::now();
+    let stream = chat(&Script::new([step])).await;
+    assert_eq!(stream.count().await, 2);
+    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(feed.is_cancelled());
+}
+
+#[tokio::test(start_paused = true)]
+async fn error_events_end_the_stream() {
+    for failure in [
+        "event: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\n",
+        "data: {\"error\":{\"message\":\"broken\"}}\n\n",
+    ] {
+        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], failure, CHUNKS[2]])])).await;
+        stream.next().await.unwrap().unwrap();
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert!(error.is_stream());
+        assert_eq!(error.to_string(), "server sent an error in the stream: broken (request id rid-1)");
+        assert!(error.body().unwrap().starts_with(b"{\"error\""));
+        assert!(stream.next().await.is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn malformed_events_end_the_stream_unless_skipped() {
+    let pieces = [CHUNKS[0], "data: {\"id\": cut\n\n", CHUNKS[2], CHUNKS[3]];
+    let mut stream = chat(&Script::new([Step::pieces(pieces)])).await;
+    stream.next().await.unwrap().unwrap();
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert!(error.is_decode());
+    assert_eq!(error.body().unwrap(), "{\"id\": cut");
+    assert!(stream.next().await.is_none());
+
+    let stream = chat(&Script::new([Step::pieces(pieces)])).await.with_malformed(Malformed::Skip);
+    let items: Vec<_> = stream.collect().await;
+    assert_eq!(items.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn responses_that_are_not_streams_are_errors() {
+    let page = Step::status(200, &[("content-type", "text/html")], "<html>\n\n</html>");
+    let script = Script::new([page, Step::ok("{\"id\":\"c\"}"), Step::pieces([": nothing\n\n"])]);
+    for _ in 0..2 {
+        let mut stream = chat(&script).await;
+        assert!(stream.next().await.unwrap().unwrap_err().is_decode());
+        assert!(stream.next().await.is_none());
+    }
+    // An event stream without events is incomplete.
+    assert!(chat(&script).await.next().await.unwrap().unwrap_err().is_incomplete());
+}
+
+#[tokio::test(start_paused = true)]
+async fn event_size_is_limited() {
+    let mut stream = chat(&Script::new([Step::pieces(CHUNKS)])).await.with_max_event_size(64);
+    assert!(stream.next().await.unwrap().unwrap_err().is_limit());
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_timeout_does_not_count_time_between_polls() {
+    let (step, feed) = Step::fed();
+    feed.send(CHUNKS[0]);
+    let script = Script::new([step]);
+    let mut stream =
+        script.client().chat().stream(&request()).timeout(Duration::from_secs(10)).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    // The stream is not polled during this time, which may exceed any timeout.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    feed.send(CHUNKS[2]);
+    stream.next().await.unwrap().unwrap();
+    let start = Instant::now();
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert_eq!(error.timeout_phase(), Some(TimeoutPhase::Idle));
+    assert_eq!(start.elapsed(), Duration::from_secs(10));
+    assert!(stream.next().await.is_none());
+    assert!(feed.is_cancelled());
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_cancels_and_reading_is_lazy() {
+    let (step, feed) = Step::fed();
+    feed.send(CHUNKS[0]);
+    let script = Script::new([step, Step::Silent]);
+    let mut stream = chat(&script).await;
+    stream.next().await.unwrap().unwrap();
+    assert!(stream.next().now_or_never().is_none(), "a future that is dropped loses nothing");
+    feed.send(CHUNKS[2]);
+    stream.next().await.unwrap().unwrap();
+    assert!(!feed.is_cancelled());
+    drop(stream);
+    assert!(feed.is_cancelled());
+
+    let client = script.client();
+    let mut call = client.chat().create(&request()).into_future();
+    assert!((&mut call).now_or_never().is_none());
+    drop(call);
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn endless_comments_do_not_block_other_tasks() {
+    let (step, feed) = Step::fed();
+    for _ in 0..1000 {
+        feed.send(": on and on\n");
+    }
+    feed.send(CHUNKS[0]);
+    let mut stream = chat(&Script::new([step])).await;
+    assert!(stream.next().now_or_never().is_none(), "one poll reads a bounded number of chunks");
+    stream.next().await.unwrap().unwrap();
+}
+
+const EVENTS: [&str; 4] = [
+    "event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\
+     \"response\":{\"id\":\"r/1\",\"status\":\"in_progress\"}}\n\n",
+    "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":1,\
+     \"item_id\":\"m\",\"delta\":\"Hel\"}\n\n",
+    "event: response.of_the_future\ndata: {\"type\":\"response.of_the_future\",\"sequence_number\":2}\n\n\
+     event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":3,\
+     \"item_id\":\"m\",\"delta\":\"lo\"}\n\n",
+    "event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":4,\"response\":\
+     {\"id\":\"r/1\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":\
+     [{\"type\":\"output_text\",\"text\":\"Hello\"}]}]}}\n\n",
+];
+
+fn agent() -> responses::Request {
+    responses::Request::new("openai/gpt-5", "Say hello.")
+}
+
+#[tokio::test(start_paused = true)]
+async fn named_events_are_items() {
+    let script = Script::new([Step::pieces(EVENTS)]);
+    let mut stream = script.client().responses().stream(&agent()).await.unwrap();
+    let answer = stream.accumulate().await.unwrap();
+    assert!(stream.finished_cleanly());
+    assert_eq!(stream.last_sequence_number(), Some(4));
+    assert_eq!(answer.output_text(), "Hello");
+    assert_eq!(script.sent()[0].url, "https://example.org/base/v1/responses");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_response_is_an_event() {
+    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":1,\
+                  \"error\":{\"message\":\"no\"}}\n\n";
+    let script = Script::new([Step::pieces([EVENTS[0], failed])]);
+    let mut stream = script.client().responses().stream(&agent()).await.unwrap();
+    let answer = stream.accumulate().await.unwrap();
+    assert!(stream.finished_cleanly());
+    assert_eq!(answer.error.unwrap().message, "no");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_streams_are_resumed_after_the_last_event() {
+    let (lost, feed) = Step::fed();
+    feed.send(EVENTS[0]);
+    feed.send(EVENTS[1]);
+    feed.fail();
+    let script = Script::new([lost, Step::pieces([EVENTS[2]]), Step::pieces([EVENTS[3]])]);
+    let stream = script.client().responses().stream(&agent()).await.unwrap();
+    let mut events = stream.resuming(1);
+    let mut accumulator = responses::Accumulator::new();
+    while let Some(event) = events.next().await {
+        accumulator.push(&event.unwrap());
+    }
+    assert!(accumulator.is_finished());
+    assert_eq!(accumulator.finish().output_text(), "Hello");
+    let urls: Vec<_> = script.sent().iter().skip(1).map(|sent| sent.url.clone()).collect();
+    assert_eq!(
+        urls,
+        [
+            "https://example.org/base/v1/responses/r%2F1?starting_after=1&stream=true",
+            "https://example.org/base/v1/responses/r%2F1?starting_after=3&stream=true",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn resuming_gives_up_on_a_response_that_stays_incomplete() {
+    let script = Script::new([Step::pieces([EVENTS[0]]), Step::pieces([EVENTS[1]]), Step::pieces([""])]);
+    let stream = script.client().responses().stream(&agent()).await.unwrap();
+    let events: Vec<_> = stream.resuming(1).collect().await;
+    assert_eq!(events.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false]);
+    assert!(events[2].as_ref().unwrap_err().is_incomplete());
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn resuming_gives_up_after_the_maximum() {
+    let lost = || {
+        let (step, feed) = Step::fed();
+        feed.fail();
+        step
+    };
+    let (first, feed) = Step::fed();
+    feed.send(EVENTS[0]);
+    feed.fail();
+    let script = Script::new([first, lost(), lost(), Step::pieces(EVENTS)]);
+    let stream = script.client().responses().stream(&agent()).await.unwrap();
+    let events: Vec<_> = stream.resuming(2).collect().await;
+    assert_eq!(events.len(), 2);
+    assert!(events[1].as_ref().unwrap_err().is_connection());
+    assert_eq!(script.left(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_field_must_match_the_method() {
+    let script = Script::new([]);
+    let client = script.client();
+    let error = client.chat().create(&request().stream(true)).await.unwrap_err();
+    assert_eq!(error.field(), Some("stream"));
+    let error = client.chat().stream(&request().stream(false)).await.unwrap_err();
+    assert_eq!(error.field(), Some("stream"));
+    assert!(script.sent().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn custom_types_can_be_streamed() {
+    #[derive(Debug, serde::Deserialize)]
+    struct Number(u8);
+
+    impl tightwire_perplexity::StreamItem for Number {}
+
+    let script = Script::new([Step::pieces(["data: 1\n\n", "data: 300\n\n"])]);
+    let mut stream = script.client().request(Method::GET, "/numbers").events::<Number>().await.unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap().0, 1);
+    assert!(stream.next().await.unwrap().unwrap_err().is_decode());
+}

@@ -1,0 +1,31 @@
+//! Integration tests in one binary.
+
+#[cfg(feature = "client")]
+#[path = "../support/replies.rs"]
+mod replies;
+#[cfg(feature = "client")]
+#[path = "../support/server.rs"]
+mod server;
+#[cfg(feature = "client")]
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support/wire.rs"]
+mod wire;
+
+mod client_allocations;
+mod client_chunking;
+mod client_endpoints;
+mod client_env;
+mod client_middleware;
+mod client_replies;
+mod client_requests;
+mod client_retry;
+mod client_secrets;
+mod client_server;
+mod client_stream;
+mod client_stream_splits;
+mod client_transport;
+mod client_wire;
+mod types_golden;
+mod types_tolerance;
+mod types_wire;

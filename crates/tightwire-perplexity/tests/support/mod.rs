@@ -1,0 +1,221 @@
+//! A transport without sockets: scripted responses on the clock of the test, and a log of the requests.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame};
+use tightwire_perplexity::{Client, ClientBuilder};
+use tokio::net::TcpSocket;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::time::{Instant, sleep};
+use tower::Service;
+
+pub(crate) const KEY: &str = "pplx-s3cret";
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Returns a loopback address that refuses connections while the socket is alive: it is bound, but not
+/// listening.
+pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+/// Outcome of one request.
+pub(crate) enum Step {
+    Response(http::Response<reqwest::Body>),
+    /// The connection fails.
+    Broken,
+    /// No response, ever.
+    Silent,
+    /// A delay before another outcome.
+    After(Duration, Box<Self>),
+}
+
+impl Step {
+    pub(crate) fn status(status: u16, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Self {
+        let mut response = http::Response::builder().status(status).header("x-request-id", "rid-1");
+        for (name, value) in headers {
+            response = response.header(*name, *value);
+        }
+        Self::Response(response.body(body.into()).unwrap())
+    }
+
+    pub(crate) fn ok(body: &'static str) -> Self {
+        Self::status(200, &[("content-type", "application/json")], body)
+    }
+
+    pub(crate) fn failed(status: u16) -> Self {
+        Self::status(status, &[], "")
+    }
+
+    pub(crate) fn after(self, time: Duration) -> Self {
+        Self::After(time, Box::new(self))
+    }
+
+    /// A response whose body is sent through the returned handle.
+    pub(crate) fn fed() -> (Self, Feed) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (
+            Self::status(
+                200,
+                &[("content-type", "text/event-stream")],
+                reqwest::Body::wrap(FeedBody(receiver)),
+            ),
+            Feed(sender),
+        )
+    }
+
+    /// A response whose body is split into these chunks.
+    pub(crate) fn pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::byte_pieces(pieces.into_iter().map(str::as_bytes))
+    }
+
+    /// Same as `pieces`, for chunks that may end inside a character.
+    pub(crate) fn byte_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let (step, feed) = Self::fed();
+        for piece in pieces {
+            feed.send_bytes(piece);
+        }
+        step
+    }
+}
+
+/// Sends a response body. Dropping it ends the body.
+pub(crate) struct Feed(UnboundedSender<io::Result<Bytes>>);
+
+impl Feed {
+    pub(crate) fn send(&self, piece: &str) {
+        self.send_bytes(piece.as_bytes());
+    }
+
+    fn send_bytes(&self, piece: &[u8]) {
+        // Some tests drop the reader of the body.
+        let _ = self.0.send(Ok(Bytes::copy_from_slice(piece)));
+    }
+
+    pub(crate) fn fail(&self) {
+        let _ = self.0.send(Err(io::ErrorKind::ConnectionReset.into()));
+    }
+
+    /// Returns whether the reader of the body was dropped.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+struct FeedBody(UnboundedReceiver<io::Result<Bytes>>);
+
+impl Body for FeedBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+    }
+}
+
+/// A request that was sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) at: Duration,
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+/// A tower service that plays scripted responses.
+#[derive(Clone)]
+pub(crate) struct Script {
+    steps: Arc<Mutex<VecDeque<Step>>>,
+    sent: Arc<Mutex<Vec<Sent>>>,
+    start: Instant,
+}
+
+impl Script {
+    pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self {
+            steps: Arc::new(Mutex::new(steps.into_iter().collect())),
+            sent: Arc::default(),
+            start: Instant::now(),
+        }
+    }
+
+    /// Returns a client builder that uses this script and no jitter.
+    pub(crate) fn builder(&self) -> ClientBuilder {
+        Client::builder()
+            .without_environment()
+            .api_key(KEY)
+            .base_url("https://example.org/base")
+            .retry_policy(tightwire_perplexity::RetryPolicy::new().jitter(tightwire_perplexity::Jitter::None))
+            .service(self.clone())
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        self.builder().build().unwrap()
+    }
+
+    pub(crate) fn sent(&self) -> Vec<Sent> {
+        self.sent.lock().unwrap().clone()
+    }
+
+    /// Returns when the requests were sent, in milliseconds from the start.
+    pub(crate) fn times(&self) -> Vec<u128> {
+        self.sent().iter().map(|sent| sent.at.as_millis()).collect()
+    }
+
+    /// Returns the number of remaining steps.
+    pub(crate) fn left(&self) -> usize {
+        self.steps.lock().unwrap().len()
+    }
+}
+
+impl Service<reqwest::Request> for Script {
+    type Response = reqwest::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<reqwest::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: reqwest::Request) -> Self::Future {
+        let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+        self.sent.lock().unwrap().push(Sent {
+            at: self.start.elapsed(),
+            method: request.method().to_string(),
+            url: request.url().to_string(),
+            headers: request.headers().clone(),
+            body: String::from_utf8_lossy(body).into_owned(),
+        });
+        let step = self.steps.lock().unwrap().pop_front();
+        Box::pin(async move { play(step.ok_or("the script has ended")?).await })
+    }
+}
+
+async fn play(mut step: Step) -> Result<reqwest::Response, BoxError> {
+    loop {
+        match step {
+            Step::Response(response) => return Ok(response.into()),
+            Step::Broken => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
+            Step::Silent => return pending().await,
+            Step::After(time, next) => {
+                sleep(time).await;
+                step = *next;
+            }
+        }
+    }
+}

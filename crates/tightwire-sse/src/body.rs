@@ -1,0 +1,230 @@
+//! Response body of an event-stream server.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::stream::TryStream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body, Frame};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::{Block, Error, KEEP_ALIVE, Result, error::Kind};
+
+/// Default of [`SseBody::with_keep_alive`]: 15 s.
+pub const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Size of the allocation that small blocks share, in bytes.
+const FRAME_RESERVE: usize = 4 << 10;
+
+/// Returns the headers of an event-stream response.
+///
+/// `Content-Type: text/event-stream`, which clients require; `Cache-Control: no-cache`; and `X-Accel-Buffering: no`,
+/// which disables buffering in nginx.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(tightwire_sse::response_headers()["content-type"], "text/event-stream");
+/// ```
+pub fn response_headers() -> HeaderMap {
+    HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ])
+}
+
+pin_project! {
+    /// HTTP body that encodes a stream of blocks and sends keep-alive comments.
+    ///
+    /// Send it with [`response_headers`], or use [`into_response`](Self::into_response).
+    ///
+    /// # Buffering
+    ///
+    /// Each block becomes one data frame as soon as the stream yields it. Servers such as hyper flush when the body is
+    /// pending.
+    ///
+    /// # Keep-alive
+    ///
+    /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
+    /// [`KEEP_ALIVE`], so that proxies and clients do not time out. Unless keep-alive is disabled, the body must be
+    /// polled in a tokio runtime with time driver.
+    ///
+    /// # Errors
+    ///
+    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; a block that
+    /// cannot be encoded ends it with [`Error::is_unencodable`]. The server then aborts the connection, and clients
+    /// reconnect.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the body drops the stream. Servers drop the body when the client disconnects.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use futures_util::stream;
+    /// use http_body_util::BodyExt as _;
+    /// use tightwire_sse::{Block, SseBody};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let blocks = stream::iter([Ok::<_, Infallible>(Block::new().event("greeting").data("hello"))]);
+    /// let response = SseBody::new(blocks).into_response();
+    /// assert_eq!(response.headers()["content-type"], "text/event-stream");
+    /// let bytes = response.into_body().collect().await?.to_bytes();
+    /// assert_eq!(bytes, "event: greeting\ndata: hello\n\n");
+    /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
+    /// ```
+    pub struct SseBody<S> {
+        #[pin]
+        blocks: S,
+        keep_alive: Option<KeepAlive>,
+        #[pin]
+        timer: Option<Sleep>,
+        scratch: Vec<u8>,
+        frames: BytesMut,
+        ended: bool,
+    }
+}
+
+#[derive(Debug)]
+struct KeepAlive {
+    interval: Duration,
+    comment: Bytes,
+}
+
+impl<S> SseBody<S> {
+    /// Returns a body that encodes `blocks`, a stream of `Result<Block<'static>, E>`, with keep-alive comments every
+    /// [`DEFAULT_KEEP_ALIVE`].
+    pub fn new(blocks: S) -> Self {
+        Self {
+            blocks,
+            keep_alive: Some(KeepAlive {
+                interval: DEFAULT_KEEP_ALIVE,
+                comment: Bytes::from_static(KEEP_ALIVE),
+            }),
+            timer: None,
+            scratch: Vec::new(),
+            frames: BytesMut::new(),
+            ended: false,
+        }
+    }
+
+    /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
+    /// minimum: 1 ms.
+    #[must_use]
+    pub fn with_keep_alive(mut self, interval: Duration) -> Self {
+        let comment = self.keep_alive.map_or(Bytes::from_static(KEEP_ALIVE), |keep_alive| keep_alive.comment);
+        self.keep_alive = Some(KeepAlive { interval: interval.max(Duration::from_millis(1)), comment });
+        self
+    }
+
+    /// Sets the text of the keep-alive comments, one comment line per line of the text. Default: empty.
+    ///
+    /// Enables keep-alive with [`DEFAULT_KEEP_ALIVE`] if it is disabled.
+    #[must_use]
+    pub fn with_keep_alive_text(mut self, text: &str) -> Self {
+        let mut comment = Vec::new();
+        // Cannot fail: a comment can contain any text.
+        if Block::new().comment(text).encode(&mut comment).is_ok() {
+            let interval = self.keep_alive.map_or(DEFAULT_KEEP_ALIVE, |keep_alive| keep_alive.interval);
+            self.keep_alive = Some(KeepAlive { interval, comment: comment.into() });
+        }
+        self
+    }
+
+    /// Disables keep-alive comments. The body then needs no timer.
+    #[must_use]
+    pub fn without_keep_alive(mut self) -> Self {
+        self.keep_alive = None;
+        self
+    }
+
+    /// Returns a response with status 200, [`response_headers`] and this body.
+    pub fn into_response(self) -> http::Response<Self> {
+        let mut response = http::Response::new(self);
+        *response.headers_mut() = response_headers();
+        response
+    }
+}
+
+impl<S> Body for SseBody<S>
+where
+    S: TryStream<Ok = Block<'static>>,
+    S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
+{
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>>>> {
+        let mut this = self.project();
+        if *this.ended {
+            return Poll::Ready(None);
+        }
+        let frame = match this.blocks.try_poll_next(cx) {
+            Poll::Ready(Some(Ok(block))) => encode(&block, this.scratch, this.frames),
+            Poll::Ready(Some(Err(error))) => Err(Error::with_source(Kind::Transport, error)),
+            Poll::Ready(None) => {
+                *this.ended = true;
+                this.timer.set(None);
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {
+                let Some(keep_alive) = this.keep_alive else { return Poll::Pending };
+                if this.timer.is_none() {
+                    this.timer.set(Some(sleep_until(deadline(keep_alive.interval))));
+                }
+                let Some(timer) = this.timer.as_mut().as_pin_mut() else { return Poll::Pending };
+                if timer.poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                Ok(keep_alive.comment.clone())
+            }
+        };
+        // The interval starts with the latest frame; the timer is created when the stream is pending.
+        this.timer.set(None);
+        *this.ended = frame.is_err();
+        Poll::Ready(Some(frame.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+}
+
+/// Returns the deadline of an interval that starts now. An interval that `Instant` cannot represent becomes a year.
+fn deadline(interval: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(interval).unwrap_or(now + YEAR)
+}
+
+fn encode(block: &Block<'_>, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes> {
+    scratch.clear();
+    block.encode(scratch)?;
+    if scratch.len() > FRAME_RESERVE {
+        return Ok(Bytes::from(core::mem::take(scratch)));
+    }
+    if frames.capacity() < scratch.len() {
+        frames.reserve(FRAME_RESERVE);
+    }
+    frames.extend_from_slice(scratch);
+    Ok(frames.split().freeze())
+}
+
+impl<S> fmt::Debug for SseBody<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseBody")
+            .field("keep_alive", &self.keep_alive)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! Request of each connection. Only `Last-Event-ID` differs.
+
+use http::header::{ACCEPT, CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
+
+use super::MIME_TYPE;
+use crate::error::{Error, Kind, Result};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Request that can be sent repeatedly.
+pub(super) struct RequestTemplate {
+    request: reqwest::Request,
+}
+
+impl RequestTemplate {
+    /// Adds the default headers of the standard.
+    pub(super) fn new(mut request: reqwest::Request) -> Result<Self> {
+        let headers = request.headers_mut();
+        headers.entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+        if request.try_clone().is_none() {
+            return Err(Error::with_source(Kind::Request, "body is a stream, which cannot be sent again"));
+        }
+        Ok(Self { request })
+    }
+
+    /// Returns the request with `Last-Event-ID`. Never `None`: `new` has checked that the request can be cloned.
+    ///
+    /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream
+    /// but not in HTTP.
+    pub(super) fn resume(&self, last_event_id: &str) -> Option<reqwest::Request> {
+        let mut request = self.request.try_clone()?;
+        if !last_event_id.is_empty()
+            && let Ok(value) = HeaderValue::from_bytes(last_event_id.as_bytes())
+        {
+            request.headers_mut().insert(LAST_EVENT_ID, value);
+        }
+        Some(request)
+    }
+}
+
+/// Returns an error if reqwest cannot connect to a URL with this scheme.
+pub(super) fn check_scheme(scheme: &str, has_tls: bool) -> Result<()> {
+    let reason = match scheme {
+        "http" => return Ok(()),
+        "https" if has_tls => return Ok(()),
+        "https" => "reqwest is built without TLS (enable one of its TLS features)",
+        _ => "scheme of the URL is not http or https",
+    };
+    Err(Error::with_source(Kind::Request, reason))
+}
+
+/// Removes `Last-Event-ID` from the headers and returns its value.
+pub(super) fn take_last_event_id(headers: &mut HeaderMap) -> Result<Option<String>> {
+    let Some(value) = headers.remove(LAST_EVENT_ID) else { return Ok(None) };
+    match String::from_utf8(value.as_bytes().to_vec()) {
+        Ok(id) => Ok(Some(id)),
+        Err(error) => Err(Error::with_source(Kind::Request, error.utf8_error())),
+    }
+}
+
+/// Returns an error if the initial id is not a valid header value.
+pub(super) fn check_last_event_id(id: &str) -> Result<()> {
+    match HeaderValue::from_bytes(id.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::with_source(Kind::Request, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template() -> RequestTemplate {
+        let url = "http://example.org/stream".parse().expect("URL is valid");
+        RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).expect("request is complete")
+    }
+
+    fn sent_id(id: &str) -> Option<Vec<u8>> {
+        let request = template().resume(id).expect("there is no body");
+        request.headers().get(LAST_EVENT_ID).map(|value| value.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn http_02_default_headers_are_added() {
+        let request = template().resume("").expect("there is no body");
+        assert_eq!(request.headers()[ACCEPT], "text/event-stream");
+        assert_eq!(request.headers()[CACHE_CONTROL], "no-cache");
+        assert_eq!(request.headers().len(), 2);
+    }
+
+    #[test]
+    fn https_requires_tls() {
+        assert!(check_scheme("https", true).is_ok() && check_scheme("http", false).is_ok());
+        assert!(check_scheme("https", false).unwrap_err().is_request());
+        assert!(check_scheme("ftp", true).unwrap_err().is_request());
+    }
+
+    #[test]
+    fn rec_10_id_is_sent_as_utf8() {
+        assert_eq!(sent_id("…").as_deref(), Some("…".as_bytes()));
+        assert_eq!(sent_id("a b"), Some(b"a b".to_vec()));
+    }
+
+    #[test]
+    fn an_id_that_is_not_a_valid_header_value_is_omitted() {
+        for id in ["", "a\u{1}", "\u{7f}"] {
+            assert_eq!(sent_id(id), None, "{id:?}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! State machine of the client: connects, decodes, waits and reconnects.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher};
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use tokio::time::{Sleep, sleep};
+
+use super::connection::{Connection, Step};
+use super::idle_timer::IdleTimer;
+use super::request::RequestTemplate;
+use super::retry::{Outcome, Retry};
+use super::transport::{Connecting, Failure, Transport};
+use super::{Events, Message, ReadyState, response};
+use crate::error::{Error, Kind, Result};
+use crate::{Config, Decoder};
+
+/// Client that receives the events of a URL and reconnects when the connection is lost.
+///
+/// It is a [`Stream`] of [`Message`]s. There is no background task: the first poll sends the first request.
+///
+/// # Errors
+///
+/// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends. The only exception is
+/// [`Error::is_limit`] in the state [`ReadyState::Open`]: an oversized event was skipped, and the connection continues.
+/// Recoverable errors are reported as [`Message::Reconnecting`].
+///
+/// # Cancel safety
+///
+/// Dropping the future of `next()`, as in `select!`, loses no message. Dropping the client closes its connection or
+/// cancels the request in flight.
+///
+/// # Panics
+///
+/// Polling panics outside of a tokio runtime with I/O and time drivers.
+///
+/// # Examples
+///
+/// ```no_run
+/// use futures_util::TryStreamExt;
+/// use tightwire_sse::{EventSource, Message};
+///
+/// # async fn run() -> tightwire_sse::Result<()> {
+/// let mut source = EventSource::builder("https://example.org/prices").build()?;
+/// while let Some(message) = source.try_next().await? {
+///     match message {
+///         Message::Event(event) if event.event_type() == "bye" => source.close(),
+///         Message::Event(event) => println!("{}: {}", event.event_type(), event.data()),
+///         Message::Reconnecting { error, delay } => eprintln!("{error}, trying again in {delay:?}"),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "streams do nothing unless polled"]
+pub struct EventSource {
+    phase: Phase,
+    settings: Settings,
+    retry: Retry,
+    idle_timer: IdleTimer,
+    /// Last event id at the end of the previous connection.
+    last_event_id: String,
+}
+
+/// Settings of all connections.
+pub(super) struct Settings {
+    pub(super) request: RequestTemplate,
+    pub(super) transport: Transport,
+    pub(super) decoder: Config,
+    pub(super) comments: bool,
+    pub(super) retry_server_errors: bool,
+}
+
+enum Phase {
+    /// The next poll sends a request. This requires a runtime, which is only guaranteed in a poll.
+    Start,
+    Connecting(Connecting),
+    Open(Box<Connection>),
+    Waiting(Pin<Box<Sleep>>),
+    Closed,
+}
+
+impl EventSource {
+    pub(super) const fn new(
+        settings: Settings,
+        retry: Retry,
+        idle_timer: IdleTimer,
+        last_event_id: String,
+    ) -> Self {
+        Self { phase: Phase::Start, settings, retry, idle_timer, last_event_id }
+    }
+
+    /// Returns the state of the connection after the last message.
+    pub const fn state(&self) -> ReadyState {
+        match self.phase {
+            Phase::Start | Phase::Connecting(_) | Phase::Waiting(_) => ReadyState::Connecting,
+            Phase::Open(_) => ReadyState::Open,
+            Phase::Closed => ReadyState::Closed,
+        }
+    }
+
+    /// Returns the last event id. Empty if there is none.
+    ///
+    /// The next connection sends it as `Last-Event-ID`, in UTF-8, unless it has control characters, which are not valid
+    /// in HTTP. Pass it to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) to resume
+    /// with another client.
+    pub fn last_event_id(&self) -> &str {
+        match &self.phase {
+            Phase::Open(connection) => connection.last_event_id(),
+            _ => &self.last_event_id,
+        }
+    }
+
+    /// Closes the connection. The stream ends without another message.
+    pub fn close(&mut self) {
+        self.set_phase(Phase::Closed);
+    }
+
+    /// Closes the connection or ends the delay, and connects again at the next poll.
+    ///
+    /// Drops an incomplete event. Does not reset the backoff, and has no effect on a closed client.
+    pub fn restart(&mut self) {
+        if !matches!(self.phase, Phase::Closed) {
+            let outcome = self.set_phase(Phase::Start);
+            self.retry.record(outcome);
+        }
+    }
+
+    /// Returns a stream of the events, without messages about the connection.
+    ///
+    /// Errors are those of [`EventSource`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use futures_util::TryStreamExt;
+    ///
+    /// # async fn run() -> tightwire_sse::Result<()> {
+    /// let mut source = tightwire_sse::EventSource::builder("https://example.org/prices").build()?;
+    /// let mut events = source.events();
+    /// while let Some(event) = events.try_next().await? {
+    ///     println!("{}", event.data());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub const fn events(&mut self) -> Events<'_> {
+        Events::new(self)
+    }
+
+    /// Changes the phase. Keeps the last event id of the previous connection, if any, and drops its incomplete block.
+    fn set_phase(&mut self, next: Phase) -> Outcome {
+        self.idle_timer.reset();
+        let Phase::Open(connection) = mem::replace(&mut self.phase, next) else {
+            return Outcome::default();
+        };
+        connection.last_event_id().clone_into(&mut self.last_event_id);
+        Outcome { open_for: Some(connection.age()), retry: connection.retry() }
+    }
+
+    /// Handles a lost connection or a failed attempt, and starts the delay. Returns the next item of the stream.
+    fn reconnect_after(&mut self, error: Error) -> Option<Result<Message>> {
+        let outcome = self.set_phase(Phase::Closed);
+        self.retry.record(outcome);
+        let Some(delay) = self.retry.next_delay(random()) else {
+            // For a client that never reconnects, the end of the response is the regular end.
+            let is_expected = error.is_ended() && self.retry.is_disabled();
+            return if is_expected { None } else { Some(Err(error)) };
+        };
+        self.phase = Phase::Waiting(Box::pin(sleep(delay)));
+        Some(Ok(Message::Reconnecting { error, delay }))
+    }
+
+    /// Closes the client after a permanent error.
+    fn close_with(&mut self, error: Error) -> Option<Result<Message>> {
+        self.set_phase(Phase::Closed);
+        Some(Err(error))
+    }
+
+    fn handle_response(
+        &mut self,
+        result: Result<http::Response<reqwest::Body>, Failure>,
+    ) -> Option<Result<Message>> {
+        let response = match result {
+            Ok(response) => response,
+            Err(failure) if failure.is_permanent => return self.close_with(failure.error),
+            Err(failure) => return self.reconnect_after(failure.error),
+        };
+        if let Err(error) = response::check(response.status(), response.headers()) {
+            return if self.settings.retry_server_errors && response.status().is_server_error() {
+                self.reconnect_after(error)
+            } else {
+                self.close_with(error)
+            };
+        }
+        // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
+        // reconnection time. The last event id is kept, as in browsers.
+        let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
+        let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
+        self.set_phase(Phase::Open(Box::new(connection)));
+        Some(Ok(Message::Open))
+    }
+}
+
+impl Stream for EventSource {
+    type Item = Result<Message>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            let message = match &mut this.phase {
+                Phase::Start => match this.settings.request.resume(&this.last_event_id) {
+                    Some(request) => {
+                        this.phase = Phase::Connecting(this.settings.transport.connect(request));
+                        continue;
+                    }
+                    None => this.close_with(Error::new(Kind::Request)),
+                },
+                Phase::Connecting(response) => match response.as_mut().poll(cx) {
+                    Poll::Ready(result) => this.handle_response(result),
+                    Poll::Pending => {
+                        ready!(this.idle_timer.poll_elapsed(cx));
+                        this.reconnect_after(Error::new(Kind::Timeout))
+                    }
+                },
+                Phase::Open(connection) => match ready!(connection.poll_step(&mut this.idle_timer, cx)) {
+                    Step::Message(message) => Some(Ok(message)),
+                    Step::Skipped(error) => Some(Err(error)),
+                    Step::Lost(error) => this.reconnect_after(error),
+                    Step::Terminated(error) => this.close_with(error),
+                },
+                Phase::Waiting(sleep) => {
+                    ready!(sleep.as_mut().poll(cx));
+                    this.phase = Phase::Start;
+                    continue;
+                }
+                Phase::Closed => return Poll::Ready(None),
+            };
+            return Poll::Ready(message);
+        }
+    }
+}
+
+impl FusedStream for EventSource {
+    fn is_terminated(&self) -> bool {
+        self.state() == ReadyState::Closed
+    }
+}
+
+/// Omits the URL, headers, body and ids, which may be secret.
+impl fmt::Debug for EventSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventSource").field("state", &self.state()).finish_non_exhaustive()
+    }
+}
+
+/// Returns a random number for jitter, from the random keys of the standard library's hash maps.
+fn random() -> u32 {
+    RandomState::new().build_hasher().finish() as u32
+}

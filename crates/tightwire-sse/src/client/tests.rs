@@ -1,0 +1,434 @@
+//! Tests of the client on a paused clock with a transport without sockets.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{FutureExt, StreamExt};
+use http::header::{CONTENT_TYPE, HeaderMap};
+use http_body::{Body, Frame};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+
+use super::idle_timer::IdleTimer;
+use super::request::RequestTemplate;
+use super::retry::Retry;
+use super::source::Settings;
+use super::transport::{Failure, Transport};
+use super::*;
+use crate::error::{Kind, Result};
+use crate::{Config, Overflow};
+
+/// Reaction of the server to one request.
+enum Reply {
+    /// Sends these chunks, then ends the stream.
+    Chunks(Vec<Bytes>),
+    /// Sends the chunks that the test sends.
+    Channel(Feed),
+    Status(u16),
+    Refused,
+    NoResponse,
+}
+
+fn chunks<const N: usize>(chunks: [&'static str; N]) -> Reply {
+    Reply::Chunks(chunks.map(Bytes::from).to_vec())
+}
+
+struct Feed(mpsc::UnboundedReceiver<Bytes>);
+
+impl Body for Feed {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.0.poll_recv(cx).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+    }
+}
+
+/// Time and headers of each request.
+type Log = Arc<Mutex<Vec<(Instant, HeaderMap)>>>;
+
+#[derive(Default)]
+struct Setup {
+    backoff: Backoff,
+    decoder: Config,
+    read_timeout: Option<Duration>,
+    comments: bool,
+    retry_server_errors: bool,
+}
+
+impl Setup {
+    fn source<const N: usize>(self, replies: [Reply; N]) -> (EventSource, Log) {
+        let log = Log::default();
+        let requests = Arc::clone(&log);
+        let replies = Mutex::new(VecDeque::from_iter(replies));
+        let transport = Transport::new(move |request| {
+            requests.lock().unwrap().push((Instant::now(), request.headers().clone()));
+            let reply = replies.lock().unwrap().pop_front().expect("no further request is expected");
+            Box::pin(async move {
+                match reply {
+                    Reply::Chunks(chunks) => {
+                        let (sender, receiver) = mpsc::unbounded_channel();
+                        chunks.into_iter().for_each(|chunk| sender.send(chunk).unwrap());
+                        Ok(response(200, Feed(receiver)))
+                    }
+                    Reply::Channel(feed) => Ok(response(200, feed)),
+                    Reply::Status(status) => Ok(response(status, Feed(mpsc::unbounded_channel().1))),
+                    Reply::Refused => Err(Failure {
+                        error: Error::with_source(Kind::Transport, "refused"),
+                        is_permanent: false,
+                    }),
+                    Reply::NoResponse => pending().await,
+                }
+            })
+        });
+        let url = "http://example.org/".parse().unwrap();
+        let settings = Settings {
+            request: RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).unwrap(),
+            transport,
+            decoder: self.decoder,
+            comments: self.comments,
+            retry_server_errors: self.retry_server_errors,
+        };
+        let idle_timer = IdleTimer::new(self.read_timeout);
+        (EventSource::new(settings, Retry::new(self.backoff), idle_timer, String::new()), log)
+    }
+}
+
+fn response(status: u16, body: Feed) -> http::Response<reqwest::Body> {
+    http::Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, "text/event-stream")
+        .body(reqwest::Body::wrap(body))
+        .unwrap()
+}
+
+/// Formats a message as one line.
+fn describe(message: Option<Result<Message>>) -> String {
+    match message {
+        Some(Ok(Message::Open)) => "open".into(),
+        Some(Ok(Message::Event(event))) => format!("event {}", event.data()),
+        Some(Ok(Message::Comment(text))) => format!("comment {text}"),
+        Some(Ok(Message::Reconnecting { error, delay })) => format!("wait {} ms: {error}", delay.as_millis()),
+        Some(Err(error)) => format!("error: {error}"),
+        None => "end".into(),
+    }
+}
+
+async fn next(source: &mut EventSource) -> String {
+    describe(source.next().await)
+}
+
+async fn expect<const N: usize>(source: &mut EventSource, messages: [&str; N]) {
+    for message in messages {
+        assert_eq!(next(source).await, message);
+    }
+}
+
+fn pauses(log: &Log) -> Vec<Duration> {
+    let log = log.lock().unwrap();
+    log.windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
+}
+
+/// Timers of tokio have a resolution of one millisecond.
+fn assert_pause(pause: Duration, millis: u64) {
+    let expected = Duration::from_millis(millis);
+    assert!(pause >= expected && pause <= expected + Duration::from_millis(2), "{pause:?}, not {expected:?}");
+}
+
+const ENDED: &str = "server ended the event stream";
+
+#[tokio::test(start_paused = true)]
+async fn rec_05_a_retry_field_sets_the_delay() {
+    for stream in ["retry:3000\n\n", "retry:3000\nretry:1000x\ndata:x\n\n\n"] {
+        let backoff = Backoff::new().base(Duration::from_millis(500));
+        let (mut source, log) =
+            Setup { backoff, ..Setup::default() }.source([chunks([stream]), Reply::NoResponse]);
+        while !matches!(source.next().await, Some(Ok(Message::Reconnecting { .. }))) {}
+        assert!(source.next().now_or_never().is_none());
+        assert_eq!(source.state(), ReadyState::Connecting);
+        sleep(Duration::from_millis(2990)).await;
+        assert!(source.next().now_or_never().is_none());
+        assert_eq!(log.lock().unwrap().len(), 1);
+        tokio::select! {
+            message = next(&mut source) => panic!("{message}"),
+            () = sleep(Duration::from_millis(20)) => {}
+        }
+        assert_pause(pauses(&log)[0], 3000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn delays_grow_while_the_server_is_down() {
+    let setup = Setup { backoff: Backoff::new().jitter(Jitter::None).max_attempts(4), ..Setup::default() };
+    let (mut source, log) = setup.source([
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Refused,
+        chunks(["data: up\n\n"]),
+        Reply::Refused,
+    ]);
+    expect(
+        &mut source,
+        [
+            "wait 3000 ms: transport of the event stream failed",
+            "wait 6000 ms: transport of the event stream failed",
+            "wait 12000 ms: transport of the event stream failed",
+            "open",
+            "event up",
+            "wait 24000 ms: server ended the event stream",
+            "error: transport of the event stream failed",
+            "end",
+            "end",
+        ],
+    )
+    .await;
+    assert_eq!(source.state(), ReadyState::Closed);
+    for (pause, millis) in pauses(&log).into_iter().zip([3000, 6000, 12_000, 24_000]) {
+        assert_pause(pause, millis);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_limited_for_a_server_that_sends_retry_and_closes() {
+    let backoff = Backoff::new().jitter(Jitter::None).max_attempts(3);
+    let (mut source, log) =
+        Setup { backoff, ..Setup::default() }.source([(); 4].map(|()| chunks(["retry: 0\n\n"])));
+    let mut messages = Vec::new();
+    while let Some(message) = source.next().await {
+        messages.push(message);
+    }
+    assert!(messages.pop().unwrap().unwrap_err().is_ended());
+    assert_eq!(log.lock().unwrap().len(), 4);
+    for (pause, millis) in pauses(&log).into_iter().zip([100, 200, 400]) {
+        assert_pause(pause, millis);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_field_may_exceed_the_cap() {
+    let (mut source, log) = Setup::default().source([chunks(["retry: 600000\n\n"]), Reply::Status(204)]);
+    expect(&mut source, ["open", &format!("wait 600000 ms: {ENDED}")]).await;
+    next(&mut source).await;
+    assert_pause(pauses(&log)[0], 600_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_is_not_an_error_for_a_client_that_never_reconnects() {
+    let backoff = Backoff::new().max_attempts(0);
+    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([chunks(["data: x\n\n"])]);
+    expect(&mut source, ["open", "event x", "end", "end"]).await;
+    assert_eq!(source.state(), ReadyState::Closed);
+
+    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([Reply::Refused]);
+    expect(&mut source, ["error: transport of the event stream failed", "end"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_connection_resets_the_delay() {
+    let (feed, receiver) = mpsc::unbounded_channel();
+    let setup = Setup { backoff: Backoff::new().jitter(Jitter::None), ..Setup::default() };
+    let (mut source, _) = setup.source([
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Channel(Feed(receiver)),
+        chunks([]),
+        Reply::NoResponse,
+    ]);
+    next(&mut source).await;
+    next(&mut source).await;
+    expect(&mut source, ["open"]).await;
+    sleep(Duration::from_secs(60)).await;
+    drop(feed);
+    expect(&mut source, [&format!("wait 3000 ms: {ENDED}"), "open", &format!("wait 6000 ms: {ENDED}")]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn rec_06_any_byte_resets_the_read_timeout() {
+    let (feed, receiver) = mpsc::unbounded_channel();
+    let backoff = Backoff::new().jitter(Jitter::None);
+    let setup = Setup { backoff, read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
+    let (mut source, log) = setup.source([Reply::Channel(Feed(receiver)), Reply::NoResponse]);
+    expect(&mut source, ["open"]).await;
+    let started = Instant::now();
+    let server = async {
+        for chunk in ["da", "ta: x\n", "\n", ":", " half a comment"] {
+            sleep(Duration::from_millis(400)).await;
+            feed.send(Bytes::from(chunk)).unwrap();
+        }
+    };
+    let client = async {
+        expect(&mut source, ["event x", "wait 3000 ms: no data received within the read timeout"]).await;
+        assert_pause(started.elapsed(), 5 * 400 + 500);
+        // The timeout also applies while waiting for a response.
+        expect(&mut source, ["wait 6000 ms: no data received within the read timeout"]).await;
+        assert_pause(started.elapsed(), 5 * 400 + 500 + 3000 + 500);
+    };
+    tokio::join!(server, client);
+    assert_eq!(log.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_caller_does_not_cause_a_read_timeout() {
+    let (feed, receiver) = mpsc::unbounded_channel();
+    let setup = Setup { read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
+    let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
+    feed.send(Bytes::from("data: 1\n\n")).unwrap();
+    expect(&mut source, ["open", "event 1"]).await;
+    sleep(Duration::from_secs(10)).await;
+    assert!(source.next().now_or_never().is_none());
+    sleep(Duration::from_secs(10)).await;
+    feed.send(Bytes::from("data: 2\n\n")).unwrap();
+    expect(&mut source, ["event 2"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_error_is_final_unless_retried() {
+    let (mut source, _) = Setup::default().source([Reply::Status(503)]);
+    expect(&mut source, ["error: response has status 503, expected 200", "end"]).await;
+
+    let setup = Setup { retry_server_errors: true, ..Setup::default() };
+    let (mut source, _) = setup.source([Reply::Status(503), chunks([]), Reply::Status(404)]);
+    let wait = "wait 3000 ms: response has status 503, expected 200";
+    expect(&mut source, [wait, "open"]).await;
+    assert!(next(&mut source).await.ends_with(ENDED));
+    expect(&mut source, ["error: response has status 404, expected 200", "end"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_oversized_event_is_skipped_or_final() {
+    let decoder = Config::new().max_event_size(8);
+    let stream = || chunks(["data: 1\n\ndata: much too long\n\ndata: 2\n\n"]);
+    let too_large =
+        |message: String| assert!(message.starts_with("error: event is larger than"), "{message}");
+
+    let (mut source, _) = Setup { decoder, ..Setup::default() }.source([stream()]);
+    expect(&mut source, ["open", "event 1"]).await;
+    too_large(next(&mut source).await);
+    assert_eq!(source.state(), ReadyState::Open);
+    expect(&mut source, ["event 2"]).await;
+
+    let decoder = decoder.overflow(Overflow::Terminate);
+    let (mut source, _) = Setup { decoder, ..Setup::default() }.source([stream()]);
+    expect(&mut source, ["open", "event 1"]).await;
+    too_large(next(&mut source).await);
+    assert_eq!(source.state(), ReadyState::Closed);
+    expect(&mut source, ["end"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_connection_has_a_new_decoder() {
+    let (mut source, log) = Setup::default().source([
+        chunks(["\u{feff}id: 1\ndata: a\n\nid: 2\ndata: lost"]),
+        chunks(["\u{feff}data: b\n\n"]),
+        chunks(["id\ndata: c\n\n"]),
+        Reply::NoResponse,
+    ]);
+    for (data, id) in [("a", "1"), ("b", "1"), ("c", "")] {
+        assert_eq!(next(&mut source).await, "open");
+        assert_eq!(next(&mut source).await, format!("event {data}"));
+        assert_eq!(source.last_event_id(), id);
+        assert!(next(&mut source).await.ends_with(ENDED));
+        assert_eq!(source.last_event_id(), id);
+    }
+    let waiting = tokio::time::timeout(Duration::from_secs(60), source.next()).await;
+    assert!(waiting.is_err());
+    let sent: Vec<Option<String>> = log
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(_, headers)| headers.get("last-event-id").map(|id| id.to_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(sent, [None, Some("1".into()), Some("1".into()), None]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fast_stream_of_comments_does_not_block_the_executor() {
+    let (feed, receiver) = mpsc::unbounded_channel();
+    for _ in 0..1000 {
+        feed.send(Bytes::from(": busy\n")).unwrap();
+    }
+    feed.send(Bytes::from("data: x\n\n")).unwrap();
+    let (mut source, _) = Setup::default().source([Reply::Channel(Feed(receiver))]);
+    expect(&mut source, ["open"]).await;
+    // One poll yields after some chunks and wakes itself.
+    assert!(source.next().now_or_never().is_none());
+    expect(&mut source, ["event x"]).await;
+
+    let (feed, receiver) = mpsc::unbounded_channel();
+    feed.send(Bytes::from(": busy\n".repeat(1000) + "data: x\n\n")).unwrap();
+    let setup = Setup { comments: true, ..Setup::default() };
+    let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
+    let mut events = source.events();
+    assert!(events.next().now_or_never().is_none());
+    assert_eq!(events.next().await.unwrap().unwrap().data(), "x");
+}
+
+#[tokio::test(start_paused = true)]
+async fn close_ends_the_stream_and_restart_reconnects() {
+    let (mut source, log) = Setup::default().source([
+        chunks(["id: 7\ndata: 1\n\ndata: dropped"]),
+        chunks(["data: 2\n\n"]),
+        Reply::Refused,
+        chunks([]),
+    ]);
+    expect(&mut source, ["open", "event 1"]).await;
+    source.restart();
+    assert_eq!(source.state(), ReadyState::Connecting);
+    expect(&mut source, ["open", "event 2"]).await;
+    source.restart();
+    expect(&mut source, ["wait 3000 ms: transport of the event stream failed"]).await;
+    // Ends the delay.
+    source.restart();
+    expect(&mut source, ["open"]).await;
+    source.close();
+    assert_eq!(source.state(), ReadyState::Closed);
+    assert_eq!(source.last_event_id(), "7");
+    expect(&mut source, ["end"]).await;
+    source.restart();
+    expect(&mut source, ["end"]).await;
+    assert_eq!(pauses(&log), [Duration::ZERO; 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_events_stream_yields_events_and_the_final_error() {
+    let setup = Setup { comments: true, ..Setup::default() };
+    let (mut source, _) = setup.source([
+        chunks([": hi\ndata: 1\n\n"]),
+        Reply::Refused,
+        chunks(["data: 2\n\n"]),
+        Reply::Status(204),
+    ]);
+    let events: Vec<_> = source.events().collect().await;
+    let data: Vec<_> = events[..2].iter().map(|event| event.as_ref().unwrap().data()).collect();
+    assert_eq!(data, ["1", "2"]);
+    assert_eq!(events[2].as_ref().unwrap_err().status(), Some(204));
+    assert_eq!(events.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn debug_output_contains_no_secrets() {
+    let request =
+        reqwest::Client::new().post("http://user:hunter2@example.org/?key=hunter2").bearer_auth("hunter2");
+    let builder = EventSource::from_request(request).last_event_id("hunter2").body("hunter2");
+    let before = format!("{builder:?}");
+    let source = builder.build().unwrap();
+    for text in [before, format!("{source:?}")] {
+        assert!(!text.contains("hunter2"), "{text}");
+        assert!(!text.contains("example.org"), "{text}");
+    }
+}
+
+#[test]
+fn the_client_is_send_and_unpin() {
+    fn assert_movable<T: Send + Unpin>() {}
+    assert_movable::<EventSource>();
+    assert_movable::<Events<'_>>();
+    assert_movable::<EventSourceBuilder>();
+    assert_movable::<Message>();
+}

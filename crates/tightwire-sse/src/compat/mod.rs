@@ -1,0 +1,3 @@
+//! Drop-in replacements for other event-stream crates.
+
+pub mod eventsource_stream;

@@ -1,0 +1,169 @@
+//! Error type of this crate.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+/// Result type of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// Error of decoding, encoding or receiving events.
+///
+/// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
+/// The wording is not part of the API.
+pub struct Error {
+    kind: Kind,
+    source: Option<Box<dyn core::error::Error + Send + Sync>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A block exceeds the limit, in bytes. `offset` counts from the start of the stream.
+    TooLarge { limit: usize, offset: u64 },
+    /// The format cannot represent a field value.
+    Unencodable { field: &'static str, byte: u8, offset: usize },
+    /// The underlying reader, stream or connection failed.
+    #[cfg_attr(
+        not(any(feature = "std", feature = "futures")),
+        allow(dead_code, reason = "only used by adaptors")
+    )]
+    Transport,
+    /// The stream ended, or ended before `[DONE]`.
+    #[cfg_attr(
+        not(any(feature = "reqwest", all(feature = "json", any(feature = "std", feature = "futures")))),
+        allow(dead_code, reason = "only used by the client and by `json`")
+    )]
+    Ended,
+    /// The response has a status other than 200.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
+    Status(u16),
+    /// The content type of the response is missing or not `text/event-stream`.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
+    ContentType,
+    /// The read timeout elapsed.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
+    Timeout,
+    /// The request cannot be built or sent.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
+    Request,
+    /// The data of an event is not JSON of the requested type.
+    #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only used by `json`"))]
+    Json,
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, source: None }
+    }
+
+    #[allow(dead_code, reason = "used by the adaptors, each behind a feature")]
+    pub(crate) fn with_source(
+        kind: Kind,
+        source: impl Into<Box<dyn core::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self { kind, source: Some(source.into()) }
+    }
+
+    /// Returns `true` if a block exceeds [`Config::max_event_size`](crate::Config::max_event_size).
+    pub fn is_limit(&self) -> bool {
+        matches!(self.kind, Kind::TooLarge { .. })
+    }
+
+    /// Returns `true` if a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`.
+    pub fn is_unencodable(&self) -> bool {
+        matches!(self.kind, Kind::Unencodable { .. })
+    }
+
+    /// Returns `true` if the underlying reader, stream or connection failed. Its error is the source.
+    pub fn is_transport(&self) -> bool {
+        matches!(self.kind, Kind::Transport)
+    }
+
+    /// Returns `true` if the stream ended without an error, but unexpectedly: in a client that reconnects, or before
+    /// `[DONE]` in `json_until_done`.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.kind, Kind::Ended)
+    }
+
+    /// Returns `true` if the read timeout of the client elapsed.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.kind, Kind::Timeout)
+    }
+
+    /// Returns `true` if the status of the response is not 200.
+    pub fn is_status(&self) -> bool {
+        matches!(self.kind, Kind::Status(_))
+    }
+
+    /// Returns `true` if the content type of the response is missing or not `text/event-stream`.
+    pub fn is_content_type(&self) -> bool {
+        matches!(self.kind, Kind::ContentType)
+    }
+
+    /// Returns `true` if the request of the client cannot be built or sent again.
+    pub fn is_request(&self) -> bool {
+        matches!(self.kind, Kind::Request)
+    }
+
+    /// Returns `true` if the data of an event is not JSON of the requested type.
+    pub fn is_json(&self) -> bool {
+        matches!(self.kind, Kind::Json)
+    }
+
+    /// Returns the HTTP status, if [`is_status`](Self::is_status).
+    pub fn status(&self) -> Option<u16> {
+        match self.kind {
+            Kind::Status(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    /// Returns the byte offset of the error: in the stream for [`is_limit`](Self::is_limit), in the field value for
+    /// [`is_unencodable`](Self::is_unencodable).
+    pub fn offset(&self) -> Option<u64> {
+        match self.kind {
+            Kind::TooLarge { offset, .. } => Some(offset),
+            Kind::Unencodable { offset, .. } => Some(offset as u64),
+            _ => None,
+        }
+    }
+
+    /// Returns the exceeded limit in bytes, if [`is_limit`](Self::is_limit).
+    pub fn limit(&self) -> Option<usize> {
+        match self.kind {
+            Kind::TooLarge { limit, .. } => Some(limit),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::TooLarge { limit, offset } => {
+                write!(f, "event is larger than {limit} bytes at offset {offset} of the stream")
+            }
+            Kind::Unencodable { field, byte, offset } => {
+                write!(f, "field `{field}` cannot contain byte 0x{byte:02x} (at offset {offset})")
+            }
+            Kind::Transport => f.write_str("transport of the event stream failed"),
+            Kind::Ended => f.write_str("server ended the event stream"),
+            Kind::Status(status) => write!(f, "response has status {status}, expected 200"),
+            Kind::ContentType => f.write_str("response does not have content type text/event-stream"),
+            Kind::Timeout => f.write_str("no data received within the read timeout"),
+            Kind::Request => f.write_str("request for the event stream cannot be sent"),
+            Kind::Json => f.write_str("event data is not JSON of the expected type"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("kind", &self.kind).field("source", &self.source).finish()
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,126 @@
+//! Borrowed and owned events.
+
+use alloc::string::String;
+use core::time::Duration;
+
+use compact_str::CompactString;
+
+/// Type of an event without `event` field.
+pub const DEFAULT_EVENT_TYPE: &str = "message";
+
+/// Event that borrows from the decoder or from the chunk.
+///
+/// Convert it to an [`Event`] to store it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventRef<'a> {
+    pub(crate) event_type: &'a str,
+    pub(crate) data: &'a str,
+    /// Converted to `&str` on access only: most callers do not read the id of every event.
+    pub(crate) last_event_id: &'a CompactString,
+    pub(crate) retry: Option<u64>,
+}
+
+impl<'a> EventRef<'a> {
+    /// Returns the event type, `message` by default.
+    pub fn event_type(&self) -> &'a str {
+        if self.event_type.is_empty() { DEFAULT_EVENT_TYPE } else { self.event_type }
+    }
+
+    /// Returns the data lines, joined by LF.
+    pub fn data(&self) -> &'a str {
+        self.data
+    }
+
+    /// Returns the last event id: that of this event or the nearest one before it. Empty if there is none.
+    pub fn last_event_id(&self) -> &'a str {
+        self.last_event_id
+    }
+
+    /// Returns the latest valid `retry` value since the previous event.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry.map(Duration::from_millis)
+    }
+
+    /// Copies the event into an owned one.
+    pub fn to_owned(&self) -> Event {
+        Event {
+            event_type: CompactString::new(self.event_type),
+            data: String::from(self.data),
+            last_event_id: self.last_event_id.clone(),
+            retry: self.retry,
+        }
+    }
+}
+
+/// Owned event.
+///
+/// Types and ids of up to 24 bytes are stored inline, so that most events have one heap allocation: the data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// Empty for the default type.
+    pub(crate) event_type: CompactString,
+    pub(crate) data: String,
+    pub(crate) last_event_id: CompactString,
+    pub(crate) retry: Option<u64>,
+}
+
+impl Event {
+    /// Returns an event of the default type with this data, without an id and a retry value.
+    pub fn new(data: impl Into<String>) -> Self {
+        Self { data: data.into(), ..Self::default() }
+    }
+
+    /// Returns the event type, `message` by default.
+    pub fn event_type(&self) -> &str {
+        self.as_ref().event_type()
+    }
+
+    /// Returns the data lines, joined by LF.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// Returns the data without copying it.
+    pub fn into_data(self) -> String {
+        self.data
+    }
+
+    /// Returns the last event id: that of this event or the nearest one before it. Empty if there is none.
+    pub fn last_event_id(&self) -> &str {
+        &self.last_event_id
+    }
+
+    /// Returns the latest valid `retry` value since the previous event.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry.map(Duration::from_millis)
+    }
+
+    /// Borrows the event.
+    #[allow(clippy::should_implement_trait, reason = "the borrowed event is a value, not a reference")]
+    pub fn as_ref(&self) -> EventRef<'_> {
+        EventRef {
+            event_type: &self.event_type,
+            data: &self.data,
+            last_event_id: &self.last_event_id,
+            retry: self.retry,
+        }
+    }
+}
+
+impl From<EventRef<'_>> for Event {
+    fn from(event: EventRef<'_>) -> Self {
+        event.to_owned()
+    }
+}
+
+/// Event, comment or reconnection time; see [`Decoder::next_item`](crate::Decoder::next_item).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Item<'a> {
+    /// Event.
+    Event(EventRef<'a>),
+    /// Text of a comment line after the colon, including a leading space.
+    Comment(&'a str),
+    /// Value of a valid `retry` line. It takes effect immediately, even if no event follows.
+    Retry(Duration),
+}

@@ -1,0 +1,249 @@
+//! Response body of a server.
+#![cfg(feature = "body")]
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
+use hyper_util::rt::TokioIo;
+use proptest::prelude::*;
+use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, Reader, SseBody};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, advance, timeout};
+
+use crate::chunked::block_on;
+
+/// Timeout of waiting, far above any regular duration.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+type Blocks = mpsc::Sender<Block<'static>>;
+
+/// Returns a body and the channel of its blocks.
+fn channel() -> (Blocks, SseBody<impl futures_util::Stream<Item = Result<Block<'static>, Infallible>>>) {
+    let (sender, mut receiver) = mpsc::channel(8);
+    (sender, SseBody::new(stream::poll_fn(move |cx| receiver.poll_recv(cx)).map(Ok)))
+}
+
+macro_rules! frame {
+    ($body:expr) => {
+        $body.frame().await.expect("a frame").expect("no error").into_data().expect("data")
+    };
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_block_is_one_frame() {
+    let (sender, body) = channel();
+    let mut body = pin!(body);
+    assert!(body.frame().now_or_never().is_none());
+    sender.send(Block::new().data("a")).await.unwrap();
+    sender.send(Block::new().event("e").data("b")).await.unwrap();
+    assert_eq!(frame!(body), "data: a\n\n");
+    assert_eq!(frame!(body), "event: e\ndata: b\n\n");
+    assert!(!body.is_end_stream());
+    drop(sender);
+    assert!(body.frame().await.is_none());
+    assert!(body.is_end_stream());
+    assert!(body.frame().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn keep_alive_comments_are_sent_without_blocks() {
+    let (sender, body) = channel();
+    let mut body = pin!(body);
+    let start = Instant::now();
+    assert_eq!(frame!(body), ":\n\n");
+    assert_eq!(start.elapsed(), DEFAULT_KEEP_ALIVE);
+    assert_eq!(frame!(body), ":\n\n");
+    assert_eq!(start.elapsed(), 2 * DEFAULT_KEEP_ALIVE);
+    drop(sender);
+    assert!(body.frame().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_restarts_the_keep_alive_interval() {
+    let (sender, body) = channel();
+    let mut body = pin!(body.with_keep_alive(Duration::from_secs(10)));
+    assert!(body.frame().now_or_never().is_none());
+    advance(Duration::from_secs(9)).await;
+    sender.send(Block::new().data("a")).await.unwrap();
+    assert_eq!(frame!(body), "data: a\n\n");
+    let start = Instant::now();
+    assert_eq!(frame!(body), ":\n\n");
+    assert_eq!(start.elapsed(), Duration::from_secs(10));
+    drop(sender);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_keep_alive_comment_is_configurable() {
+    let (_sender, body) = channel();
+    let mut body = pin!(body.with_keep_alive_text("still\nhere").with_keep_alive(Duration::from_secs(1)));
+    let start = Instant::now();
+    assert_eq!(frame!(body), ": still\n: here\n\n");
+    assert_eq!(start.elapsed(), Duration::from_secs(1));
+}
+
+#[test]
+fn without_keep_alive_no_runtime_is_required() {
+    let (sender, body) = channel();
+    let mut body = pin!(body.without_keep_alive());
+    // This test has no runtime.
+    assert!(body.frame().now_or_never().is_none());
+    sender.try_send(Block::new().data("a")).unwrap();
+    let frame = body.frame().now_or_never().unwrap().unwrap().unwrap();
+    assert_eq!(frame.into_data().unwrap(), "data: a\n\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn extreme_intervals_do_not_panic() {
+    for interval in [Duration::ZERO, Duration::MAX] {
+        let (sender, body) = channel();
+        let mut body = pin!(body.with_keep_alive(interval));
+        assert!(body.frame().now_or_never().is_none());
+        sender.send(Block::new().data("a")).await.unwrap();
+        assert_eq!(frame!(body), "data: a\n\n");
+    }
+}
+
+#[test]
+fn errors_end_the_body() {
+    let blocks = [
+        Ok(Block::new().data("a")),
+        Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+        Ok(Block::new().data("never sent")),
+    ];
+    let mut body = pin!(SseBody::new(stream::iter(blocks)));
+    assert!(block_on(body.frame()).unwrap().is_ok());
+    let error = block_on(body.frame()).unwrap().unwrap_err();
+    assert!(error.is_transport());
+    assert!(std::error::Error::source(&error).is_some());
+    assert!(body.is_end_stream() && block_on(body.frame()).is_none());
+
+    let blocks = [Ok::<_, Infallible>(Block::new().id("a\nb")), Ok(Block::new())];
+    let mut body = pin!(SseBody::new(stream::iter(blocks)));
+    assert!(block_on(body.frame()).unwrap().unwrap_err().is_unencodable());
+    assert!(body.is_end_stream() && block_on(body.frame()).is_none());
+}
+
+#[test]
+fn the_response_has_the_headers_of_an_event_stream() {
+    let response = SseBody::new(stream::empty::<Result<Block<'static>, Infallible>>()).into_response();
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(response.headers()["cache-control"], "no-cache");
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    assert_eq!(response.headers().len(), 3);
+}
+
+#[test]
+fn a_large_block_is_one_frame() {
+    let sizes = [1, 4000, 4096, 5000, 1 << 20, 3];
+    let blocks = sizes.map(|size| Ok::<_, Infallible>(Block::new().data("x".repeat(size))));
+    let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
+    let found: Vec<usize> = Reader::new(&bytes[..]).map(|event| event.unwrap().data().len()).collect();
+    assert_eq!(found, sizes);
+}
+
+/// Reads from a connection until the received data contains `text`.
+async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
+    let mut buffer = [0; 1024];
+    while !seen.contains(text) {
+        let length = timeout(PATIENCE, connection.read(&mut buffer)).await.unwrap().unwrap();
+        assert_ne!(length, 0, "closed after {seen:?}");
+        seen.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut connection = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (server, _) = listener.accept().await.unwrap();
+    let (sender, body) = channel();
+    let body = Cell::new(Some(body.with_keep_alive(Duration::from_millis(20))));
+    let service = hyper::service::service_fn(move |_| {
+        let response = body.take().expect("one request").into_response();
+        std::future::ready(Ok::<_, Infallible>(response))
+    });
+    let serve = tokio::task::LocalSet::new();
+    serve.spawn_local(
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(server), service),
+    );
+    let client = async {
+        connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
+        let mut seen = String::new();
+        read_until(&mut connection, &mut seen, "\r\n\r\n").await;
+        assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen}");
+        assert!(seen.contains("content-type: text/event-stream\r\n"), "{seen}");
+        assert!(seen.contains("cache-control: no-cache\r\n"), "{seen}");
+        for data in ["one", "two"] {
+            sender.send(Block::new().data(data)).await.unwrap();
+            read_until(&mut connection, &mut seen, &format!("data: {data}\n\n")).await;
+        }
+        read_until(&mut connection, &mut seen, ":\n\n").await;
+        drop(connection);
+        // The server may notice the disconnect only on a write, such as a keep-alive comment.
+        timeout(PATIENCE, sender.closed()).await.unwrap();
+    };
+    serve.run_until(client).await;
+}
+
+fn block() -> impl Strategy<Value = Block<'static>> {
+    let text = "[ -~\u{e9}\u{1f600}]{0,12}";
+    (
+        prop::option::of("[ -~\n\r\u{e9}]{0,12}"),
+        prop::option::of(text),
+        prop::option::of(text),
+        prop::option::of(any::<u64>()),
+        prop::option::of("[ -~\n\r\u{e9}\u{feff}\0]{0,40}"),
+    )
+        .prop_map(|(comment, event, id, retry, data)| {
+            let mut block = Block::new();
+            if let Some(comment) = comment {
+                block = block.comment(comment);
+            }
+            if let Some(event) = event {
+                block = block.event(event);
+            }
+            if let Some(id) = id {
+                block = block.id(id);
+            }
+            if let Some(retry) = retry {
+                block = block.retry(Duration::from_millis(retry));
+            }
+            if let Some(data) = data {
+                block = block.data(data);
+            }
+            block
+        })
+}
+
+proptest! {
+    #[test]
+    fn blocks_round_trip_through_body_and_reader(
+        blocks in prop::collection::vec(block(), 0..12),
+        buffer_size in 1usize..40,
+    ) {
+        let mut expected = Vec::new();
+        for block in &blocks {
+            block.encode(&mut expected).unwrap();
+        }
+        let body = SseBody::new(stream::iter(blocks.into_iter().map(Ok::<_, Infallible>)));
+        let bytes = block_on(body.collect()).unwrap().to_bytes();
+        prop_assert_eq!(&bytes[..], &expected[..]);
+
+        // The events round-trip again, with reads of any size.
+        let events: Vec<_> = Reader::with_buffer_size(buffer_size, &bytes[..]).map(|e| e.unwrap()).collect();
+        let blocks: Vec<_> =
+            events.iter().map(|event| Ok::<_, Infallible>(Block::from(event).into_owned())).collect();
+        let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
+        let again: Vec<_> = Reader::with_buffer_size(buffer_size, &bytes[..]).map(|e| e.unwrap()).collect();
+        prop_assert_eq!(events, again);
+    }
+}

@@ -1,0 +1,182 @@
+//! Limits: oversized blocks, recovery, and independence of the chunks.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tightwire_sse::{Config, Decoder, Overflow};
+
+/// Returns the data of each event or the offset of each error.
+fn run(config: Config, chunks: &[&[u8]]) -> Vec<Result<String, u64>> {
+    let mut decoder = Decoder::with_config(config);
+    let mut out = Vec::new();
+    for mut chunk in chunks.iter().copied() {
+        loop {
+            match decoder.next(&mut chunk) {
+                Ok(Some(event)) => out.push(Ok(event.data().to_owned())),
+                Ok(None) => break,
+                Err(error) => {
+                    assert!(error.is_limit());
+                    out.push(Err(error.offset().unwrap()));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn run_feed(config: Config, chunks: &[&[u8]]) -> Vec<Result<String, u64>> {
+    let mut decoder = Decoder::with_config(config);
+    let mut out = Vec::new();
+    for chunk in chunks {
+        let consumed = decoder.feed(chunk, |event| {
+            out.push(event.map(|event| event.data().to_owned()).map_err(|error| error.offset().unwrap()));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(consumed, chunk.len());
+    }
+    out
+}
+
+fn in_chunks(input: &[u8], size: usize) -> Vec<&[u8]> {
+    input.chunks(size).collect()
+}
+
+#[test]
+fn the_default_limit_allows_the_events_of_contract_tests() {
+    let line = format!("data: {}\n\n", "A".repeat(13_981_016));
+    let found = run(Config::new(), &in_chunks(line.as_bytes(), 65536));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].as_ref().unwrap().len(), 13_981_016);
+}
+
+#[test]
+fn an_oversized_block_is_dropped_and_decoding_continues_after_its_empty_line() {
+    let config = Config::new().max_event_size(16);
+    let input =
+        b"id: 1\ndata: ok\n\nid: 2\nretry: 9\ndata: 0123456789abcdef\nid: 3\n: c\ndata: x\n\ndata: after\n\n";
+    for size in 1..=input.len() {
+        let chunks = in_chunks(input, size);
+        let expected = vec![Ok("ok".to_owned()), Err(31), Ok("after".to_owned())];
+        assert_eq!(run(config, &chunks), expected, "{size}");
+        assert_eq!(run_feed(config, &chunks), expected, "{size}");
+        let mut decoder = Decoder::with_config(config);
+        for chunk in chunks {
+            decoder.feed(chunk, |_| ControlFlow::Continue(()));
+        }
+        assert_eq!(decoder.last_event_id(), "1", "an id of a dropped block is dropped with it");
+        assert_eq!(decoder.reconnection_time().map(|time| time.as_millis()), Some(9));
+    }
+}
+
+#[test]
+fn the_limit_applies_to_the_sum_of_all_lines() {
+    let config = Config::new().max_event_size(60);
+    let input = "data: 0123456789\n".repeat(5) + "data: x\n\ndata: next\n\n";
+    for size in [1, 3, 17, input.len()] {
+        let found = run(config, &in_chunks(input.as_bytes(), size));
+        assert_eq!(found, [Err(85), Ok("next".to_owned())], "{size}");
+    }
+}
+
+#[test]
+fn terminate_ignores_further_input() {
+    let config = Config::new().max_event_size(8).overflow(Overflow::Terminate);
+    for size in [1, 4, 100] {
+        let input = b"data: a\n\ndata: 0123456789\n\ndata: b\n\n";
+        assert_eq!(run(config, &in_chunks(input, size)), [Ok("a".to_owned()), Err(9)], "{size}");
+        assert_eq!(run_feed(config, &in_chunks(input, size)), [Ok("a".to_owned()), Err(9)], "{size}");
+    }
+    let mut decoder = Decoder::with_config(config);
+    decoder.feed(b"data: 0123456789\n\n", |_| ControlFlow::Continue(()));
+    assert!(decoder.is_terminated());
+    decoder.reconnect();
+    assert!(!decoder.is_terminated());
+    let mut chunk: &[u8] = b"data: a\n\n";
+    assert_eq!(decoder.next(&mut chunk).unwrap().unwrap().data(), "a");
+}
+
+#[test]
+fn replacement_characters_count_towards_the_limit() {
+    let mut input = b"data: ".to_vec();
+    input.extend([0xff; 20]);
+    input.extend(b"\n\ndata: ok\n\n");
+    for size in [1, 7, input.len()] {
+        let chunks = in_chunks(&input, size);
+        assert_eq!(run(Config::new().max_event_size(59), &chunks), [Err(0), Ok("ok".to_owned())]);
+        assert_eq!(
+            run(Config::new().max_event_size(60), &chunks),
+            [Ok("\u{fffd}".repeat(20)), Ok("ok".to_owned())]
+        );
+    }
+}
+
+#[test]
+fn unknown_fields_and_comments_have_no_limit() {
+    let config = Config::new().max_event_size(32);
+    let mut input = format!(": {}\n", "c".repeat(1000)).into_bytes();
+    input.extend(format!("{}: y\n", "x".repeat(1000)).bytes());
+    input.extend(format!("datax{}\n", "x".repeat(1000)).bytes());
+    input.extend(b"data: ok\n\n");
+    for size in [1, 7, input.len()] {
+        assert_eq!(run(config, &in_chunks(&input, size)), [Ok("ok".to_owned())]);
+    }
+}
+
+#[test]
+fn a_comment_past_the_limit_is_skipped() {
+    let config = Config::new().max_event_size(8);
+    let mut decoder = Decoder::with_config(config);
+    for mut chunk in in_chunks(b": 0123456789\n:short\n", 3) {
+        while let Some(item) = decoder.next_item(&mut chunk).unwrap() {
+            assert_eq!(item, tightwire_sse::Item::Comment("short"));
+        }
+    }
+}
+
+#[test]
+fn the_limit_applies_to_a_lenient_end() {
+    let mut decoder = Decoder::with_config(Config::new().max_event_size(9));
+    let mut chunk: &[u8] = b"data: a\ndata: b";
+    assert!(decoder.next(&mut chunk).unwrap().is_none());
+    assert_eq!(decoder.finish_lenient().unwrap().unwrap().data(), "a\nb");
+    let mut chunk: &[u8] = b"data: a\nid:01234";
+    assert!(decoder.next(&mut chunk).is_err_and(|error| error.is_limit()));
+    assert!(decoder.finish_lenient().unwrap().is_none());
+    let mut chunk: &[u8] = b"data: b\n\n";
+    assert_eq!(decoder.next(&mut chunk).unwrap().unwrap().data(), "b");
+}
+
+proptest! {
+    #[test]
+    fn results_do_not_depend_on_the_chunks(
+        lines in proptest::collection::vec(
+            prop_oneof!["(data|event|id|retry|x|):? ?[a-z0-9]{0,12}", Just(String::new())], 0..30
+        ),
+        bytes in proptest::collection::vec(any::<u8>(), 0..20),
+        ends in proptest::collection::vec(prop_oneof![Just("\n"), Just("\r"), Just("\r\n")], 31),
+        limit in 1usize..40,
+        cuts in proptest::collection::vec(1usize..20, 1..40),
+    ) {
+        let mut input = Vec::new();
+        for (index, (line, end)) in lines.iter().zip(&ends).enumerate() {
+            input.extend(line.bytes());
+            if index == 3 { input.extend(&bytes); }
+            input.extend(end.bytes());
+        }
+        let mut chunks = Vec::new();
+        let mut rest = input.as_slice();
+        for cut in cuts.iter().cycle() {
+            if rest.is_empty() { break; }
+            let (chunk, after) = rest.split_at((*cut).min(rest.len()));
+            chunks.push(chunk);
+            rest = after;
+        }
+        for overflow in [Overflow::Resync, Overflow::Terminate] {
+            let config = Config::new().max_event_size(limit).overflow(overflow);
+            let whole = run(config, &[&input]);
+            prop_assert_eq!(&run(config, &chunks), &whole);
+            prop_assert_eq!(&run_feed(config, &chunks), &whole);
+            prop_assert_eq!(&run_feed(config, &[&input]), &whole);
+        }
+    }
+}
