@@ -1,4 +1,4 @@
-//! Derive macros of [`tightwire-parco`](https://docs.rs/tightwire-parco), which re-exports them. Depend on that crate.
+//! Derive macros of `tightwire-parco`, which re-exports them. Depend on that crate.
 
 mod attr;
 mod decode;
