@@ -28,8 +28,8 @@
 //!
 //! # Overview
 //!
-//! - The built-in API implements every endpoint, with state: jobs advance with each poll, uploads can be
-//!   listed and downloaded, streams can be resumed. Responses depend only on the requests, not on a clock or
+//! - The built-in API implements every endpoint: jobs advance with each poll, uploads can be listed and
+//!   downloaded, streams can be resumed. Responses depend only on the requests, not on a clock or
 //!   random numbers.
 //! - [`Rule`]s override it, in code or in [scenario files](Scenario::from_toml), and inject connection faults
 //!   at a given byte: delays, stalls, resets, closes, a wrong `Content-Length`.

@@ -27,14 +27,24 @@ pub(crate) fn schema(location: &[Value], message: &str, kind: &str) -> ApiError 
     ApiError { status: StatusCode::UNPROCESSABLE_ENTITY, body }
 }
 
+/// Creates a schema violation of a query parameter.
+pub(crate) fn wrong_query(name: &str, message: &str) -> ApiError {
+    schema(&[json!("query"), json!(name)], message, "value_error")
+}
+
+/// Creates the error of a form without a file.
+pub(crate) fn no_file() -> ApiError {
+    schema(&[json!("body"), json!("file")], "Field required", "missing")
+}
+
 /// Creates an error with a type and the status as numeric code.
-fn typed_error(status: StatusCode, kind: &str, message: &str) -> ApiError {
+pub(crate) fn typed(status: StatusCode, kind: &str, message: &str) -> ApiError {
     let body = json!({"error": {"message": message, "type": kind, "code": status.as_u16()}});
     ApiError { status, body }
 }
 
 pub(crate) fn invalid(kind: &str, message: &str) -> ApiError {
-    typed_error(StatusCode::BAD_REQUEST, kind, message)
+    typed(StatusCode::BAD_REQUEST, kind, message)
 }
 
 pub(crate) fn invalid_model(model: &str) -> ApiError {
@@ -45,11 +55,7 @@ pub(crate) fn invalid_model(model: &str) -> ApiError {
 }
 
 pub(crate) fn not_found(what: &str, id: &str) -> ApiError {
-    typed_error(StatusCode::NOT_FOUND, "not_found", &format!("{what} '{id}' does not exist"))
-}
-
-pub(crate) fn conflict(message: &str) -> ApiError {
-    typed_error(StatusCode::CONFLICT, "conflict", message)
+    typed(StatusCode::NOT_FOUND, "not_found", &format!("{what} '{id}' does not exist"))
 }
 
 pub(crate) fn no_such_path() -> ApiError {

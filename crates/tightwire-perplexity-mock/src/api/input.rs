@@ -8,7 +8,7 @@ use crate::request::Request;
 /// An object of the body. A `null` field counts as absent.
 #[derive(Debug)]
 pub(crate) struct Input {
-    members: Map<String, Value>,
+    pub(crate) fields: Map<String, Value>,
     /// Path of the object, for error responses.
     location: Vec<Value>,
 }
@@ -17,9 +17,8 @@ impl Input {
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         let location = vec![json!("body")];
         match serde_json::from_slice(&request.body) {
-            Ok(Value::Object(members)) => Ok(Self { members, location }),
+            Ok(Value::Object(fields)) => Ok(Self { fields, location }),
             Ok(_) => Err(error::schema(&location, "Input should be an object", "dict_type")),
-            Err(_) if request.body.is_empty() => Err(error::schema(&location, "Field required", "missing")),
             Err(error) => {
                 let place = [json!("body"), json!(error.column())];
                 Err(error::schema(&place, "JSON decode error", "json_invalid"))
@@ -29,24 +28,22 @@ impl Input {
 
     /// Returns a nested object.
     pub(crate) fn nested(&self, name: &str) -> Result<Self, ApiError> {
+        let mut location = self.location.clone();
+        location.push(json!(name));
         match self.required(name)? {
-            Value::Object(members) => Ok(Self { members: members.clone(), location: self.place(name) }),
+            Value::Object(fields) => Ok(Self { fields: fields.clone(), location }),
             _ => Err(self.wrong(name, "Input should be an object", "dict_type")),
         }
     }
 
-    fn place(&self, name: &str) -> Vec<Value> {
-        let mut place = self.location.clone();
-        place.push(json!(name));
-        place
-    }
-
     pub(crate) fn wrong(&self, name: &str, message: &str, kind: &str) -> ApiError {
-        error::schema(&self.place(name), message, kind)
+        let mut location = self.location.clone();
+        location.push(json!(name));
+        error::schema(&location, message, kind)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.members.get(name).filter(|value| !value.is_null())
+        self.fields.get(name).filter(|value| !value.is_null())
     }
 
     pub(crate) fn required(&self, name: &str) -> Result<&Value, ApiError> {
@@ -73,23 +70,21 @@ impl Input {
         self.get(name).map(|value| value.as_u64().ok_or_else(wrong)).transpose()
     }
 
-    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, ApiError> {
-        let wrong = || self.wrong(name, "Input should be a valid number", "float_type");
-        self.get(name).map(|value| value.as_f64().ok_or_else(wrong)).transpose()
-    }
-
-    pub(crate) fn list(&self, name: &str) -> Result<Option<&[Value]>, ApiError> {
-        let wrong = || self.wrong(name, "Input should be a valid list", "list_type");
-        self.get(name).map(|value| value.as_array().map(Vec::as_slice).ok_or_else(wrong)).transpose()
-    }
-
-    /// Returns a string or a list of strings.
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, ApiError> {
-        let wrong = || self.wrong(name, "Input should be a valid string or list of strings", "string_type");
-        match self.required(name)? {
-            Value::String(text) => Ok(vec![text]),
-            Value::Array(items) => items.iter().map(|item| item.as_str().ok_or_else(wrong)).collect(),
-            _ => Err(wrong()),
+    /// Returns a required list of 1 to `max` items. Any other value counts as a list of itself.
+    pub(crate) fn list(&self, name: &str, max: usize) -> Result<&[Value], ApiError> {
+        let list = match self.required(name)? {
+            Value::Array(items) => items.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        if list.is_empty() || list.len() > max {
+            return Err(error::invalid("invalid_input", &format!("{name} must have from 1 to {max} items")));
         }
+        Ok(list)
+    }
+
+    /// Returns a string or a list of 1 to `max` strings.
+    pub(crate) fn texts(&self, name: &str, max: usize) -> Result<Vec<&str>, ApiError> {
+        let wrong = || self.wrong(name, "Input should be a valid string or list of strings", "string_type");
+        self.list(name, max)?.iter().map(|item| item.as_str().ok_or_else(wrong)).collect()
     }
 }

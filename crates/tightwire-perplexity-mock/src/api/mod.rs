@@ -1,21 +1,12 @@
 //! The built-in API: routes requests to the endpoints.
 
-mod async_chat;
-mod batches;
-mod browser;
 mod chat;
-mod decisions;
-mod embeddings;
 mod error;
-mod files;
 mod input;
-mod models;
-mod page;
-mod response_events;
+mod objects;
 mod responses;
 mod schema;
-mod search;
-mod skills;
+mod stateless;
 mod store;
 mod text;
 mod upload;
@@ -25,11 +16,14 @@ use std::sync::{Mutex, PoisonError};
 use http::HeaderValue;
 
 use crate::api_response::ApiResponse;
-use crate::pattern::PathPattern;
 use crate::request::Request;
 use error::ApiResult;
-use store::{Counters, Store};
-use upload::Upload;
+use store::Store;
+use upload::UploadedFile;
+
+/// Time of the first request. It advances by one second per request, so that responses do not depend on a
+/// clock.
+const EPOCH: u64 = 1_700_000_000;
 
 /// The built-in API and its state.
 #[derive(Debug, Default)]
@@ -37,124 +31,128 @@ pub(crate) struct Api {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    counters: Counters,
-    jobs: Store<async_chat::Job>,
-    responses: Store<responses::Run>,
-    sessions: Store<()>,
-    files: Store<files::File>,
-    batches: Store<batches::Batch>,
-    skills: Store<skills::Skill>,
+    /// Number of the current request, from 1.
+    request: u64,
+    jobs: Store,
+    responses: Store,
+    sessions: Store,
+    files: Store,
+    batches: Store,
+    skills: Store,
 }
 
-/// All paths, to distinguish an unknown path (404) from an unsupported method (405).
-const PATHS: &[&str] = &[
-    "/chat/completions",
-    "/v1/sonar",
-    "/async/chat/completions",
-    "/async/chat/completions/*",
-    "/v1/async/sonar",
-    "/v1/async/sonar/*",
-    "/search",
-    "/v1/responses",
-    "/v1/agent",
-    "/v1/responses/*",
-    "/v1/agent/*",
-    "/v1/responses/*/cancel",
-    "/v1/agent/*/cancel",
-    "/v1/responses/*/files",
-    "/v1/agent/*/files",
-    "/v1/responses/*/files/*/content",
-    "/v1/agent/*/files/*/content",
-    "/v1/embeddings",
-    "/v1/contextualizedembeddings",
-    "/v1/browser/sessions",
-    "/v1/browser/sessions/*",
-    "/v1/models",
-    "/v1/files",
-    "/v1/files/*",
-    "/v1/files/*/content",
-    "/v1/batches",
-    "/v1/batches/*",
-    "/v1/batches/*/cancel",
-    "/v1/decisions",
-    "/v1/skills",
-    "/v1/skills/*",
-    "/v1/skills/*/download",
-    "/v1/skills/*/revisions",
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            request: 0,
+            jobs: Store::new("Request", "req_"),
+            responses: Store::new("Response", "resp_"),
+            sessions: Store::new("Session", "sess_"),
+            files: Store::new("File", "file_"),
+            batches: Store::new("Batch", "batch_"),
+            skills: Store::new("Skill", "sk_"),
+        }
+    }
+}
+
+impl State {
+    /// Returns the API's own time, in Unix seconds.
+    fn now(&self) -> u64 {
+        EPOCH + self.request - 1
+    }
+}
+
+/// A request to an endpoint.
+struct Call<'a> {
+    request: &'a Request,
+    /// Path segments that matched a `*` of the route.
+    ids: Vec<&'a str>,
+    upload: Option<UploadedFile>,
+}
+
+type Handler = fn(&mut State, &Call<'_>) -> ApiResult;
+
+/// Method, path and handler of every endpoint.
+const ROUTES: &[(&str, &str, Handler)] = &[
+    ("POST", "chat/completions", chat::create),
+    ("POST", "async/chat/completions", objects::create_job),
+    ("GET", "async/chat/completions", |state, call| objects::list_jobs(&state.jobs, call)),
+    ("GET", "async/chat/completions/*", |state, call| state.jobs.poll(call)),
+    ("POST", "search", stateless::search),
+    ("POST", "v1/responses", responses::create),
+    ("GET", "v1/responses/*", responses::retrieve),
+    ("POST", "v1/responses/*/cancel", responses::cancel),
+    ("GET", "v1/responses/*/files", responses::files),
+    ("GET", "v1/responses/*/files/*/content", |state, call| state.responses.content(call)),
+    ("POST", "v1/embeddings", stateless::embeddings),
+    ("POST", "v1/contextualizedembeddings", stateless::contextualized_embeddings),
+    ("POST", "v1/browser/sessions", objects::create_session),
+    ("DELETE", "v1/browser/sessions/*", |state, call| state.sessions.delete(call)),
+    ("GET", "v1/models", stateless::models),
+    ("POST", "v1/files", objects::create_file),
+    ("GET", "v1/files", |state, call| objects::list(&state.files, call)),
+    ("GET", "v1/files/*", |state, call| state.files.poll(call)),
+    ("DELETE", "v1/files/*", objects::delete_file),
+    ("GET", "v1/files/*/content", |state, call| state.files.content(call)),
+    ("POST", "v1/batches", objects::create_batch),
+    ("GET", "v1/batches", |state, call| objects::list(&state.batches, call)),
+    ("GET", "v1/batches/*", |state, call| state.batches.poll(call)),
+    ("POST", "v1/batches/*/cancel", |state, call| Ok(ApiResponse::json(&state.batches.cancel(call)?.view))),
+    ("POST", "v1/decisions", stateless::decisions),
+    ("POST", "v1/skills", objects::create_skill),
+    ("GET", "v1/skills", |state, call| objects::list_skills(&state.skills, call)),
+    ("GET", "v1/skills/*", |state, call| state.skills.poll(call)),
+    ("PUT", "v1/skills/*", objects::update_skill),
+    ("DELETE", "v1/skills/*", objects::delete_skill),
+    ("GET", "v1/skills/*/download", objects::download_skill),
+    ("GET", "v1/skills/*/revisions", objects::skill_revisions),
 ];
 
 impl Api {
     pub(crate) async fn handle(&self, request: &Request) -> ApiResponse {
-        let upload = Upload::of(request).await;
+        let upload = upload::file(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = state.counters.next_request();
+        state.request += 1;
         let mut response = route(&mut state, request, upload).unwrap_or_else(ApiResponse::from);
-        let id = HeaderValue::from_str(&format!("req-{number}")).expect("ASCII is a valid value");
+        let id = HeaderValue::from_str(&format!("req-{}", state.request)).expect("ASCII is a valid value");
         response.headers.insert("x-request-id", id);
         response
     }
 }
 
-fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> ApiResult {
-    let State {
-        counters,
-        jobs,
-        responses: runs,
-        sessions,
-        files: stored_files,
-        batches: stored_batches,
-        skills: stored_skills,
-    } = state;
+fn route(state: &mut State, request: &Request, upload: Option<UploadedFile>) -> ApiResult {
     let segments = request.segments();
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
-    match (request.method.as_str(), path.as_slice()) {
-        ("POST", ["chat", "completions"] | ["v1", "sonar"]) => chat::create(counters, request),
-        ("POST", ["async", "chat", "completions"] | ["v1", "async", "sonar"]) => {
-            async_chat::create(counters, jobs, request)
+    let path = match path.as_slice() {
+        // The paths of the API reference.
+        ["v1", "sonar"] => vec!["chat", "completions"],
+        ["v1", "async", "sonar", rest @ ..] => [&["async", "chat", "completions"], rest].concat(),
+        ["v1", "agent", rest @ ..] => [&["v1", "responses"], rest].concat(),
+        _ => path,
+    };
+    let mut is_known = false;
+    for (method, pattern, handler) in ROUTES {
+        let Some(ids) = matches(pattern, &path) else { continue };
+        if request.method == *method {
+            return handler(state, &Call { request, ids, upload });
         }
-        ("GET", ["async", "chat", "completions"] | ["v1", "async", "sonar"]) => {
-            async_chat::list(jobs, request)
-        }
-        ("GET", ["async", "chat", "completions", id] | ["v1", "async", "sonar", id]) => {
-            async_chat::get(counters, jobs, id)
-        }
-        ("POST", ["search"]) => search::create(counters, request),
-        ("POST", ["v1", "responses" | "agent"]) => responses::create(counters, runs, request),
-        ("GET", ["v1", "responses" | "agent", id]) => responses::retrieve(runs, request, id),
-        ("POST", ["v1", "responses" | "agent", id, "cancel"]) => responses::cancel(runs, id),
-        ("GET", ["v1", "responses" | "agent", id, "files"]) => responses::files(runs, id),
-        ("GET", ["v1", "responses" | "agent", id, "files", file, "content"]) => {
-            responses::file_content(runs, id, file)
-        }
-        ("POST", ["v1", "embeddings"]) => embeddings::create(request),
-        ("POST", ["v1", "contextualizedembeddings"]) => embeddings::create_contextualized(request),
-        ("POST", ["v1", "browser", "sessions"]) => browser::create(counters, sessions),
-        ("DELETE", ["v1", "browser", "sessions", id]) => browser::delete(sessions, id),
-        ("GET", ["v1", "models"]) => Ok(models::list()),
-        ("POST", ["v1", "files"]) => files::create(counters, stored_files, upload),
-        ("GET", ["v1", "files"]) => files::list(stored_files, request),
-        ("GET", ["v1", "files", id]) => files::retrieve(stored_files, id),
-        ("DELETE", ["v1", "files", id]) => files::delete(stored_files, id),
-        ("GET", ["v1", "files", id, "content"]) => files::content(stored_files, id),
-        ("POST", ["v1", "batches"]) => batches::create(counters, stored_files, stored_batches, request),
-        ("GET", ["v1", "batches"]) => batches::list(stored_batches, request),
-        ("GET", ["v1", "batches", id]) => batches::retrieve(counters, stored_files, stored_batches, id),
-        ("POST", ["v1", "batches", id, "cancel"]) => batches::cancel(counters, stored_batches, id),
-        ("POST", ["v1", "decisions"]) => decisions::create(request),
-        ("POST", ["v1", "skills"]) => skills::create(counters, stored_skills, upload),
-        ("GET", ["v1", "skills"]) => skills::list(stored_skills, request),
-        ("GET", ["v1", "skills", id]) => skills::retrieve(stored_skills, request, id),
-        ("PUT", ["v1", "skills", id]) => skills::update(stored_skills, request, id, upload),
-        ("DELETE", ["v1", "skills", id]) => skills::delete(stored_skills, request, id),
-        ("GET", ["v1", "skills", id, "download"]) => skills::download(stored_skills, request, id),
-        ("GET", ["v1", "skills", id, "revisions"]) => skills::revisions(stored_skills, request, id),
-        _ if is_known(&path) => Err(error::method_not_allowed()),
-        _ => Err(error::no_such_path()),
+        is_known = true;
     }
+    Err(if is_known { error::method_not_allowed() } else { error::no_such_path() })
 }
 
-fn is_known(path: &[&str]) -> bool {
-    PATHS.iter().filter_map(|pattern| PathPattern::parse(pattern)).any(|pattern| pattern.matches(path))
+/// Returns the segments that match a `*`, if the path matches the pattern.
+fn matches<'a>(pattern: &str, path: &[&'a str]) -> Option<Vec<&'a str>> {
+    let mut ids = Vec::new();
+    let mut segments = path.iter();
+    for expected in pattern.split('/') {
+        match segments.next()? {
+            id if expected == "*" => ids.push(*id),
+            segment if *segment == expected => {}
+            _ => return None,
+        }
+    }
+    segments.next().is_none().then_some(ids)
 }

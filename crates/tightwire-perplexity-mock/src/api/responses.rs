@@ -1,67 +1,62 @@
 //! Responses endpoint: create, stream, poll, cancel.
 
-use http::HeaderValue;
-use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
-use super::error::{ApiError, ApiResult};
+use super::error::{self, ApiError, ApiResult};
 use super::input::Input;
-use super::store::{Counters, Store};
-use super::{error, models, response_events, schema, search, text};
+use super::stateless::cited;
+use super::store::Object;
+use super::{Call, State, schema, text};
 use crate::api_response::ApiResponse;
 use crate::event::Event;
-use crate::request::Request;
 
-/// Maximum sequence number: the largest integer that a double represents exactly.
-const MAX_SEQUENCE: u64 = (1 << 53) - 1;
+const MAX_ITEMS: usize = 10_000;
+/// Approximate size of a stored event, in bytes.
+const EVENT_SIZE: usize = 1024;
+const FILE_NAME: &str = "answer.txt";
 
-/// A response with its precomputed output.
-#[derive(Debug)]
-pub(crate) struct Run {
-    response: Value,
-    text: String,
-    skills: Vec<String>,
-    phase: Phase,
-}
-
-/// Phase of a response. Each poll advances a background response by one phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Queued,
-    InProgress,
-    Cancelling,
-    Cancelled,
-    Done,
-}
-
-impl Run {
-    fn advance(&mut self) {
-        self.phase = match self.phase {
-            Phase::Queued => Phase::InProgress,
-            Phase::InProgress | Phase::Done => Phase::Done,
-            Phase::Cancelling | Phase::Cancelled => Phase::Cancelled,
-        };
+pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
+    let input = Input::of(call.request)?;
+    let items = input.list("input", MAX_ITEMS)?;
+    let message =
+        items.iter().rev().find_map(|item| item.get("content").or(item.is_string().then_some(item)));
+    let prompt = message.map(text::prompt).unwrap_or_default();
+    let text = schema::reply(&input, &prompt);
+    let id = state.responses.next_id();
+    let model = model(&input)?;
+    let function = function_call(&input);
+    let mut response = json!({
+        "id": id,
+        "object": "response",
+        "created_at": state.now(),
+        "model": model,
+        "status": if function.is_some() { "requires_action" } else { "completed" },
+        "output": function.map_or_else(|| output(&id, &prompt, &text), |call| json!([call])),
+        "usage": usage(text::tokens(&prompt), text::tokens(&text)),
+    });
+    for name in ["background", "effort", "previous_response_id", "service_tier"] {
+        if let Some(value) = input.get(name) {
+            response[name] = value.clone();
+        }
     }
-
-    /// Returns the response in this phase. It has no output until it is done.
-    fn view(&self) -> Value {
-        let status = match self.phase {
-            Phase::Done => return self.response.clone(),
-            Phase::Queued => "queued",
-            // Cancelling has no status in the API.
-            Phase::InProgress | Phase::Cancelling => "in_progress",
-            Phase::Cancelled => "cancelled",
-        };
-        unfinished(&self.response, status)
+    let events = events(&response, &text, &input);
+    let is_stream = input.flag("stream")?;
+    let bytes = call.request.body.len() + events.len() * EVENT_SIZE;
+    let mut object = Object { id, view: response, bytes, ..Object::default() };
+    if input.flag("background")? && !is_stream {
+        let queued = unfinished(&object.view, "queued");
+        let finished = std::mem::replace(&mut object.view, queued);
+        object.later = [json!({"status": "in_progress"}), finished].into();
     }
-
-    fn events(&self) -> Vec<Value> {
-        response_events::of(&self.response, &self.text, &self.skills)
-    }
+    let reply = if is_stream { stream(&events, None) } else { ApiResponse::json(&object.view) };
+    object.events = events;
+    object.file = Some((FILE_NAME.to_owned(), text.into()));
+    state.responses.insert(object);
+    Ok(reply)
 }
 
 /// Returns a response without output and usage.
-pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
+fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
     view["status"] = json!(status);
     view["output"] = json!([]);
@@ -69,121 +64,43 @@ pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     view
 }
 
-pub(crate) fn create(counters: &mut Counters, store: &mut Store<Run>, request: &Request) -> ApiResult {
-    let input = Input::of(request)?;
-    let prompt = prompt(&input)?;
-    let model = model(&input)?;
-    let previous = input.text("previous_response_id")?;
-    if let Some(id) = previous {
-        store.get(id).ok_or_else(|| error::invalid("previous_response_not_found", "No such response"))?;
-    }
-    let reply = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
-        Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
-        _ => text::reply_to(&prompt),
-    };
-    let id = counters.id("resp_");
-    let call = function_call(&input)?;
-    let status = if call.is_some() { "requires_action" } else { "completed" };
-    let mut response = json!({
-        "id": id,
-        "object": "response",
-        "created_at": counters.now(),
-        "model": model,
-        "status": status,
-        "output": output(&id, &prompt, &reply, call),
-        "usage": usage(text::tokens(&prompt), text::tokens(&reply)),
-    });
-    for member in [
-        "background",
-        "effort",
-        "preset",
-        "previous_response_id",
-        "prompt_cache_key",
-        "service_tier",
-        "store",
-    ] {
-        if let Some(value) = input.get(member) {
-            response[member] = value.clone();
-        }
-    }
-    let skills = input.list("skills")?.unwrap_or_default();
-    let skills =
-        skills.iter().filter_map(|skill| skill.get("name").or(skill.get("id"))?.as_str().map(str::to_owned));
-    let is_stream = input.flag("stream")?;
-    let phase = if input.flag("background")? && !is_stream { Phase::Queued } else { Phase::Done };
-    let run = Run { response, text: reply, skills: skills.collect(), phase };
-    let reply = if is_stream { stream(run.events(), None) } else { ApiResponse::json(&run.view()) };
-    store.insert(id, request.body.len(), run);
-    Ok(reply)
-}
-
-/// Returns the input string, or the text of the last message.
-fn prompt(input: &Input) -> Result<String, ApiError> {
-    match input.required("input")? {
-        content @ Value::String(_) => Ok(text::prompt(content)),
-        Value::Array(items) if !items.is_empty() => {
-            let message = items.iter().rev().find(|item| item.get("content").is_some());
-            Ok(message.map(|message| text::prompt(&message["content"])).unwrap_or_default())
-        }
-        _ => Err(input.wrong("input", "Input should be a string or a list of items", "value_error")),
-    }
-}
-
 /// Returns the first of `models`, else `model`, else a default for a preset, effort or profile.
-fn model(input: &Input) -> Result<String, ApiError> {
-    if let Some(models) = input.list("models")? {
-        let names: Option<Vec<&str>> = models.iter().map(Value::as_str).collect();
-        let names = names.filter(|names| (1..=5).contains(&names.len()));
-        let names =
-            names.ok_or_else(|| input.wrong("models", "Input should be 1 to 5 names", "value_error"))?;
-        for name in &names {
-            models::check_provider(name)?;
+fn model(input: &Input) -> Result<&str, ApiError> {
+    let first = input.get("models").map(|models| &models[0]).or(input.get("model"));
+    match first.map(|model| model.as_str().unwrap_or_default()) {
+        Some(model) if model.contains('/') => Ok(model),
+        Some(model) => Err(error::invalid_model(model)),
+        None if ["preset", "effort", "profile"].iter().any(|name| input.get(name).is_some()) => {
+            Ok("perplexity/sonar")
         }
-        return Ok(names[0].to_owned());
+        None => Err(error::invalid("missing_model", "One of model, models, preset and effort is needed")),
     }
-    if let Some(model) = input.text("model")? {
-        models::check_provider(model)?;
-        return Ok(model.to_owned());
-    }
-    if ["preset", "effort", "profile"].iter().any(|member| input.get(member).is_some()) {
-        return Ok("perplexity/sonar".to_owned());
-    }
-    Err(error::invalid("missing_model", "One of model, models, preset and effort is needed"))
 }
 
 /// Returns a call of the first function if the request requires a tool.
-fn function_call(input: &Input) -> Result<Option<Value>, ApiError> {
-    if input.get("tool_choice").is_none_or(|choice| choice != "required") {
-        return Ok(None);
-    }
-    let tools = input.list("tools")?.unwrap_or_default();
-    let Some(function) = tools.iter().find(|tool| tool["type"] == "function") else { return Ok(None) };
-    Ok(Some(json!({
+fn function_call(input: &Input) -> Option<Value> {
+    input.get("tool_choice").filter(|choice| *choice == "required")?;
+    let tools = input.get("tools")?.as_array()?;
+    let function = tools.iter().find(|tool| tool["type"] == "function")?;
+    Some(json!({
         "type": "function_call",
         "id": "fc_1",
         "call_id": "call_1",
         "name": function["name"],
         "arguments": schema::sample(&function["parameters"]).to_string(),
         "status": "completed",
-    })))
+    }))
 }
 
-fn output(id: &str, prompt: &str, reply: &str, call: Option<Value>) -> Value {
-    if let Some(call) = call {
-        return json!([call]);
+fn output(id: &str, prompt: &str, text: &str) -> Value {
+    let mut results = cited();
+    for (result, number) in results.iter_mut().zip(1..) {
+        result["id"] = json!(number);
     }
-    let results: Vec<Value> = search::cited()
-        .into_iter()
-        .zip(1..)
-        .map(|(mut result, number)| {
-            result["id"] = json!(number);
-            result
-        })
-        .collect();
     let citation = json!({
         "type": "citation",
         "start_index": 0,
-        "end_index": reply.chars().count(),
+        "end_index": text.chars().count(),
         "url": "https://example.org/1",
         "title": "Page 1",
     });
@@ -194,7 +111,7 @@ fn output(id: &str, prompt: &str, reply: &str, call: Option<Value>) -> Value {
             "id": format!("msg_{id}"),
             "role": "assistant",
             "status": "completed",
-            "content": [{"type": "output_text", "text": reply, "annotations": [citation]}],
+            "content": [{"type": "output_text", "text": text, "annotations": [citation]}],
         },
     ])
 }
@@ -216,76 +133,84 @@ fn usage(input: u64, output: u64) -> Value {
     })
 }
 
-/// The events after a sequence number, each under its name.
-fn stream(events: Vec<Value>, after: Option<u64>) -> ApiResponse {
-    let is_due = |event: &Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
-    let events = events.into_iter().filter(is_due).map(|event| {
-        let name = event["type"].as_str().unwrap_or_default().to_owned();
-        Event::named(&name).with("data", &event.to_string())
+/// Returns all events of a response.
+fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
+    let mut events = Vec::new();
+    let mut add = |kind: &str, mut event: Value| {
+        event["type"] = json!(kind);
+        event["sequence_number"] = json!(events.len());
+        events.push(event);
+    };
+    let running = unfinished(response, "in_progress");
+    add("response.created", json!({"response": running}));
+    add("response.in_progress", json!({"response": running}));
+    for skill in input.get("skills").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(name) = skill.get("name").or(skill.get("id")) {
+            add("response.skill.loaded", json!({"name": name}));
+        }
+    }
+    for (index, item) in response["output"].as_array().into_iter().flatten().enumerate() {
+        if item["type"] == "search_results" {
+            let thought = "The web may know this.";
+            add("response.reasoning.started", json!({"thought": thought}));
+            let queries = json!({"queries": item["queries"], "thought": thought});
+            add("response.reasoning.search_queries", queries);
+            add("response.reasoning.search_results", json!({"results": item["results"]}));
+            add("response.reasoning.stopped", json!({"thought": thought}));
+            continue;
+        }
+        let mut empty = item.clone();
+        empty["status"] = json!("in_progress");
+        empty["content"] = json!([]);
+        add("response.output_item.added", json!({"item": empty, "output_index": index}));
+        if item["type"] == "message" {
+            let part = |name: &str, value: &str| json!({"item_id": item["id"], "output_index": index, "content_index": 0, name: value});
+            for piece in text::pieces(text) {
+                add("response.output_text.delta", part("delta", piece));
+            }
+            add("response.output_text.done", part("text", text));
+        }
+        add("response.output_item.done", json!({"item": item, "output_index": index}));
+    }
+    add("response.completed", json!({"response": response}));
+    events
+}
+
+/// Streams the events after a sequence number, each under its name.
+fn stream(events: &[Value], after: Option<u64>) -> ApiResponse {
+    let is_due = |event: &&Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
+    let events = events.iter().filter(is_due).map(|event| {
+        Event::named(event["type"].as_str().unwrap_or_default()).with("data", &event.to_string())
     });
     ApiResponse::events(events.chain([Event::done()]))
 }
 
-pub(crate) fn retrieve(store: &mut Store<Run>, request: &Request, id: &str) -> ApiResult {
-    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
-    let query =
-        |name: &str, message: &str| error::schema(&[json!("query"), json!(name)], message, "value_error");
-    match request.query_value("format").as_deref() {
-        None | Some("default" | "short") => {}
-        Some(_) => return Err(query("format", "Input should be 'default' or 'short'")),
+/// Polls a response, or streams its events after `starting_after`.
+pub(crate) fn retrieve(state: &mut State, call: &Call<'_>) -> ApiResult {
+    if call.request.query_value("stream").as_deref() != Some("true") {
+        return state.responses.poll(call);
     }
-    if request.query_value("stream").as_deref() != Some("true") {
-        run.advance();
-        return Ok(ApiResponse::json(&run.view()));
-    }
-    let after = request.query_value("starting_after").and_then(|text| text.parse().ok());
-    let after = after.filter(|after| *after <= MAX_SEQUENCE);
-    let after =
-        after.ok_or_else(|| query("starting_after", "Input should be an integer from 0 to 2^53-1"))?;
-    // The stream always runs to the end of the response.
-    if run.phase != Phase::Cancelled {
-        run.phase = Phase::Done;
-    }
-    Ok(stream(run.events(), Some(after)))
+    let after = call.request.query_value("starting_after").and_then(|text| text.parse().ok());
+    let after = after
+        .ok_or_else(|| error::wrong_query("starting_after", "Input should be a non-negative integer"))?;
+    Ok(stream(&state.responses.get(call.ids[0])?.events, Some(after)))
 }
 
-pub(crate) fn cancel(store: &mut Store<Run>, id: &str) -> ApiResult {
-    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
-    if matches!(run.phase, Phase::Done | Phase::Cancelled) {
-        return Err(error::invalid("response_not_cancellable", "The response has ended already"));
-    }
-    run.phase = Phase::Cancelling;
-    Ok(ApiResponse::json(&json!({"response_id": id, "status": "cancelling"})))
-}
-
-const FILE_NAME: &str = "answer.txt";
-
-fn file_id(id: &str) -> String {
-    format!("file_{id}")
+pub(crate) fn cancel(state: &mut State, call: &Call<'_>) -> ApiResult {
+    let response = state.responses.cancel(call)?;
+    Ok(ApiResponse::json(&json!({"response_id": response.id, "status": "cancelling"})))
 }
 
 /// Lists the only file of a response, which contains its text.
-pub(crate) fn files(store: &Store<Run>, id: &str) -> ApiResult {
-    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
-    Ok(ApiResponse::json(&json!({
-        "object": "list",
-        "data": [{
-            "id": file_id(id),
-            "object": "file",
-            "bytes": run.text.len(),
-            "created_at": run.response["created_at"],
-            "filename": FILE_NAME,
-        }],
-    })))
-}
-
-pub(crate) fn file_content(store: &Store<Run>, id: &str, file: &str) -> ApiResult {
-    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
-    if file != file_id(id) {
-        return Err(error::not_found("File", file));
-    }
-    let mut reply = ApiResponse::bytes("application/octet-stream", run.text.clone());
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{FILE_NAME}\""));
-    reply.headers.insert(CONTENT_DISPOSITION, disposition.expect("ASCII is a valid value"));
-    Ok(reply)
+pub(crate) fn files(state: &mut State, call: &Call<'_>) -> ApiResult {
+    let response = state.responses.get(call.ids[0])?;
+    let bytes = response.file.as_ref().map_or(0, |(_, content)| content.len());
+    let file = json!({
+        "id": format!("file_{}", response.id),
+        "object": "file",
+        "bytes": bytes,
+        "created_at": response.view["created_at"],
+        "filename": FILE_NAME,
+    });
+    Ok(ApiResponse::json(&json!({"object": "list", "data": [file]})))
 }

@@ -2,12 +2,23 @@
 
 use serde_json::{Value, json};
 
+use super::input::Input;
+use super::text;
+
 /// Maximum depth; deeper values are null. Ends recursive schemas.
 const MAX_DEPTH: usize = 16;
 
 /// Maximum values per sample. Limits schemas with several recursive references, which grow exponentially with
 /// the depth.
 const MAX_VALUES: usize = 1_000;
+
+/// Returns a sample for the schema of `response_format`, or a text that repeats the prompt.
+pub(crate) fn reply(input: &Input, prompt: &str) -> String {
+    match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
+        Some(schema) if schema.is_object() => sample(schema).to_string(),
+        _ => text::reply_to(prompt),
+    }
+}
 
 /// Returns a value that matches a schema. Supports types, properties, items, enums, constants, alternatives
 /// and local references.

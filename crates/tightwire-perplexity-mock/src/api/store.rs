@@ -1,101 +1,160 @@
-//! Object storage, identifiers and time of the built-in API.
+//! Stored objects of the built-in API.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use http::header::CONTENT_DISPOSITION;
+use http::{HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use super::Call;
+use super::error::{self, ApiError, ApiResult};
+use crate::api_response::ApiResponse;
 
 /// Maximum objects of each type; the oldest are evicted.
 const MAX_OBJECTS: usize = 1_000;
 
-/// Maximum size of the objects of each type, in bytes of the requests that created them.
+/// Maximum size of the objects of each type, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Time of the first request. It advances by one second per request, so that responses do not depend on a
-/// clock.
-const EPOCH: u64 = 1_700_000_000;
+const DEFAULT_LIMIT: usize = 20;
+const MAX_LIMIT: usize = 100;
 
-/// Counts requests and objects, for identifiers and time.
+/// An object, and how it changes.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    requests: u64,
-    /// Identifiers issued per prefix.
-    issued: BTreeMap<&'static str, u64>,
+pub(crate) struct Object {
+    pub(crate) id: String,
+    pub(crate) view: Value,
+    /// Fields that change with each poll.
+    pub(crate) later: VecDeque<Value>,
+    /// Name and content of a file.
+    pub(crate) file: Option<(String, Bytes)>,
+    /// Events of a response.
+    pub(crate) events: Vec<Value>,
+    pub(crate) idempotency_key: Option<String>,
+    /// Approximate size, for the limit of the store.
+    pub(crate) bytes: usize,
 }
 
-impl Counters {
-    /// Starts a request and returns its number, from 1.
-    pub(crate) fn next_request(&mut self) -> u64 {
-        self.requests += 1;
-        self.requests
-    }
-
-    /// Returns the API's own time, in Unix seconds.
-    pub(crate) fn now(&self) -> u64 {
-        EPOCH + self.requests - 1
-    }
-
-    /// Returns the next identifier with this prefix: `file_1`, `file_2`.
-    pub(crate) fn id(&mut self, prefix: &'static str) -> String {
-        let number = self.issued.entry(prefix).or_default();
-        *number += 1;
-        format!("{prefix}{number}")
-    }
-}
-
-/// Objects by identifier, in order of creation.
+/// The objects of one type, in order of creation.
 #[derive(Debug)]
-pub(crate) struct Store<T> {
-    objects: VecDeque<Stored<T>>,
+pub(crate) struct Store {
+    type_name: &'static str,
+    prefix: &'static str,
+    objects: VecDeque<Object>,
+    /// Number of identifiers issued.
+    issued: u64,
     /// Total size of the objects.
     bytes: usize,
 }
 
-#[derive(Debug)]
-struct Stored<T> {
-    id: String,
-    /// Size of the request that created the object.
-    bytes: usize,
-    object: T,
-}
-
-impl<T> Default for Store<T> {
-    fn default() -> Self {
-        Self { objects: VecDeque::new(), bytes: 0 }
+/// Sets fields of an object.
+pub(crate) fn merge(target: &mut Value, fields: &Value) {
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        target[name] = value.clone();
     }
 }
 
-impl<T> Store<T> {
-    pub(crate) fn insert(&mut self, id: String, bytes: usize, object: T) {
-        self.objects.push_back(Stored { id, bytes, object });
-        self.bytes += bytes;
+impl Store {
+    pub(crate) fn new(type_name: &'static str, prefix: &'static str) -> Self {
+        Self { type_name, prefix, objects: VecDeque::new(), issued: 0, bytes: 0 }
+    }
+
+    /// Returns the next identifier, such as `file_1`.
+    pub(crate) fn next_id(&mut self) -> String {
+        self.issued += 1;
+        format!("{}{}", self.prefix, self.issued)
+    }
+
+    pub(crate) fn insert(&mut self, object: Object) {
+        self.bytes += object.bytes;
+        self.objects.push_back(object);
         // Never evict the newest object, whatever its size.
         while self.objects.len() > 1 && (self.objects.len() > MAX_OBJECTS || self.bytes > MAX_BYTES) {
             self.remove_at(0);
         }
     }
 
-    fn position(&self, id: &str) -> Option<usize> {
-        self.objects.iter().position(|stored| stored.id == id)
+    fn remove_at(&mut self, index: usize) {
+        if let Some(object) = self.objects.remove(index) {
+            self.bytes -= object.bytes;
+        }
     }
 
-    fn remove_at(&mut self, index: usize) -> Option<T> {
-        let stored = self.objects.remove(index)?;
-        self.bytes -= stored.bytes;
-        Some(stored.object)
+    fn position(&self, id: &str) -> Result<usize, ApiError> {
+        let position = self.objects.iter().position(|object| object.id == id);
+        position.ok_or_else(|| error::not_found(self.type_name, id))
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<&T> {
-        self.position(id).map(|index| &self.objects[index].object)
+    pub(crate) fn get(&self, id: &str) -> Result<&Object, ApiError> {
+        self.position(id).map(|index| &self.objects[index])
     }
 
-    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut T> {
-        self.position(id).map(|index| &mut self.objects[index].object)
+    pub(crate) fn get_mut(&mut self, id: &str) -> Result<&mut Object, ApiError> {
+        self.position(id).map(|index| &mut self.objects[index])
     }
 
-    pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
-        self.position(id).and_then(|index| self.remove_at(index))
+    /// Returns the object that a request with the same idempotency key created.
+    pub(crate) fn with_key(&self, key: Option<&str>) -> Option<&Object> {
+        self.objects.iter().find(|object| key.is_some() && object.idempotency_key.as_deref() == key)
     }
 
-    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.objects.iter().map(|stored| &stored.object)
+    /// Advances the object of a call and returns it.
+    pub(crate) fn poll(&mut self, call: &Call<'_>) -> ApiResult {
+        let object = self.get_mut(call.ids[0])?;
+        if let Some(fields) = object.later.pop_front() {
+            merge(&mut object.view, &fields);
+        }
+        Ok(ApiResponse::json(&object.view))
+    }
+
+    /// Cancels the object of a call, unless it has reached its last state.
+    pub(crate) fn cancel(&mut self, call: &Call<'_>) -> Result<&Object, ApiError> {
+        let object = self.get_mut(call.ids[0])?;
+        if object.later.is_empty() {
+            return Err(error::invalid("not_cancellable", "The object has reached its final status"));
+        }
+        merge(&mut object.view, &json!({"status": "cancelling"}));
+        object.later = [json!({"status": "cancelled"})].into();
+        Ok(object)
+    }
+
+    pub(crate) fn delete(&mut self, call: &Call<'_>) -> ApiResult {
+        let index = self.position(call.ids[0])?;
+        self.remove_at(index);
+        Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
+    }
+
+    /// Returns the file of an object.
+    pub(crate) fn content(&self, call: &Call<'_>) -> ApiResult {
+        let (name, content) = self.get(call.ids[0])?.file.clone().unwrap_or_default();
+        let mut response = ApiResponse::bytes("application/octet-stream", content);
+        // Omit the header if the name is not a valid header value.
+        if let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+            response.headers.insert(CONTENT_DISPOSITION, disposition);
+        }
+        Ok(response)
+    }
+
+    /// Returns a page of objects, newest first unless the query asks for ascending order, and whether there
+    /// are more. The query parameter `cursor` is the identifier of the last object of the previous page.
+    pub(crate) fn page(&self, call: &Call<'_>, cursor: &str) -> Result<(Vec<Value>, bool), ApiError> {
+        let limit = call.request.query_value("limit");
+        let limit = limit.map_or(Ok(DEFAULT_LIMIT), |text| text.parse());
+        let limit = limit.ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+        let limit =
+            limit.ok_or_else(|| error::wrong_query("limit", "Input should be an integer from 1 to 100"))?;
+        let mut objects: Vec<&Object> = self.objects.iter().collect();
+        if call.request.query_value("order").as_deref() != Some("asc") {
+            objects.reverse();
+        }
+        if let Some(id) = call.request.query_value(cursor) {
+            let last = objects.iter().position(|object| object.id == id);
+            let last = last.ok_or_else(|| error::invalid("invalid_cursor", "No such object in this list"))?;
+            objects.drain(..=last);
+        }
+        let has_more = objects.len() > limit;
+        Ok((objects.iter().take(limit).map(|object| object.view.clone()).collect(), has_more))
     }
 }
 
@@ -103,28 +162,27 @@ impl<T> Store<T> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn oldest_objects_are_evicted_by_count() {
-        let mut store = Store::default();
-        for number in 0..=MAX_OBJECTS {
-            store.insert(number.to_string(), 1, number);
-        }
-        assert_eq!(store.get("0"), None);
-        assert_eq!(store.get("1"), Some(&1));
-        assert_eq!(store.values().count(), MAX_OBJECTS);
-        assert_eq!(store.remove("1"), Some(1));
-        assert_eq!(store.remove("1"), None);
-        assert_eq!(store.bytes, MAX_OBJECTS - 1);
+    fn ids(store: &Store) -> Vec<&str> {
+        store.objects.iter().map(|object| object.id.as_str()).collect()
     }
 
     #[test]
-    fn oldest_objects_are_evicted_by_size() {
-        let mut store = Store::default();
-        for number in 0..3 {
-            store.insert(number.to_string(), MAX_BYTES / 2, number);
+    fn oldest_objects_are_evicted_by_count_and_size() {
+        let mut store = Store::new("Object", "o");
+        let insert = |store: &mut Store, bytes| {
+            let id = store.next_id();
+            store.insert(Object { id, bytes, ..Object::default() });
+        };
+        for _ in 0..=MAX_OBJECTS {
+            insert(&mut store, 1);
         }
-        assert_eq!(store.values().copied().collect::<Vec<_>>(), [1, 2]);
-        store.insert("3".to_owned(), MAX_BYTES + 1, 3);
-        assert_eq!(store.values().copied().collect::<Vec<_>>(), [3]);
+        assert_eq!((store.objects.len(), store.bytes), (MAX_OBJECTS, MAX_OBJECTS));
+        assert!(store.get("o1").is_err() && store.get("o2").is_ok());
+        for _ in 0..3 {
+            insert(&mut store, MAX_BYTES / 2);
+        }
+        assert_eq!(ids(&store), ["o1003", "o1004"]);
+        insert(&mut store, MAX_BYTES + 1);
+        assert_eq!(ids(&store), ["o1005"]);
     }
 }

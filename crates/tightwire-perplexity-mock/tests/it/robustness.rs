@@ -22,74 +22,17 @@ const TARGETS: &[&str] = &[
     "/v1/skills",
 ];
 
-/// Field names that some endpoint reads.
-const NAMES: &[&str] = &[
-    "model",
-    "models",
-    "messages",
-    "role",
-    "content",
-    "text",
-    "type",
-    "stream",
-    "stream_mode",
-    "n",
-    "tools",
-    "tool_choice",
-    "function",
-    "parameters",
-    "properties",
-    "items",
-    "$ref",
-    "anyOf",
-    "response_format",
-    "json_schema",
-    "schema",
-    "web_search_options",
-    "request",
-    "idempotency_key",
-    "query",
-    "max_results",
-    "input",
-    "background",
-    "skills",
-    "previous_response_id",
-    "dimensions",
-    "encoding_format",
-    "endpoint",
-    "input_file_id",
-    "metadata",
-    "state",
-    "questions",
-    "criteria",
-    "q",
-    "return_related_questions",
-];
+/// Field names that some endpoint reads, and values that are valid for some field.
+const NAMES: &str = "model models messages role content text type stream stream_mode tools tool_choice function \
+    parameters properties items $ref anyOf response_format json_schema schema request idempotency_key query \
+    max_results input background skills name dimensions encoding_format endpoint input_file_id metadata state \
+    questions criteria q";
+const VALUES: &str = "sonar a/b user text concise required object array # #/properties auto base64_binary noul \
+    choice score \u{e9}";
 
-/// Values that are valid for some field.
-const WORDS: &[&str] = &[
-    "sonar",
-    "a/b",
-    "user",
-    "text",
-    "concise",
-    "required",
-    "object",
-    "array",
-    "#",
-    "#/properties",
-    "web",
-    "auto",
-    "pplx-embed-v1-0.6b",
-    "pplx-embed-context-v1-4b",
-    "float",
-    "/v1/responses",
-    "noul",
-    "choice",
-    "score",
-    "",
-    "\u{e9}",
-];
+fn word(words: &'static str) -> impl Strategy<Value = &'static str> {
+    select(words.split_whitespace().collect::<Vec<_>>())
+}
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -97,12 +40,12 @@ fn value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         (-2_i64..1500).prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        select(WORDS).prop_map(Value::from),
+        word(VALUES).prop_map(Value::from),
     ];
     leaf.prop_recursive(5, 60, 8, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
-            btree_map(select(NAMES), inner, 0..8).prop_map(|members| json!(members)),
+            btree_map(word(NAMES), inner, 0..8).prop_map(|members| json!(members)),
         ]
     })
 }
@@ -118,7 +61,7 @@ fn close() -> impl Strategy<Value = Value> {
         "state": "s",
         "questions": {"q": {"type": "noul"}},
     });
-    (select(NAMES), value(), select(&["sonar", "a/b", "pplx-embed-v1-0.6b", "pplx-embed-context-v1-4b"][..]))
+    (word(NAMES), value(), select(&["sonar", "a/b", "pplx-embed-v1-0.6b", "pplx-embed-context-v1-4b"][..]))
         .prop_map(move |(name, value, model)| {
             let mut request = valid.clone();
             request["model"] = json!(model);

@@ -42,22 +42,12 @@ impl ReceivedResponse {
         self.headers.get(name).map(|value| value.to_str().expect("headers are ASCII"))
     }
 
-    /// Returns type and data of the events.
-    pub fn events(&self) -> Vec<(Option<&str>, &str)> {
-        self.text()
-            .split_terminator("\n\n")
-            .map(|block| {
-                let field = |name| block.lines().find_map(|line| line.strip_prefix(name));
-                (field("event: "), field("data: ").unwrap_or_default())
-            })
-            .collect()
-    }
-
     /// Returns the JSON data of the events. The stream must end with `[DONE]`.
     pub fn event_values(&self) -> Vec<Value> {
-        let mut events = self.events();
-        assert_eq!(events.pop(), Some((None, "[DONE]")));
-        events.iter().map(|(_, data)| serde_json::from_str(data).expect("data is JSON")).collect()
+        let mut data: Vec<&str> =
+            self.text().lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+        assert_eq!(data.pop(), Some("[DONE]"));
+        data.into_iter().map(|data| serde_json::from_str(data).expect("data is JSON")).collect()
     }
 }
 
