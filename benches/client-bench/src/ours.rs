@@ -27,7 +27,7 @@ pub(crate) fn builder(server: &Server) -> ClientBuilder {
         .without_environment()
         .api_key(KEY)
         .base_url(server.url(""))
-        .user_agent(AGENT)
+        .default_header("user-agent", AGENT)
         .default_header("content-type", "application/json")
         .default_header("accept-encoding", "gzip")
         .without_default_header("x-source")
@@ -44,7 +44,11 @@ impl Ours {
 
     /// Creates a client that retries without delay.
     pub fn without_sleep(workload: &Workload, server: &Server) -> Self {
-        let policy = RetryPolicy::new().initial_delay(Duration::ZERO).max_retries(workload.retries);
+        let policy = RetryPolicy {
+            initial_delay: Duration::ZERO,
+            max_retries: workload.retries,
+            ..RetryPolicy::new()
+        };
         let client = builder(server).retry_policy(policy).build().expect("the settings are valid");
         let body = workload.posts.then(|| {
             let body = r#"{"messages":[{"content":"Hello","role":"user"}],"model":"sonar"}"#;
@@ -65,8 +69,12 @@ impl Operation for Ours {
         }
         if self.random_delay && self.workload.retries > 0 {
             let delay = Duration::from_millis(fastrand::u64(250..=750));
-            let policy = RetryPolicy::new().initial_delay(delay).jitter(Jitter::None);
-            call = call.retry_policy(policy.max_retries(self.workload.retries));
+            call = call.retry_policy(RetryPolicy {
+                initial_delay: delay,
+                jitter: Jitter::None,
+                max_retries: self.workload.retries,
+                ..RetryPolicy::new()
+            });
         }
         let response = call.undecoded().await.expect("the server answers");
         black_box(response.head().request_id());

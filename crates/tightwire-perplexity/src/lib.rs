@@ -101,11 +101,11 @@ pub use client::{
     Response, ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
 };
 #[cfg(feature = "client")]
-pub use error::{ApiError, Error, Result, TimeoutPhase};
+pub use error::{Error, Result, TimeoutPhase};
 #[cfg(feature = "client")]
-pub use pages::{Items, Page, Pages};
+pub use pages::{Items, Page};
 #[cfg(feature = "client")]
-pub use retry::{Jitter, LongRetryAfter, Outcome, Repeat, RetryBudget, RetryPolicy};
+pub use retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
 pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
 #[cfg(feature = "client")]

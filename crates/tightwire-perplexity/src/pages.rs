@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::vec;
 
 use futures_core::Stream;
@@ -53,12 +53,6 @@ pages! {
 }
 
 impl<P: Page> Call<Json<P>> {
-    /// Returns a stream of this page and all following pages.
-    pub fn pages(self) -> Pages<P> {
-        let (client, plan, _) = self.into_parts();
-        Pages { client, state: State::Idle(Box::new(plan)), current: None }
-    }
-
     /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
@@ -74,19 +68,22 @@ impl<P: Page> Call<Json<P>> {
     /// # }
     /// ```
     pub fn items(self) -> Items<P> {
-        Items { pages: self.pages(), items: Vec::new().into_iter() }
+        let (client, plan, _) = self.into_parts();
+        Items { client, state: State::Idle(Box::new(plan)), current: None, items: Vec::new().into_iter() }
     }
 }
 
-/// Stream of the pages of a list, each requested when polled; see [`Call::pages`].
+/// Stream of the items of a list; see [`Call::items`]. Each page is requested when polled.
 ///
 /// The stream ends after the last page, after an error, or if a page links to itself.
 #[must_use = "streams do nothing unless polled"]
-pub struct Pages<P> {
+pub struct Items<P: Page> {
     client: Client,
     state: State<P>,
     /// Page token of the last request.
     current: Option<String>,
+    /// Remaining items of the last page.
+    items: vec::IntoIter<P::Item>,
 }
 
 type ResponseFuture<P> = Pin<Box<dyn Future<Output = Result<P>> + Send>>;
@@ -97,70 +94,6 @@ enum State<P> {
     /// A request is in flight.
     Sent(Box<Plan>, ResponseFuture<P>),
     Ended,
-}
-
-impl<P: Page> Stream for Pages<P> {
-    type Item = Result<P>;
-
-    /// # Errors
-    /// The errors of [`Call::send`].
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = self.get_mut();
-        loop {
-            match std::mem::replace(&mut this.state, State::Ended) {
-                State::Ended => return Poll::Ready(None),
-                State::Idle(plan) => match *plan {
-                    Ok(plan) => {
-                        let call = Call::new(&this.client, Ok(plan.clone()), Json::new());
-                        this.state = State::Sent(Box::new(plan), call.into_future());
-                    }
-                    Err(error) => return Poll::Ready(Some(Err(error))),
-                },
-                State::Sent(plan, mut sending) => {
-                    let Poll::Ready(page) = sending.as_mut().poll(cx) else {
-                        this.state = State::Sent(plan, sending);
-                        return Poll::Pending;
-                    };
-                    if let Ok(page) = &page {
-                        this.prepare_next(*plan, page);
-                    }
-                    return Poll::Ready(Some(page));
-                }
-            }
-        }
-    }
-}
-
-impl<P: Page> Pages<P> {
-    /// Prepares the request for the page after `page`, if any.
-    fn prepare_next(&mut self, mut plan: Plan, page: &P) {
-        let Some((name, value)) = page.next_page() else { return };
-        if self.current.as_deref() == Some(value) {
-            return;
-        }
-        self.current = Some(value.to_owned());
-        plan.set_query(name, value.to_owned());
-        self.state = State::Idle(Box::new(Ok(plan)));
-    }
-}
-
-impl<P: Page> FusedStream for Pages<P> {
-    fn is_terminated(&self) -> bool {
-        matches!(self.state, State::Ended)
-    }
-}
-
-impl<P> fmt::Debug for Pages<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages").field("ended", &matches!(self.state, State::Ended)).finish_non_exhaustive()
-    }
-}
-
-/// Stream of the items of a list; see [`Call::items`].
-#[must_use = "streams do nothing unless polled"]
-pub struct Items<P: Page> {
-    pages: Pages<P>,
-    items: vec::IntoIter<P::Item>,
 }
 
 impl<P: Page> Unpin for Items<P> {}
@@ -176,17 +109,52 @@ impl<P: Page> Stream for Items<P> {
             if let Some(item) = this.items.next() {
                 return Poll::Ready(Some(Ok(item)));
             }
-            match ready!(Pin::new(&mut this.pages).poll_next(cx)) {
-                Some(Ok(page)) => this.items = page.into_items().into_iter(),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => return Poll::Ready(None),
+            match std::mem::replace(&mut this.state, State::Ended) {
+                State::Ended => return Poll::Ready(None),
+                State::Idle(plan) => match *plan {
+                    Ok(plan) => {
+                        let call = Call::new(&this.client, Ok(plan.clone()), Json::new());
+                        this.state = State::Sent(Box::new(plan), call.into_future());
+                    }
+                    Err(error) => return Poll::Ready(Some(Err(error))),
+                },
+                State::Sent(plan, mut sending) => match sending.as_mut().poll(cx) {
+                    Poll::Ready(Ok(page)) => {
+                        this.prepare_next(*plan, &page);
+                        this.items = page.into_items().into_iter();
+                    }
+                    Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
+                    Poll::Pending => {
+                        this.state = State::Sent(plan, sending);
+                        return Poll::Pending;
+                    }
+                },
             }
         }
     }
 }
 
+impl<P: Page> Items<P> {
+    /// Prepares the request for the page after `page`, if any.
+    fn prepare_next(&mut self, mut plan: Plan, page: &P) {
+        let Some((name, value)) = page.next_page() else { return };
+        if self.current.as_deref() == Some(value) {
+            return;
+        }
+        self.current = Some(value.to_owned());
+        plan.set_query(name, value.to_owned());
+        self.state = State::Idle(Box::new(Ok(plan)));
+    }
+}
+
+impl<P: Page> FusedStream for Items<P> {
+    fn is_terminated(&self) -> bool {
+        self.items.len() == 0 && matches!(self.state, State::Ended)
+    }
+}
+
 impl<P: Page> fmt::Debug for Items<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items").field("pages", &self.pages).finish_non_exhaustive()
+        f.debug_struct("Items").field("ended", &matches!(self.state, State::Ended)).finish_non_exhaustive()
     }
 }

@@ -5,18 +5,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderValue;
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
 use tightwire_sse::without_urls;
 use tower_service::Service;
 
 use super::env::Environment;
-use super::headers::{self, HeaderEdit};
+use super::headers;
 use super::timeouts::Timeouts;
 use super::transport::Transport;
-use super::url::{BaseUrl, QueryParam};
-use super::{Client, PathStyle, RetryEvent, RetryHook, Settings};
+use super::url::BaseUrl;
+use super::{Client, ClientOptions, PathStyle, RetryEvent, Settings};
 use crate::error::{BoxError, Error, Result};
 use crate::retry::RetryPolicy;
 
@@ -137,25 +136,12 @@ pub struct ClientBuilder {
     connect: Option<Connect>,
     /// Whether to read environment variables.
     environment: bool,
-    /// Changes to the default headers, applied after those of the environment.
-    edits: Vec<HeaderEdit>,
-    query: Vec<QueryParam>,
-    timeouts: Timeouts,
-    retry: RetryPolicy,
-    max_body: usize,
-    path_style: PathStyle,
-    automatic_keys: bool,
-    platform_headers: bool,
-    validates: bool,
-    on_retry: Option<Arc<RetryHook>>,
+    options: ClientOptions,
     /// First configuration error.
     first_error: Option<Error>,
 }
 
 impl ClientBuilder {
-    /// Default of [`max_body_size`](Self::max_body_size): 64 MiB.
-    pub const DEFAULT_MAX_BODY_SIZE: usize = 64 << 20;
-
     pub(super) fn new() -> Self {
         Self {
             key: None,
@@ -163,16 +149,7 @@ impl ClientBuilder {
             transport: None,
             connect: None,
             environment: true,
-            edits: Vec::new(),
-            query: Vec::new(),
-            timeouts: Timeouts::new(),
-            retry: RetryPolicy::new(),
-            max_body: Self::DEFAULT_MAX_BODY_SIZE,
-            path_style: PathStyle::default(),
-            automatic_keys: false,
-            platform_headers: false,
-            validates: true,
-            on_retry: None,
+            options: ClientOptions::default(),
             first_error: None,
         }
     }
@@ -184,20 +161,10 @@ impl ClientBuilder {
             key: Some(settings.key.clone()),
             base_url: Some(format!("{}{query}", settings.base.as_url())),
             transport: Some(settings.transport.clone()),
-            connect: None,
             // The settings already include the environment.
             environment: false,
-            edits: settings.edits.clone(),
-            query: settings.query.clone(),
-            timeouts: settings.timeouts,
-            retry: settings.retry.clone(),
-            max_body: settings.max_body,
-            path_style: settings.path_style,
-            automatic_keys: settings.automatic_keys,
-            platform_headers: settings.platform_headers,
-            validates: settings.validates,
-            on_retry: settings.on_retry.clone(),
-            first_error: None,
+            options: settings.options.clone(),
+            ..Self::new()
         }
     }
 
@@ -297,108 +264,82 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets a header of every request. It overrides the client's defaults and the headers of
+    /// Sets a header of every request, such as `user-agent`. It overrides the client's defaults and the headers of
     /// `PERPLEXITY_CUSTOM_HEADERS` (one `name: value` per line).
     pub fn default_header(mut self, name: &str, value: &str) -> Self {
         let edit = headers::parse_name(name).and_then(|name| Ok((name, Some(headers::parse_value(value)?))));
         let edit = self.record_error(edit);
-        self.edits.extend(edit);
+        self.options.edits.extend(edit);
         self
     }
 
     /// Removes a header that the client sends by default.
     pub fn without_default_header(mut self, name: &str) -> Self {
         let name = self.record_error(headers::parse_name(name));
-        self.edits.extend(name.map(|name| (name, None)));
-        self
-    }
-
-    /// Removes all header changes made so far, including those of the client that this builder was created
-    /// from.
-    pub fn clear_default_headers(mut self) -> Self {
-        self.edits.clear();
+        self.options.edits.extend(name.map(|name| (name, None)));
         self
     }
 
     /// Sets a query parameter of every request.
     pub fn default_query(mut self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
         let name = name.into();
-        self.query.retain(|(other, _)| *other != name);
-        self.query.push((name, value.to_string()));
-        self
-    }
-
-    /// Removes all query parameters set so far.
-    pub fn clear_default_query(mut self) -> Self {
-        self.query.clear();
-        self
-    }
-
-    /// Sets the `User-Agent` header. Default: name and version of this crate.
-    pub fn user_agent(mut self, agent: &str) -> Self {
-        let agent = self.record_error(headers::parse_value(agent));
-        self.edits.extend(agent.map(|agent| (http::header::USER_AGENT, Some(agent))));
+        self.options.query.retain(|(other, _)| *other != name);
+        self.options.query.push((name, value.to_string()));
         self
     }
 
     /// Sets the timeouts of calls. Default: [`Timeouts::new`].
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = timeouts;
+        self.options.timeouts = timeouts;
         self
     }
 
     /// Sets one timeout for the response headers, for an attempt, and for the idle time of a stream.
     pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeouts = Timeouts { total: self.timeouts.total, ..Timeouts::each(limit) };
+        self.options.timeouts = Timeouts { total: self.options.timeouts.total, ..Timeouts::each(limit) };
         self
     }
 
     /// Sets the retry policy. Default: [`RetryPolicy::new`].
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
+        self.options.retry = policy;
         self
     }
 
     /// Sets the maximum number of retries per call. Default: 2.
     pub fn max_retries(mut self, retries: u32) -> Self {
-        self.retry = self.retry.max_retries(retries);
+        self.options.retry.max_retries = retries;
         self
     }
 
     /// Calls `hook` before each retry.
     pub fn on_retry(mut self, hook: impl Fn(&RetryEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.on_retry = Some(Arc::new(hook));
+        self.options.on_retry = Some(Arc::new(hook));
         self
     }
 
     /// Adds a random idempotency key to every call whose method is not idempotent.
     pub fn automatic_idempotency_keys(mut self) -> Self {
-        self.automatic_keys = true;
-        self
-    }
-
-    /// Sends the `x-stainless-*` platform headers of the official SDKs.
-    pub fn platform_headers(mut self) -> Self {
-        self.platform_headers = true;
+        self.options.automatic_keys = true;
         self
     }
 
     /// Disables local validation: requests are sent as they are.
     pub fn without_validation(mut self) -> Self {
-        self.validates = false;
+        self.options.validates = false;
         self
     }
 
     /// Sets the maximum size of response bodies, in bytes. It does not apply to streams and downloads.
-    /// Default: [`DEFAULT_MAX_BODY_SIZE`](Self::DEFAULT_MAX_BODY_SIZE).
+    /// Default: 64 MiB.
     pub fn max_body_size(mut self, bytes: usize) -> Self {
-        self.max_body = bytes;
+        self.options.max_body = bytes;
         self
     }
 
     /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Sdk`].
     pub fn path_style(mut self, style: PathStyle) -> Self {
-        self.path_style = style;
+        self.options.path_style = style;
         self
     }
 
@@ -429,31 +370,11 @@ impl ClientBuilder {
             Some(transport) => transport,
             None => Transport::Reqwest(self.connect.unwrap_or_default().client()?),
         };
-        let mut edits = environment.headers;
-        edits.extend(self.edits);
-        let mut headers = headers::defaults(
-            headers::bearer(key.expose_secret())?,
-            HeaderValue::from_static(headers::AGENT),
-        );
-        headers::apply(&mut headers, &edits);
-        Ok(Client {
-            inner: Arc::new(Settings {
-                key,
-                base,
-                transport,
-                headers,
-                edits,
-                query: self.query,
-                timeouts: self.timeouts,
-                retry: self.retry,
-                max_body: self.max_body,
-                path_style: self.path_style,
-                automatic_keys: self.automatic_keys,
-                platform_headers: self.platform_headers,
-                validates: self.validates,
-                on_retry: self.on_retry,
-            }),
-        })
+        let mut options = self.options;
+        options.edits.splice(0..0, environment.headers);
+        let mut headers = headers::defaults(headers::bearer(key.expose_secret())?);
+        headers::apply(&mut headers, &options.edits);
+        Ok(Client { inner: Arc::new(Settings { key, base, transport, headers, options }) })
     }
 }
 
@@ -461,8 +382,8 @@ impl fmt::Debug for ClientBuilder {
     /// Omits the API key, the URL, and the values of headers and query parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
-            .field("timeouts", &self.timeouts)
-            .field("retry", &self.retry)
+            .field("timeouts", &self.options.timeouts)
+            .field("retry", &self.options.retry)
             .field("first_error", &self.first_error)
             .finish_non_exhaustive()
     }

@@ -60,7 +60,7 @@ impl<A> Call<A> {
 
     /// Changes the timeouts, starting from those of the client.
     fn edit_timeouts(self, change: impl FnOnce(&mut Timeouts)) -> Self {
-        let of_client = self.client.inner.timeouts;
+        let of_client = self.client.inner.options.timeouts;
         self.edit(|plan| {
             change(plan.options.timeouts.get_or_insert(of_client));
             Ok(())
@@ -108,16 +108,6 @@ impl<A> Call<A> {
             plan.add_query((name.into(), value.to_string()));
             Ok(())
         })
-    }
-
-    /// Sets a query parameter to a list, sent as one comma-separated value.
-    pub fn query_list<V: fmt::Display>(
-        self,
-        name: impl Into<Cow<'static, str>>,
-        values: impl IntoIterator<Item = V>,
-    ) -> Self {
-        let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
-        self.query(name, values.join(","))
     }
 
     /// Adds a field to the JSON body. It overrides a field of the request with the same name. `()` is sent as

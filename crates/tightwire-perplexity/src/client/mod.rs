@@ -13,7 +13,6 @@ mod extra;
 mod headers;
 mod multipart;
 mod plan;
-mod platform;
 mod response;
 mod response_type;
 mod span;
@@ -63,14 +62,19 @@ pub struct Client {
 }
 
 /// Resolved configuration.
-#[derive(Clone)]
 struct Settings {
     key: SecretString,
     base: BaseUrl,
     transport: Transport,
     /// Default headers with all changes applied.
     headers: HeaderMap,
-    /// Changes to the default headers, kept for `to_builder`.
+    options: ClientOptions,
+}
+
+/// Options that a client and its builder share.
+#[derive(Clone)]
+struct ClientOptions {
+    /// Changes to the default headers, applied after those of the environment.
     edits: Vec<HeaderEdit>,
     query: Vec<QueryParam>,
     timeouts: Timeouts,
@@ -78,9 +82,24 @@ struct Settings {
     max_body: usize,
     path_style: PathStyle,
     automatic_keys: bool,
-    platform_headers: bool,
     validates: bool,
     on_retry: Option<Arc<RetryHook>>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            edits: Vec::new(),
+            query: Vec::new(),
+            timeouts: Timeouts::new(),
+            retry: RetryPolicy::new(),
+            max_body: 64 << 20,
+            path_style: PathStyle::default(),
+            automatic_keys: false,
+            validates: true,
+            on_retry: None,
+        }
+    }
 }
 
 type RetryHook = dyn Fn(&RetryEvent<'_>) + Send + Sync;
@@ -188,12 +207,12 @@ impl Client {
     }
 
     pub(crate) fn path_style(&self) -> PathStyle {
-        self.inner.path_style
+        self.inner.options.path_style
     }
 
-    /// Whether requests are validated before they are sent.
+    /// Returns whether requests are validated before they are sent.
     pub(crate) fn validates(&self) -> bool {
-        self.inner.validates
+        self.inner.options.validates
     }
 
     pub(crate) fn key(&self) -> &str {
@@ -207,10 +226,10 @@ impl fmt::Debug for Client {
         f.debug_struct("Client")
             .field("base_url", &self.inner.base)
             .field("transport", &self.inner.transport)
-            .field("timeouts", &self.inner.timeouts)
-            .field("retry", &self.inner.retry)
-            .field("max_body_size", &self.inner.max_body)
-            .field("path_style", &self.inner.path_style)
+            .field("timeouts", &self.inner.options.timeouts)
+            .field("retry", &self.inner.options.retry)
+            .field("max_body_size", &self.inner.options.max_body)
+            .field("path_style", &self.inner.options.path_style)
             .finish_non_exhaustive()
     }
 }

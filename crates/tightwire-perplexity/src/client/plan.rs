@@ -238,24 +238,12 @@ mod tests {
 
     fn request(plan: &Plan) -> Request {
         let base = BaseUrl::new("https://example.org/v").unwrap();
-        let defaults =
-            headers::defaults(HeaderValue::from_static("Bearer k"), HeaderValue::from_static("a/1"));
+        let defaults = headers::defaults(HeaderValue::from_static("Bearer k"));
         plan.request(&base, &defaults, &[("d".into(), "1".into())]).unwrap()
     }
 
     fn body(request: &Request) -> Option<&[u8]> {
         request.body().and_then(reqwest::Body::as_bytes)
-    }
-
-    #[test]
-    fn get_has_no_body() {
-        let params = BTreeMap::from([("limit", Some(5)), ("after", None)]);
-        let plan = Plan::get("/x").with_params(&params).unwrap();
-        let request = request(&plan);
-        assert_eq!(request.url().as_str(), "https://example.org/v/x?d=1&limit=5");
-        assert_eq!(body(&request), None);
-        assert!(!request.headers().contains_key("content-type"));
-        assert!(plan.is_idempotent());
     }
 
     #[test]
@@ -275,17 +263,6 @@ mod tests {
             BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
         let plan = Plan::get("/x").with_params(&params).unwrap();
         assert_eq!(request(&plan).url().query(), Some("d=1&f=1.5&flag=true&list=a%2Cb"));
-    }
-
-    #[test]
-    fn streaming_adds_the_field_and_the_header() {
-        let plan = Plan::post("/x").with_json(&BTreeMap::from([("a", 1)])).unwrap();
-        let streaming = request(&plan.clone().streaming(None).unwrap());
-        assert_eq!(body(&streaming), Some(&b"{\"a\":1,\"stream\":true}"[..]));
-        assert_eq!(streaming.headers()["accept"], "text/event-stream");
-        assert_eq!(body(&request(&plan.clone().streaming(Some(true)).unwrap())), Some(&b"{\"a\":1}"[..]));
-        assert_eq!(plan.streaming(Some(false)).unwrap_err().field(), Some("stream"));
-        assert_eq!(with_stream(b"{}"), "{\"stream\":true}");
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Error type of this crate.
 
-mod api;
 mod body;
 mod predicates;
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
-pub use self::api::ApiError;
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
 pub use self::predicates::TimeoutPhase;
 pub(crate) use self::predicates::{error_response, request_id};
 
@@ -38,7 +40,7 @@ struct Inner {
 /// Response that an error belongs to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origin {
-    pub(crate) status: Option<http::StatusCode>,
+    pub(crate) status: Option<StatusCode>,
     pub(crate) request_id: Option<Box<str>>,
     pub(crate) attempts: u32,
 }
@@ -52,19 +54,25 @@ pub(crate) enum Kind {
         problem: Cow<'static, str>,
     },
     /// The server responded with a status other than 2xx.
-    Api(ApiError),
+    Api {
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Bytes,
+        parsed: body::ParsedBody,
+        retry_after: Option<Duration>,
+    },
     /// No response, or its body was truncated.
     Connection,
     Timeout(TimeoutPhase),
     /// The response or an event does not match the expected type.
     Decode {
         path: Option<Box<str>>,
-        body: bytes::Bytes,
+        body: Bytes,
     },
     /// The server sent an error event in a stream.
     Stream {
         parsed: body::ParsedBody,
-        body: bytes::Bytes,
+        body: Bytes,
     },
     /// A stream ended before the response was complete.
     Incomplete,
@@ -122,7 +130,9 @@ impl fmt::Display for Error {
         match &self.inner.kind {
             Kind::Config(problem) => return write!(f, "invalid client configuration: {problem}"),
             Kind::Invalid { field, problem } => return write!(f, "invalid request: `{field}` {problem}"),
-            Kind::Api(error) => write!(f, "{error}")?,
+            Kind::Api { status, parsed, .. } => {
+                write!(f, "{} {}: {}", status.as_u16(), class(*status), parsed.message)?
+            }
             Kind::Connection => f.write_str("connection failed")?,
             Kind::Timeout(phase) => write!(f, "request timed out {phase}")?,
             Kind::Decode { path: None, .. } => f.write_str("response has an unexpected format")?,
@@ -136,6 +146,21 @@ impl fmt::Display for Error {
             Kind::TooLarge(limit) => write!(f, "response exceeds the limit of {limit} bytes")?,
         }
         write!(f, "{}", self.inner.origin)
+    }
+}
+
+/// Returns the name of an error status.
+fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        400 => "bad_request",
+        401 => "authentication",
+        403 => "permission_denied",
+        404 => "not_found",
+        409 => "conflict",
+        422 => "unprocessable_entity",
+        429 => "rate_limit",
+        500.. => "internal_server",
+        _ => "error",
     }
 }
 

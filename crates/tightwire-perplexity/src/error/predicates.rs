@@ -1,13 +1,14 @@
 //! Constructors and accessors of [`Error`].
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, BoxError, Error, Kind, Origin, body};
+use super::{BoxError, Error, Kind, Origin, body};
+use crate::retry::retry_after;
 
 /// Phase of a call in which a timeout elapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,10 +53,6 @@ impl fmt::Display for Origin {
 }
 
 impl Error {
-    pub(crate) fn api(error: ApiError) -> Self {
-        Self::new(Kind::Api(error))
-    }
-
     pub(crate) fn connection(source: impl Into<BoxError>) -> Self {
         Self::new(Kind::Connection).with_source(source)
     }
@@ -117,7 +114,7 @@ impl Error {
     #[cfg(feature = "tracing")]
     pub(crate) fn class(&self) -> &str {
         match &self.inner.kind {
-            Kind::Api(error) => error.status_text(),
+            Kind::Api { status, .. } => status.as_str(),
             Kind::Config(_) => "config",
             Kind::Invalid { .. } => "invalid_request",
             Kind::Connection => "connection",
@@ -129,61 +126,57 @@ impl Error {
         }
     }
 
-    /// Returns the error response, if the server responded with a status other than 2xx.
-    pub fn as_api(&self) -> Option<&ApiError> {
+    /// Returns the status of an error response.
+    fn api_status(&self) -> Option<StatusCode> {
         match &self.inner.kind {
-            Kind::Api(error) => Some(error),
+            Kind::Api { status, .. } => Some(*status),
             _ => None,
         }
     }
 
-    fn has_status(&self, status: StatusCode) -> bool {
-        self.as_api().is_some_and(|error| error.status() == status)
-    }
-
     /// Returns `true` if the server responded with a status other than 2xx.
     pub fn is_api(&self) -> bool {
-        self.as_api().is_some()
+        self.api_status().is_some()
     }
 
     /// Returns `true` for status 400.
     pub fn is_bad_request(&self) -> bool {
-        self.has_status(StatusCode::BAD_REQUEST)
+        self.api_status() == Some(StatusCode::BAD_REQUEST)
     }
 
     /// Returns `true` for status 401: the API key is missing or invalid.
     pub fn is_authentication(&self) -> bool {
-        self.has_status(StatusCode::UNAUTHORIZED)
+        self.api_status() == Some(StatusCode::UNAUTHORIZED)
     }
 
     /// Returns `true` for status 403.
     pub fn is_permission_denied(&self) -> bool {
-        self.has_status(StatusCode::FORBIDDEN)
+        self.api_status() == Some(StatusCode::FORBIDDEN)
     }
 
     /// Returns `true` for status 404.
     pub fn is_not_found(&self) -> bool {
-        self.has_status(StatusCode::NOT_FOUND)
+        self.api_status() == Some(StatusCode::NOT_FOUND)
     }
 
     /// Returns `true` for status 409.
     pub fn is_conflict(&self) -> bool {
-        self.has_status(StatusCode::CONFLICT)
+        self.api_status() == Some(StatusCode::CONFLICT)
     }
 
     /// Returns `true` for status 422: the request does not match the server's schema.
     pub fn is_unprocessable(&self) -> bool {
-        self.has_status(StatusCode::UNPROCESSABLE_ENTITY)
+        self.api_status() == Some(StatusCode::UNPROCESSABLE_ENTITY)
     }
 
     /// Returns `true` for status 429.
     pub fn is_rate_limit(&self) -> bool {
-        self.has_status(StatusCode::TOO_MANY_REQUESTS)
+        self.api_status() == Some(StatusCode::TOO_MANY_REQUESTS)
     }
 
     /// Returns `true` for a status of 500 or above.
     pub fn is_server_error(&self) -> bool {
-        self.as_api().is_some_and(|error| error.status().as_u16() >= 500)
+        self.api_status().is_some_and(|status| status.as_u16() >= 500)
     }
 
     /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
@@ -240,7 +233,7 @@ impl Error {
     /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
         match &self.inner.kind {
-            Kind::Api(error) => crate::retry::is_transient(error.status()),
+            Kind::Api { status, .. } => crate::retry::is_transient(*status),
             Kind::Stream { parsed, .. } => {
                 let status = parsed.code.as_deref().and_then(|code| code.parse().ok());
                 status.is_some_and(crate::retry::is_transient)
@@ -250,7 +243,11 @@ impl Error {
         }
     }
 
-    /// Returns the server's message, from an error response or error event; see [`ApiError::message`].
+    /// Returns the server's message, from an error response or error event.
+    ///
+    /// Error bodies of this API have several formats, some of them not JSON. This is the most specific text of
+    /// any of them: a field of the body, the body itself if it is a short text, or else the standard reason
+    /// phrase of the status.
     pub fn message(&self) -> Option<&str> {
         self.parsed().map(|parsed| &*parsed.message)
     }
@@ -260,15 +257,14 @@ impl Error {
         self.parsed()?.error_type.as_deref()
     }
 
-    /// Returns the `code` of an error response or error event, as text.
+    /// Returns the `code` of an error response or error event as text; the API sends numbers and names.
     pub fn code(&self) -> Option<&str> {
         self.parsed()?.code.as_deref()
     }
 
     fn parsed(&self) -> Option<&body::ParsedBody> {
         match &self.inner.kind {
-            Kind::Api(error) => Some(error.parsed()),
-            Kind::Stream { parsed, .. } => Some(parsed),
+            Kind::Api { parsed, .. } | Kind::Stream { parsed, .. } => Some(parsed),
             _ => None,
         }
     }
@@ -288,22 +284,27 @@ impl Error {
         self.inner.origin.attempts
     }
 
-    /// Returns the delay that the server requested.
+    /// Returns the delay that the server requested, from `retry-after-ms` or `Retry-After`.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.as_api().and_then(ApiError::retry_after)
+        match self.inner.kind {
+            Kind::Api { retry_after, .. } => retry_after,
+            _ => None,
+        }
     }
 
     /// Returns the headers of an error response.
     pub fn headers(&self) -> Option<&HeaderMap> {
-        self.as_api().map(ApiError::headers)
+        match &self.inner.kind {
+            Kind::Api { headers, .. } => Some(headers),
+            _ => None,
+        }
     }
 
     /// Returns the body of an error response or of a response that could not be decoded, or the data of an
-    /// event.
+    /// event. The body of an error response is truncated to 1 MiB or to what arrived within 5 s.
     pub fn body(&self) -> Option<&Bytes> {
         match &self.inner.kind {
-            Kind::Api(error) => Some(error.body()),
-            Kind::Decode { body, .. } | Kind::Stream { body, .. } => Some(body),
+            Kind::Api { body, .. } | Kind::Decode { body, .. } | Kind::Stream { body, .. } => Some(body),
             _ => None,
         }
     }
@@ -321,7 +322,8 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("x-request-id")?.to_str().ok()
 }
 
-/// Creates the error for a response with a status other than 2xx.
+/// Creates the error for a response with a status other than 2xx. `secret` is redacted if the server repeats
+/// it.
 pub(crate) fn error_response(
     status: StatusCode,
     headers: HeaderMap,
@@ -330,7 +332,10 @@ pub(crate) fn error_response(
     secret: &str,
 ) -> Error {
     let origin = Origin::of(status, &headers, attempts);
-    Error::api(ApiError::new(status, headers, body, secret)).with_origin(origin)
+    let mut parsed = body::ParsedBody::new(status, &body);
+    parsed.redact(secret);
+    let retry_after = retry_after(&headers, SystemTime::now());
+    Error::new(Kind::Api { status, headers, body, parsed, retry_after }).with_origin(origin)
 }
 
 #[cfg(test)]
@@ -389,12 +394,9 @@ mod tests {
         assert_eq!(error.request_id(), Some("rid-1"));
         assert_eq!(error.attempts(), 3);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
-        let api = error.as_api().expect("an API error");
-        assert_eq!((api.code(), api.error_type()), (Some("429"), Some("t")));
-        assert_eq!((error.code(), error.error_type()), (api.code(), api.error_type()));
+        assert_eq!((error.code(), error.error_type()), (Some("429"), Some("t")));
         assert_eq!(error.message(), Some("key [redacted]"));
-        assert_eq!(api.body_json().expect("the body is JSON")["error"]["code"], 429);
-        assert!(!format!("{error} {error:?} {api:?}").contains("s3cret"));
+        assert!(!format!("{error} {error:?}").contains("s3cret"));
     }
 
     #[test]

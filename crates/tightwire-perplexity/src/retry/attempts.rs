@@ -20,10 +20,9 @@ impl<'a> Attempts<'a> {
         Self { policy, repeatable: idempotent || policy.repeat == Repeat::Any, made: 0, paid: 0 }
     }
 
-    /// Starts an attempt. Returns the number of previous attempts.
-    pub(crate) fn begin(&mut self) -> u32 {
+    /// Starts an attempt.
+    pub(crate) fn begin(&mut self) {
         self.made += 1;
-        self.made - 1
     }
 
     /// Returns the number of attempts started.

@@ -51,17 +51,6 @@ impl fmt::Debug for Outcome<'_> {
     }
 }
 
-/// Behavior if the server requests a longer delay than [`RetryPolicy::max_retry_after`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum LongRetryAfter {
-    /// Fail immediately. The error contains the requested delay.
-    #[default]
-    GiveUp,
-    /// Ignore the requested delay and use the backoff, as the official SDKs do.
-    Backoff,
-}
-
 /// Randomization of delays, so that clients that failed together do not retry together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -87,7 +76,8 @@ pub enum Repeat {
     Idempotent,
 }
 
-type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
+/// Decides first whether a failure is retried; see [`RetryPolicy::classify`].
+pub type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
 
 /// Decides whether and when a failed call is retried.
 ///
@@ -101,32 +91,40 @@ type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
 /// ```
 /// use std::time::Duration;
 ///
-/// let policy = tightwire_perplexity::RetryPolicy::new().max_retries(4).max_retry_after(Duration::from_secs(10));
+/// use tightwire_perplexity::RetryPolicy;
+///
+/// let policy = RetryPolicy { max_retries: 4, max_retry_after: Duration::from_secs(10), ..RetryPolicy::new() };
 /// ```
 #[derive(Clone)]
 pub struct RetryPolicy {
-    max_retries: u32,
-    initial: Duration,
-    max_delay: Duration,
-    jitter: Jitter,
-    max_retry_after: Duration,
-    long_retry_after: LongRetryAfter,
-    repeat: Repeat,
-    budget: Option<Arc<RetryBudget>>,
-    classify: Option<Arc<Classify>>,
+    /// Maximum number of retries per call; 0 disables them. Default: 2.
+    pub max_retries: u32,
+    /// Delay before the first retry. Default: 0.5 s.
+    pub initial_delay: Duration,
+    /// Maximum backoff delay. Default: 8 s.
+    pub max_delay: Duration,
+    /// Randomization of delays. Default: [`Jitter::Quarter`].
+    pub jitter: Jitter,
+    /// Maximum delay that the server may request. A call for which it requests a longer one fails immediately;
+    /// the error contains the requested delay. Default: 60 s.
+    pub max_retry_after: Duration,
+    /// Which calls are retried. Default: [`Repeat::Any`].
+    pub repeat: Repeat,
+    /// Limits the retries of all calls together. Default: no limit.
+    pub budget: Option<Arc<RetryBudget>>,
+    /// Decides first whether a failure is retried. If it returns `None`, the rules above apply. Default: none.
+    pub classify: Option<Arc<Classify>>,
 }
 
 impl RetryPolicy {
-    /// Returns the default policy: 2 retries, delays from 0.5 s doubling up to 8 s, [`Jitter::Quarter`],
-    /// server-requested delays up to 60 s with [`LongRetryAfter::GiveUp`], [`Repeat::Any`], no budget.
+    /// Returns the default policy.
     pub const fn new() -> Self {
         Self {
             max_retries: 2,
-            initial: Duration::from_millis(500),
+            initial_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(8),
             jitter: Jitter::Quarter,
             max_retry_after: Duration::from_secs(60),
-            long_retry_after: LongRetryAfter::GiveUp,
             repeat: Repeat::Any,
             budget: None,
             classify: None,
@@ -138,73 +136,6 @@ impl RetryPolicy {
         let mut policy = Self::new();
         policy.max_retries = 0;
         policy
-    }
-
-    /// Sets the maximum number of retries per call; 0 disables them. Default: 2.
-    #[must_use]
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.max_retries = retries;
-        self
-    }
-
-    /// Sets the delay before the first retry. Default: 0.5 s.
-    #[must_use]
-    pub fn initial_delay(mut self, delay: Duration) -> Self {
-        self.initial = delay;
-        self
-    }
-
-    /// Sets the maximum backoff delay. Default: 8 s.
-    #[must_use]
-    pub fn max_delay(mut self, delay: Duration) -> Self {
-        self.max_delay = delay;
-        self
-    }
-
-    /// Sets the randomization of delays. Default: [`Jitter::Quarter`].
-    #[must_use]
-    pub fn jitter(mut self, jitter: Jitter) -> Self {
-        self.jitter = jitter;
-        self
-    }
-
-    /// Sets the maximum delay that the server may request. Default: 60 s.
-    #[must_use]
-    pub fn max_retry_after(mut self, cap: Duration) -> Self {
-        self.max_retry_after = cap;
-        self
-    }
-
-    /// Sets the behavior if the server requests a longer delay. Default: [`LongRetryAfter::GiveUp`].
-    #[must_use]
-    pub fn long_retry_after(mut self, beyond: LongRetryAfter) -> Self {
-        self.long_retry_after = beyond;
-        self
-    }
-
-    /// Sets which calls are retried. Default: [`Repeat::Any`].
-    #[must_use]
-    pub fn repeat(mut self, repeat: Repeat) -> Self {
-        self.repeat = repeat;
-        self
-    }
-
-    /// Limits the retries of all calls together. Default: no limit.
-    #[must_use]
-    pub fn budget(mut self, budget: Arc<RetryBudget>) -> Self {
-        self.budget = Some(budget);
-        self
-    }
-
-    /// Sets a function that decides first whether a failure is retried. `None` falls back to the default
-    /// rules.
-    #[must_use]
-    pub fn classify(
-        mut self,
-        classify: impl Fn(&Outcome<'_>) -> Option<bool> + Send + Sync + 'static,
-    ) -> Self {
-        self.classify = Some(Arc::new(classify));
-        self
     }
 
     /// Returns whether the failure is retryable.
@@ -228,7 +159,7 @@ impl RetryPolicy {
     /// Returns the backoff delay of the retry with this index.
     fn backoff(&self, index: u32, random: u32) -> Duration {
         let growth = 1u32.checked_shl(index).unwrap_or(u32::MAX);
-        let full = self.initial.checked_mul(growth).unwrap_or(Duration::MAX).min(self.max_delay);
+        let full = self.initial_delay.checked_mul(growth).unwrap_or(Duration::MAX).min(self.max_delay);
         let share = match self.jitter {
             Jitter::None => return full,
             Jitter::Quarter => full / 4,
@@ -247,9 +178,8 @@ impl RetryPolicy {
             _ => None,
         };
         match requested {
-            Some(requested) if requested <= self.max_retry_after => Some(requested),
-            Some(_) if self.long_retry_after == LongRetryAfter::GiveUp => None,
-            _ => Some(self.backoff(index, random)),
+            Some(requested) => Some(requested).filter(|requested| *requested <= self.max_retry_after),
+            None => Some(self.backoff(index, random)),
         }
     }
 }
@@ -264,11 +194,10 @@ impl fmt::Debug for RetryPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryPolicy")
             .field("max_retries", &self.max_retries)
-            .field("initial_delay", &self.initial)
+            .field("initial_delay", &self.initial_delay)
             .field("max_delay", &self.max_delay)
             .field("jitter", &self.jitter)
             .field("max_retry_after", &self.max_retry_after)
-            .field("long_retry_after", &self.long_retry_after)
             .field("repeat", &self.repeat)
             .field("budget", &self.budget)
             .finish_non_exhaustive()

@@ -250,52 +250,6 @@ mod tests {
     ];
 
     #[test]
-    fn ends() {
-        assert_eq!(items(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
-        assert_eq!(
-            decode_all([STREAMS[1].as_bytes()], Malformed::End),
-            (vec!["1".to_owned()], true, Some(1))
-        );
-        assert_eq!(
-            decode_all([STREAMS[2].as_bytes()], Malformed::End),
-            (vec!["1".to_owned()], false, Some(1))
-        );
-    }
-
-    /// A last event needs no empty line or line end. A truncated one is ignored.
-    #[test]
-    fn unterminated_events() {
-        for end in ["", "\n", "\r", "\r\n", "\n\n"] {
-            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
-            let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
-            assert!(decode_all([bytes.as_bytes()], Malformed::End).1, "{end:?}");
-        }
-        for end in ["", "\n", "\r", "\r\n"] {
-            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
-        }
-        let mut interpreter = Interpreter::new();
-        let mut chunk = Bytes::from("data: [DONE]");
-        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
-        assert!(!interpreter.is_complete());
-        assert!(matches!(interpreter.finish::<TestItem>(), Step::Done));
-        assert!(interpreter.is_complete());
-        let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
-        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
-        assert!(matches!(interpreter.finish::<TestItem>(), Step::Failed(error) if error.is_stream()));
-    }
-
-    #[test]
-    fn error_events() {
-        let expected = ["1", "server sent an error in the stream: broken"];
-        assert_eq!(items(STREAMS[3]), expected);
-        assert_eq!(items(STREAMS[4]), expected);
-        assert_eq!(
-            items("event: error\ndata: <html>\n\n"),
-            ["server sent an error in the stream: no message"]
-        );
-    }
-
-    #[test]
     fn data_that_resembles_an_error() {
         for data in [
             "{\"n\":1,\"choices\":[],\"error\":{\"message\":\"x\"}}",
@@ -306,24 +260,6 @@ mod tests {
             assert_eq!(items(&format!("data: {data}\n\n")), ["1"], "{data}");
         }
         assert_eq!(items("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
-    }
-
-    #[test]
-    fn malformed_events_end_the_stream_or_are_skipped() {
-        assert_eq!(items(STREAMS[5]).len(), 2);
-        let (items, ..) = decode_all([STREAMS[5].as_bytes()], Malformed::Skip);
-        assert_eq!((items.len(), &*items[2]), (3, "3"));
-    }
-
-    #[test]
-    fn events_above_the_size_limit_fail() {
-        let mut interpreter = Interpreter::new();
-        interpreter.set_max_event_size(16);
-        let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
-        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else {
-            panic!("event is too large")
-        };
-        assert!(error.is_limit());
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub enum Malformed {
 /// The stream ends after `[DONE]`, or at the end of the body if a last item was received. A body that ends
 /// earlier is an error ([`Error::is_incomplete`]), unless [`allow_partial`](Self::allow_partial) is set. The
 /// last event needs no trailing empty line. An error ends the stream, except for malformed events under
-/// [`Malformed::Skip`]. FieldStore-alives, comments and events without data are skipped.
+/// [`Malformed::Skip`]. Keep-alives, comments and events without data are skipped.
 ///
 /// # Buffering and cancellation
 /// The stream reads from the connection only when polled. It spawns no task and has no queue; it buffers one

@@ -84,9 +84,7 @@ object! {
         /// Start time of processing, in Unix seconds.
         started_at: Option<i64>,
     }
-}
 
-object! {
     /// Entry of a list of asynchronous completions, without the response.
     pub struct Summary: response {
         /// Identifier of the asynchronous completion.
@@ -104,9 +102,7 @@ object! {
         /// Start time of processing, in Unix seconds.
         started_at: Option<i64>,
     }
-}
 
-object! {
     /// One page of asynchronous completions.
     pub struct List: response {
         /// The completions of this page.
@@ -114,17 +110,13 @@ object! {
         /// Token of the next page; absent on the last page.
         next_token: Option<String>,
     }
-}
 
-object! {
     /// Query parameters of the list.
     pub struct ListParams: nested {
         /// Page token: [`List::next_token`] of the previous page.
         next_token: optional String,
     }
-}
 
-object! {
     /// Query parameters for retrieving one completion.
     pub struct GetParams: nested {
         /// Whether to look only at the server instance that handles the request.

@@ -42,17 +42,13 @@ open_enum! {
         /// The Agent API.
         Responses = "/v1/responses",
     }
-}
 
-open_enum! {
     /// Deadline for a whole batch.
     pub enum CompletionWindow {
         /// 24 hours.
         Day = "24h",
     }
-}
 
-open_enum! {
     /// Status of a batch.
     pub enum Status {
         /// The input file is being checked.
@@ -123,9 +119,7 @@ object! {
         /// Tokens used so far.
         usage: Option<Usage>,
     }
-}
 
-object! {
     /// Validation errors of a batch.
     pub struct Errors: response {
         /// Object type, [`ObjectKind::List`].
@@ -133,9 +127,7 @@ object! {
         /// The errors.
         data: Vec<BatchError>,
     }
-}
 
-object! {
     /// A validation error of a batch.
     pub struct BatchError: response {
         /// Error code.
@@ -145,9 +137,7 @@ object! {
         /// Line number in the input file, from 1.
         line: Option<u64>,
     }
-}
 
-object! {
     /// Number of requests of a batch by outcome.
     pub struct RequestCounts: response {
         /// Total number of requests.
@@ -157,9 +147,7 @@ object! {
         /// Number of failed requests.
         failed: u64,
     }
-}
 
-object! {
     /// Tokens used by a batch.
     pub struct Usage: response {
         /// Input tokens.
@@ -173,25 +161,19 @@ object! {
         /// Sum of input and output tokens.
         total_tokens: u64,
     }
-}
 
-object! {
     /// Breakdown of input tokens.
     pub struct InputTokens: response {
         /// Input tokens served from the prompt cache.
         cached_tokens: u64,
     }
-}
 
-object! {
     /// Breakdown of output tokens.
     pub struct OutputTokens: response {
         /// Output tokens used for reasoning.
         reasoning_tokens: u64,
     }
-}
 
-object! {
     /// One page of batches.
     pub struct List: response {
         /// Object type, [`ObjectKind::List`].
@@ -205,9 +187,7 @@ object! {
         /// Identifier of the last batch of the page; the next page starts after it.
         last_id: Option<String>,
     }
-}
 
-object! {
     /// Query parameters of the list.
     pub struct ListParams: nested {
         /// Start after the batch with this identifier: [`List::last_id`] of the previous page.

@@ -30,18 +30,14 @@ open_enum! {
         /// The last chunk of streamed reasoning in concise mode.
         ReasoningDone = "chat.reasoning.done",
     }
-}
 
-open_enum! {
     /// Amount of text from search results that is added to the model's context.
     pub enum SearchContextSize {
         Low = "low",
         Medium = "medium",
         High = "high",
     }
-}
 
-open_enum! {
     /// Collection of sources to search.
     pub enum SearchMode {
         /// The whole web.
@@ -51,9 +47,7 @@ open_enum! {
         /// Filings with the US Securities and Exchange Commission.
         Sec = "sec",
     }
-}
 
-open_enum! {
     /// Maximum age of search results.
     pub enum Recency {
         Hour = "hour",

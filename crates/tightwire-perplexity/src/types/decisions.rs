@@ -102,9 +102,7 @@ object! {
         /// Meaning of false.
         no as "false": optional Value,
     }
-}
 
-object! {
     /// A question whose answer is one of several options.
     pub struct Choice: nested {
         /// Meaning of each option by name: a string, an object, an array, or `null` if the name is
@@ -177,9 +175,7 @@ object! {
         /// Degree from 0 (false) to 1 (true).
         noul: f64,
     }
-}
 
-object! {
     /// Answer to a [`Choice`] question.
     pub struct ChoiceAnswer: response {
         /// Name of the chosen option.
@@ -189,9 +185,7 @@ object! {
         /// Probability of each option, from 0 to 1.
         probabilities: BTreeMap<String, f64>,
     }
-}
 
-object! {
     /// Answer to a [`Score`] question.
     pub struct ScoreAnswer: response {
         /// The grade.
@@ -203,9 +197,7 @@ object! {
         /// Meaning of each grade.
         legend: BTreeMap<String, Value>,
     }
-}
 
-object! {
     /// Tokens used by a decision request.
     pub struct Usage: response {
         /// Input tokens.

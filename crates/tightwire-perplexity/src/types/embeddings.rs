@@ -118,9 +118,7 @@ open_enum! {
         /// 4B parameters, for chunks in the context of their document.
         ContextV1Large = "pplx-embed-context-v1-4b",
     }
-}
 
-open_enum! {
     /// Encoding of the vectors.
     pub enum EncodingFormat {
         /// One signed byte per dimension, in base64.
@@ -142,9 +140,7 @@ object! {
         /// Tokens used and their cost.
         usage: Option<Usage>,
     }
-}
 
-object! {
     /// Response with the embeddings of chunks.
     pub struct ContextualizedResponse: response {
         /// Object type, [`ObjectKind::List`].
@@ -156,9 +152,7 @@ object! {
         /// Tokens used and their cost.
         usage: Option<Usage>,
     }
-}
 
-object! {
     /// Embeddings of the chunks of one document.
     pub struct DocumentEmbeddings: response {
         /// Object type.
@@ -168,9 +162,7 @@ object! {
         /// The embeddings, one per chunk.
         data: Option<Vec<Embedding>>,
     }
-}
 
-object! {
     /// Embedding of one text or chunk.
     ///
     /// # Examples
@@ -242,9 +234,7 @@ object! {
         /// Cost of the request.
         cost: Option<Cost>,
     }
-}
 
-object! {
     /// Cost of an embedding request.
     pub struct Cost: response {
         /// Currency, `USD`.

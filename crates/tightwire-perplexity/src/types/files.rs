@@ -11,9 +11,7 @@ open_enum! {
         /// Output of a batch.
         BatchOutput = "batch_output",
     }
-}
 
-open_enum! {
     /// Sort order of a list by creation time.
     pub enum Order {
         /// Oldest first.
@@ -41,9 +39,7 @@ object! {
         /// Expiry time, in Unix seconds.
         expires_at: Option<i64>,
     }
-}
 
-object! {
     /// One page of files.
     pub struct List: response {
         /// Object type, [`ObjectKind::List`].
@@ -57,9 +53,7 @@ object! {
         /// Identifier of the last file of the page; the next page starts after it.
         last_id: Option<String>,
     }
-}
 
-object! {
     /// Query parameters of the list.
     pub struct ListParams: nested {
         /// Start after the file with this identifier: [`List::last_id`] of the previous page.

@@ -11,9 +11,7 @@ object! {
         /// The models.
         data: Vec<Model>,
     }
-}
 
-object! {
     /// A model of the Agent API.
     pub struct Model: response {
         /// Identifier, such as `perplexity/sonar`.

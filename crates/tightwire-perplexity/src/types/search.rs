@@ -97,9 +97,7 @@ object! {
         /// Time of the server.
         server_time: Option<String>,
     }
-}
 
-object! {
     /// A search result.
     pub struct SearchResult: response {
         /// Extract of the page's text.

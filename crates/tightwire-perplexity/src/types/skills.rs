@@ -21,9 +21,7 @@ object! {
         /// Time of the last update.
         updated_at: Option<String>,
     }
-}
 
-object! {
     /// Entry of a list of skills.
     pub struct Summary: response {
         /// Identifier of the skill.
@@ -37,9 +35,7 @@ object! {
         /// Time of the last update.
         updated_at: Option<String>,
     }
-}
 
-object! {
     /// One page of skills.
     pub struct List: response {
         /// The skills of this page.
@@ -47,9 +43,7 @@ object! {
         /// Token of the next page; absent on the last page.
         next_page_token: Option<String>,
     }
-}
 
-object! {
     /// One revision of a skill.
     pub struct Revision: response {
         /// Identifier of the revision.
@@ -59,9 +53,7 @@ object! {
         /// Creation time.
         created_at: Option<String>,
     }
-}
 
-object! {
     /// One page of revisions.
     pub struct Revisions: response {
         /// The revisions of this page.
@@ -69,9 +61,7 @@ object! {
         /// Token of the next page; absent on the last page.
         next_page_token: Option<String>,
     }
-}
 
-object! {
     /// Download location of a skill's files.
     pub struct Download: response {
         /// Pre-signed URL: it gives access to the files without further authentication.
@@ -81,9 +71,7 @@ object! {
         /// Revision of the files.
         revision: Option<String>,
     }
-}
 
-object! {
     /// Query parameters of a list of skills or revisions.
     pub struct ListParams: nested {
         /// Maximum entries per page.
@@ -91,17 +79,13 @@ object! {
         /// Page token: `next_page_token` of the previous page.
         page_token: optional String,
     }
-}
 
-object! {
     /// Query parameters for retrieving a skill or its files.
     pub struct RevisionParams: nested {
         /// Revision to retrieve [server default: latest].
         revision: optional String,
     }
-}
 
-object! {
     /// Query parameters of an update. It fails if the skill was changed concurrently.
     pub struct ChangeParams: nested {
         /// Revision that the update is based on.

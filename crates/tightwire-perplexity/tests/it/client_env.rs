@@ -34,7 +34,7 @@ fn variables_are_used() {
         return run(
             "variables_are_used",
             &[
-                ("PERPLEXITY_API_KEY", "from-env"),
+                ("PERPLEXITY_API_KEY", " from-env\n"),
                 ("PPLX_API_KEY", "other"),
                 ("PERPLEXITY_BASE_URL", "https://example.org/env"),
                 ("PERPLEXITY_CUSTOM_HEADERS", headers),
@@ -69,7 +69,8 @@ fn variables_are_used() {
 #[test]
 fn second_key_variable_is_the_fallback() {
     if !is_case("second_key_variable_is_the_fallback") {
-        let variables = [("PERPLEXITY_API_KEY", " "), ("PPLX_API_KEY", "other")];
+        let variables =
+            [("PERPLEXITY_API_KEY", " "), ("PPLX_API_KEY", "other"), ("PERPLEXITY_BASE_URL", " ")];
         return run("second_key_variable_is_the_fallback", &variables);
     }
     let client = Client::from_env().unwrap();

@@ -9,7 +9,7 @@ use http::Method;
 use tightwire_perplexity::types::{async_chat, batches, chat, files, responses, search, skills};
 use tightwire_perplexity::{Client, PathStyle, TimeoutPhase};
 
-use crate::support::{KEY, Script, Step};
+use crate::support::{Script, Step};
 
 fn question() -> chat::Request {
     chat::Request::new("sonar", "Why?")
@@ -45,7 +45,7 @@ async fn call_headers_override_client_headers() {
         .default_header("X-Title", "client")
         .default_header("x-both", "client")
         .without_default_header("x-source")
-        .user_agent("agent/1")
+        .default_header("user-agent", "agent/1")
         .build()
         .unwrap();
     client.chat().create(&question()).await.unwrap();
@@ -82,7 +82,7 @@ async fn query_parameters_are_merged() {
         .build()
         .unwrap();
     let params = files::ListParams::default().limit(5_u32).purpose(files::Purpose::Batch);
-    client.files().list(&params).query("limit", 7).query_list("l", ["a", "b"]).await.unwrap();
+    client.files().list(&params).query("limit", 7).query("l", "a,b").await.unwrap();
     assert_eq!(
         script.sent()[0].url,
         "https://example.org/base/v1/files?v=1&k=client&c=true&purpose=batch&limit=7&l=a%2Cb"
@@ -278,9 +278,9 @@ async fn pages_follow_each_other() {
 async fn pages_end_at_errors_and_loops() {
     let circle = r#"{"skills":[{"skill_id":"s"}],"next_page_token":"t"}"#;
     let script = Script::new([Step::ok(circle), Step::ok(circle), Step::ok(circle)]);
-    let pages: Vec<_> =
-        script.client().skills().list(&Default::default()).pages().try_collect().await.unwrap();
-    assert_eq!(pages.len(), 2);
+    let skills: Vec<_> =
+        script.client().skills().list(&Default::default()).items().try_collect().await.unwrap();
+    assert_eq!(skills.len(), 2);
     let script = Script::new([Step::ok(circle), Step::failed(403), Step::ok(circle)]);
     let mut items = script.client().skills().list(&Default::default()).items();
     assert!(items.try_next().await.unwrap().is_some());
@@ -313,21 +313,23 @@ async fn jobs_are_polled_with_increasing_delays() {
 fn clients_can_be_derived_from_clients() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let script = Script::new([Step::ok("1"), Step::ok("1")]);
+        let script = Script::new([Step::ok("1")]);
         let client = script
             .builder()
             .base_url("https://example.org/p?q=1")
             .default_header("x-a", "1")
-            .user_agent("agent/1")
+            .default_header("user-agent", "agent/1")
             .default_query("b", 2)
             .build()
             .unwrap();
-        let other = client.to_builder().api_key("other").default_header("x-c", "3").user_agent("agent/2");
+        let other = client
+            .to_builder()
+            .api_key("other")
+            .default_header("x-c", "3")
+            .default_header("User-Agent", "agent/2");
         let other = other.build().unwrap();
         other.request(Method::GET, "/x").await.unwrap();
-        let cleared = client.to_builder().clear_default_headers().clear_default_query().build().unwrap();
-        cleared.request(Method::GET, "/x").await.unwrap();
-        let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
+        let first = &script.sent()[0];
         assert_eq!(first.url, "https://example.org/p/x?q=1&b=2");
         assert_eq!(first.headers["authorization"], "Bearer other");
         assert_eq!(first.headers["user-agent"], "agent/2");
@@ -335,9 +337,6 @@ fn clients_can_be_derived_from_clients() {
             (&first.headers["x-a"], &first.headers["x-c"]),
             (&"1".parse().unwrap(), &"3".parse().unwrap())
         );
-        assert_eq!(second.url, "https://example.org/p/x?q=1");
-        assert!(!second.headers.contains_key("x-a"));
-        assert_eq!(second.headers["authorization"], format!("Bearer {KEY}"));
     });
 }
 
@@ -349,6 +348,7 @@ fn invalid_settings_are_rejected() {
         assert!(builder().api_key(key).build().unwrap_err().is_config(), "{key:?}");
     }
     assert!(builder().api_key("k").base_url("nowhere").build().unwrap_err().is_config());
-    let error = builder().api_key("k").default_header("a b", "").user_agent("\n").build().unwrap_err();
+    let error =
+        builder().api_key("k").default_header("a b", "").default_header("x", "\n").build().unwrap_err();
     assert_eq!(error.field(), Some("header"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Method;
 use tightwire_perplexity::{
-    Call, Client, Jitter, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
+    Call, Classify, Client, Jitter, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
 };
 
 use crate::support::{Script, Step};
@@ -57,7 +57,7 @@ fn zero_delay_needs_no_timer() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let script = Script::new([Step::Broken, Step::ok("1")]);
-        let policy = RetryPolicy::new().initial_delay(Duration::ZERO);
+        let policy = RetryPolicy { initial_delay: Duration::ZERO, ..RetryPolicy::new() };
         let client = script.builder().timeouts(Timeouts::none()).retry_policy(policy).build().unwrap();
         assert_eq!(get(&client).raw().await.unwrap().head().retries(), 1);
     });
@@ -177,7 +177,7 @@ async fn idempotency_key_is_the_same_for_all_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn repeat_idempotent_retries_only_idempotent_calls() {
-    let policy = RetryPolicy::new().repeat(Repeat::Idempotent);
+    let policy = RetryPolicy { repeat: Repeat::Idempotent, ..RetryPolicy::new() };
     let script = Script::new([Step::failed(500), Step::failed(500), Step::ok("1")]);
     let client = script.builder().retry_policy(policy).build().unwrap();
     assert_eq!(client.request(Method::POST, "/x").await.unwrap_err().attempts(), 1);
@@ -187,7 +187,7 @@ async fn repeat_idempotent_retries_only_idempotent_calls() {
 #[tokio::test(start_paused = true)]
 async fn exhausted_budget_stops_all_retries() {
     let budget = Arc::new(RetryBudget::new(20));
-    let policy = RetryPolicy::new().budget(Arc::clone(&budget));
+    let policy = RetryPolicy { budget: Some(Arc::clone(&budget)), ..RetryPolicy::new() };
     let script = Script::new([Step::failed(500), Step::failed(500), Step::failed(500), Step::ok("1")]);
     let client = script.builder().retry_policy(policy).build().unwrap();
     assert_eq!(get(&client).await.unwrap_err().attempts(), 2);
@@ -201,10 +201,11 @@ async fn exhausted_budget_stops_all_retries() {
 async fn hook_and_classifier_see_outcomes() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let policy = RetryPolicy::new().jitter(Jitter::None).classify(|outcome| match outcome {
+    let classify: Arc<Classify> = Arc::new(|outcome| match outcome {
         Outcome::Status { status, .. } if *status == 404 => Some(true),
         _ => None,
     });
+    let policy = RetryPolicy { jitter: Jitter::None, classify: Some(classify), ..RetryPolicy::new() };
     let script = Script::new([Step::failed(404), Step::Broken, Step::ok("1")]);
     let client = script.builder().retry_policy(policy).on_retry(move |event| {
         log.lock().unwrap().push(format!("{} {:?} {:?}", event.attempt, event.delay, event.outcome));
@@ -212,15 +213,6 @@ async fn hook_and_classifier_see_outcomes() {
     get(&client.build().unwrap()).await.unwrap();
     let seen = seen.lock().unwrap();
     assert_eq!(*seen, ["1 500ms Status(404)", "2 1s Connection"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn platform_headers_include_the_retry_count() {
-    let script = Script::new([Step::failed(500), Step::ok("1")]);
-    get(&script.builder().platform_headers().build().unwrap()).await.unwrap();
-    let counts: Vec<_> =
-        script.sent().iter().map(|sent| sent.headers["x-stainless-retry-count"].clone()).collect();
-    assert_eq!(counts, ["0", "1"]);
 }
 
 #[tokio::test(start_paused = true)]

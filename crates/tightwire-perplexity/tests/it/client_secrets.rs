@@ -27,7 +27,7 @@ async fn key_does_not_appear_in_debug_output_and_errors() {
     seen += &format!("{client:?} {:?} {:?}", call(), client.to_builder());
     for _ in 0..2 {
         let error = call().await.unwrap_err();
-        seen += &format!("{error} {error:?} {:?}", error.as_api());
+        seen += &format!("{error} {error:?} {:?}", error.message());
     }
     for _ in 0..2 {
         let mut stream = call().events::<tightwire_json::Value>().await.unwrap();

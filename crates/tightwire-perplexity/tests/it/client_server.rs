@@ -12,7 +12,7 @@ use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
 
 /// Retries without noticeable delay.
 fn policy() -> RetryPolicy {
-    RetryPolicy::new().initial_delay(Duration::from_millis(1)).jitter(Jitter::None)
+    RetryPolicy { initial_delay: Duration::from_millis(1), jitter: Jitter::None, ..RetryPolicy::new() }
 }
 
 fn builder(mock: &Mock) -> ClientBuilder {
@@ -190,14 +190,13 @@ async fn server_errors() {
         .respond(MockResponse::rate_limited(Duration::from_secs(90)));
     let (_mock, client) = start(rule).await;
     let error = client.chat().create(&question()).await.unwrap_err();
-    let api = error.as_api().unwrap();
     assert_eq!(
-        (api.message(), api.error_type(), api.code()),
-        ("Invalid model 'x'.", Some("invalid_model"), Some("400"))
+        (error.message(), error.error_type(), error.code()),
+        (Some("Invalid model 'x'."), Some("invalid_model"), Some("400"))
     );
     let error = client.chat().create(&question()).await.unwrap_err();
     assert!(error.is_authentication());
-    assert_eq!(error.as_api().unwrap().message(), "Unauthorized");
+    assert_eq!(error.message(), Some("Unauthorized"));
     let error = client.chat().create(&question()).await.unwrap_err();
     assert!(error.is_rate_limit());
     assert_eq!(error.retry_after(), Some(Duration::from_secs(90)));

@@ -14,7 +14,6 @@ mod wire;
 
 mod client_allocations;
 mod client_chunking;
-mod client_endpoints;
 mod client_env;
 mod client_middleware;
 mod client_replies;

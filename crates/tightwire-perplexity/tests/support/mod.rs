@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame};
-use tightwire_perplexity::{Client, ClientBuilder};
+use tightwire_perplexity::{Client, ClientBuilder, Jitter, RetryPolicy};
 use tokio::net::TcpSocket;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep};
@@ -160,7 +160,7 @@ impl Script {
             .without_environment()
             .api_key(KEY)
             .base_url("https://example.org/base")
-            .retry_policy(tightwire_perplexity::RetryPolicy::new().jitter(tightwire_perplexity::Jitter::None))
+            .retry_policy(RetryPolicy { jitter: Jitter::None, ..RetryPolicy::new() })
             .service(self.clone())
     }
 

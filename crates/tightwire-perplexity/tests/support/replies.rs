@@ -136,24 +136,26 @@ async fn error_response(answer: &RecordedResponse) -> Result<(), Failure> {
     let Err(error) = call::<chat::Completion>(answer)?.await else {
         return Err("a refusal is taken for an answer".into());
     };
-    let api = error.as_api().ok_or("a refusal is not an error of the API")?;
+    expect!(error.is_api(), "a refusal is not an error of the API");
+    let status = error.status().ok_or("a refusal has no status")?;
     for (status, is_kind) in kinds {
         expect!(is_kind(&error) == (answer.status == status), "{error} is taken for {status}");
     }
     expect!(error.is_server_error() == (answer.status >= 500), "{error} and the side that is to blame");
-    expect!(api.status().as_u16() == answer.status, "status {}", api.status());
+    expect!(status.as_u16() == answer.status, "status {status}");
     let document = tightwire_json::from_str::<Value>(&answer.body).unwrap_or_default();
     let expected = message(&document)
-        .or_else(|| api.status().canonical_reason().map(str::to_owned))
+        .or_else(|| status.canonical_reason().map(str::to_owned))
         .ok_or("no message to expect")?;
-    expect!(api.message() == expected, "message {:?}, expected {expected:?}", api.message());
+    let found = error.message().unwrap_or_default();
+    expect!(found == expected, "message {found:?}, expected {expected:?}");
     let member = |name: &str| match &document["error"][name] {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     };
-    expect!(api.code() == member("code").as_deref(), "code {:?}", api.code());
-    expect!(api.error_type() == member("type").as_deref(), "type {:?}", api.error_type());
+    expect!(error.code() == member("code").as_deref(), "code {:?}", error.code());
+    expect!(error.error_type() == member("type").as_deref(), "type {:?}", error.error_type());
     Ok(())
 }
 

@@ -88,9 +88,7 @@ open_enum! {
         /// This is the last chunk.
         Completed = "COMPLETED",
     }
-}
 
-open_enum! {
     /// Type of a stream chunk.
     pub enum ChunkKind {
         /// A part of the message.
@@ -140,9 +138,7 @@ object! {
         /// Height, in pixels.
         height: u32,
     }
-}
 
-object! {
     /// Tokens used by a completion.
     pub struct Usage: response {
         /// Tokens of the completion.
@@ -166,9 +162,7 @@ object! {
         /// Breakdown of the completion tokens, added by some gateways.
         completion_tokens_details: Option<Value>,
     }
-}
 
-object! {
     /// Cost of a completion, in US dollars.
     pub struct Cost: response {
         /// Cost of the prompt tokens.

@@ -93,17 +93,13 @@ object! {
         /// The text.
         text: required String,
     }
-}
 
-object! {
     /// An image part: PNG, JPEG, WebP or GIF.
     pub struct ImagePart: nested {
         /// URL of the image.
         image_url: required Source,
     }
-}
 
-object! {
     /// A document part.
     pub struct FilePart: nested {
         /// URL of the document.
@@ -111,17 +107,13 @@ object! {
         /// File name of the document.
         file_name: optional String,
     }
-}
 
-object! {
     /// A PDF part.
     pub struct PdfPart: nested {
         /// URL of the document.
         pdf_url: required Source,
     }
-}
 
-object! {
     /// A video part.
     pub struct VideoPart: nested {
         /// URL of the video.

@@ -42,17 +42,13 @@ impl From<JsonSchema> for ResponseFormat {
 object! {
     /// Plain text.
     pub struct TextFormat: nested {}
-}
 
-object! {
     /// JSON that conforms to a schema.
     pub struct JsonSchemaFormat: nested {
         /// The schema.
         json_schema: required JsonSchema,
     }
-}
 
-object! {
     /// A JSON schema with a name.
     pub struct JsonSchema: nested {
         /// The schema itself.
@@ -79,9 +75,7 @@ object! {
         /// The expression.
         regex: required Regex,
     }
-}
 
-object! {
     /// A regular expression with a name.
     pub struct Regex: nested {
         /// The expression itself.

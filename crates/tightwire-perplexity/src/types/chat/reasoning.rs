@@ -66,17 +66,13 @@ object! {
         /// Search results.
         search_results: required Vec<PublicResult>,
     }
-}
 
-object! {
     /// Fetched pages.
     pub struct FetchedPages: nested {
         /// The pages.
         contents: required Vec<PublicResult>,
     }
-}
 
-object! {
     /// Code that the model ran, with its output.
     pub struct CodeRun: nested {
         /// The code.
@@ -84,9 +80,7 @@ object! {
         /// Its output.
         result: required String,
     }
-}
 
-object! {
     /// Progress of an agent.
     pub struct AgentProgress: nested {
         /// Current action.
@@ -96,9 +90,7 @@ object! {
         /// URL of the page.
         url: optional String,
     }
-}
 
-object! {
     /// Result of a browser agent.
     pub struct BrowserAgent: nested {
         /// The result.
@@ -106,17 +98,13 @@ object! {
         /// URL of the page.
         url: required String,
     }
-}
 
-object! {
     /// Use of a browser tool.
     pub struct BrowserTool: nested {
         /// The tool and its arguments.
         tool: required Map<String, Value>,
     }
-}
 
-object! {
     /// Search in the attached files.
     pub struct AttachmentSearch: nested {
         /// URLs of the attachments.

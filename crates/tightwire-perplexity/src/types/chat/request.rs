@@ -214,9 +214,7 @@ open_enum! {
         /// Chunks of several types without repetition.
         Concise = "concise",
     }
-}
 
-open_enum! {
     /// Amount of reasoning before the response.
     pub enum ReasoningEffort {
         Minimal = "minimal",
@@ -224,9 +222,7 @@ open_enum! {
         Medium = "medium",
         High = "high",
     }
-}
 
-open_enum! {
     /// Depth of the web search of a completion.
     pub enum SearchType {
         /// One quick search.
@@ -250,9 +246,7 @@ object! {
         /// Location of the user.
         user_location: optional UserLocation,
     }
-}
 
-object! {
     /// Location of a user.
     pub struct UserLocation: nested {
         /// Latitude in degrees.
@@ -266,17 +260,13 @@ object! {
         /// City.
         city: optional String,
     }
-}
 
-object! {
     /// Media to return.
     pub struct MediaResponse: nested {
         /// Settings that differ from the defaults.
         overrides: optional MediaOverrides,
     }
-}
 
-object! {
     /// Media settings that differ from the defaults.
     pub struct MediaOverrides: nested {
         /// Whether to return videos.

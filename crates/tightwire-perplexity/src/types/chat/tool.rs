@@ -9,9 +9,7 @@ open_enum! {
         /// A function.
         Function = "function",
     }
-}
 
-open_enum! {
     /// Whether the model may or must call functions.
     pub enum ToolChoice {
         /// Never call a function.

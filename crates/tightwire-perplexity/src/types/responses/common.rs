@@ -40,9 +40,7 @@ open_enum! {
         /// Instructions to the model from the application.
         Developer = "developer",
     }
-}
 
-open_enum! {
     /// Amount of work or reasoning.
     pub enum Effort {
         None = "none",
@@ -53,9 +51,7 @@ open_enum! {
         /// Extra high.
         Xhigh = "xhigh",
     }
-}
 
-open_enum! {
     /// Processing priority of a request.
     pub enum ServiceTier {
         /// The service decides.

@@ -88,9 +88,7 @@ object! {
         /// The response so far.
         response: Option<Box<Response>>,
     }
-}
 
-object! {
     /// The response failed.
     pub struct FailedEvent: response {
         /// Sequence number of the event.
@@ -100,9 +98,7 @@ object! {
         /// The response so far.
         response: Option<Box<Response>>,
     }
-}
 
-object! {
     /// An output item was added or completed.
     pub struct ItemEvent: response {
         /// Sequence number of the event.
@@ -112,9 +108,7 @@ object! {
         /// The output item.
         item: OutputItem,
     }
-}
 
-object! {
     /// Addition to the text of a content part.
     pub struct TextDeltaEvent: response {
         /// Sequence number of the event.
@@ -128,9 +122,7 @@ object! {
         /// The added text.
         delta: String,
     }
-}
 
-object! {
     /// The text of a content part is complete.
     pub struct TextDoneEvent: response {
         /// Sequence number of the event.
@@ -144,9 +136,7 @@ object! {
         /// The complete text.
         text: String,
     }
-}
 
-object! {
     /// Reasoning started or stopped.
     pub struct ReasoningEvent: response {
         /// Sequence number of the event.
@@ -154,9 +144,7 @@ object! {
         /// The model's thought.
         thought: Option<String>,
     }
-}
 
-object! {
     /// Web search started.
     pub struct SearchQueriesEvent: response {
         /// Sequence number of the event.
@@ -166,9 +154,7 @@ object! {
         /// The model's thought.
         thought: Option<String>,
     }
-}
 
-object! {
     /// Web search finished.
     pub struct SearchResultsEvent: response {
         /// Sequence number of the event.
@@ -180,9 +166,7 @@ object! {
         /// Tokens used so far.
         usage: Option<Usage>,
     }
-}
 
-object! {
     /// Page fetching started.
     pub struct FetchQueriesEvent: response {
         /// Sequence number of the event.
@@ -192,9 +176,7 @@ object! {
         /// The model's thought.
         thought: Option<String>,
     }
-}
 
-object! {
     /// Page fetching finished.
     pub struct FetchResultsEvent: response {
         /// Sequence number of the event.
@@ -204,9 +186,7 @@ object! {
         /// The model's thought.
         thought: Option<String>,
     }
-}
 
-object! {
     /// Image search started.
     pub struct ImageQueriesEvent: response {
         /// Sequence number of the event.
@@ -218,9 +198,7 @@ object! {
         /// The model's thought.
         thought: Option<String>,
     }
-}
 
-object! {
     /// Image search finished.
     pub struct ImageResultsEvent: response {
         /// Sequence number of the event.
@@ -234,9 +212,7 @@ object! {
         /// Tokens used so far.
         usage: Option<Usage>,
     }
-}
 
-object! {
     /// A skill was loaded.
     pub struct SkillLoadedEvent: response {
         /// Sequence number of the event.

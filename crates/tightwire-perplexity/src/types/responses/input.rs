@@ -142,9 +142,7 @@ object! {
         /// The text.
         text: required String,
     }
-}
 
-object! {
     /// An image part.
     pub struct InputImage: nested {
         /// URL of the image.
@@ -174,9 +172,7 @@ object! {
         /// File name.
         filename: optional String,
     }
-}
 
-object! {
     /// Reasoning of the model from an earlier response.
     pub struct InputReasoning: nested {
         /// Identifier of the item.
@@ -190,9 +186,7 @@ object! {
         /// Status of the item.
         status: optional Status,
     }
-}
 
-object! {
     /// A text of a reasoning item.
     pub struct ReasoningText: nested {
         /// Type of the text.

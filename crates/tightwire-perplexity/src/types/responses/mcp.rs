@@ -18,9 +18,7 @@ object! {
         /// Error if the tools could not be listed.
         error: optional String,
     }
-}
 
-object! {
     /// A tool of an MCP server.
     pub struct McpTool: nested {
         /// Name of the tool.
@@ -32,17 +30,13 @@ object! {
         /// Hints about the tool's behavior.
         annotations: optional McpToolAnnotations,
     }
-}
 
-object! {
     /// Hints about a tool's behavior.
     pub struct McpToolAnnotations: nested {
         /// Whether the tool has no side effects.
         read_only: scalar bool,
     }
-}
 
-object! {
     /// A call of an MCP tool.
     pub struct McpCall: nested {
         /// Identifier of this item.
@@ -62,9 +56,7 @@ object! {
         /// Output of the tool.
         output: optional String,
     }
-}
 
-object! {
     /// The model's request to approve a tool call.
     pub struct ApprovalRequest: nested {
         /// Identifier of this item.
@@ -80,9 +72,7 @@ object! {
         /// Opaque reasoning state; send it back unchanged.
         thought_signature: optional String,
     }
-}
 
-object! {
     /// The user's response to an approval request.
     pub struct ApprovalResponse: nested {
         /// Identifier of the approval request.
@@ -131,9 +121,7 @@ object! {
         /// Tools that do not require approval.
         never: optional ApprovalFilter,
     }
-}
 
-object! {
     /// Selection of tools of an MCP server.
     pub struct ApprovalFilter: nested {
         /// Whether to select tools without side effects.

@@ -96,9 +96,7 @@ object! {
         /// Citations.
         annotations: Option<Vec<Annotation>>,
     }
-}
 
-object! {
     /// A citation.
     pub struct Annotation: response {
         /// Type, such as `citation`.
@@ -112,9 +110,7 @@ object! {
         /// URL of the source.
         url: Option<String>,
     }
-}
 
-object! {
     /// Results of a web search.
     pub struct SearchResults: response {
         /// Search queries.
@@ -122,9 +118,7 @@ object! {
         /// Search results.
         results: Vec<SearchResult>,
     }
-}
 
-object! {
     /// A search result.
     pub struct SearchResult: response {
         /// Number that citations in the text refer to.
@@ -142,9 +136,7 @@ object! {
         /// Origin of the result, such as `web`.
         source: Option<String>,
     }
-}
 
-object! {
     /// Results of an image search.
     pub struct ImageResults: response {
         /// Search queries.
@@ -154,17 +146,13 @@ object! {
         /// Error message if the search failed.
         error: Option<String>,
     }
-}
 
-object! {
     /// Fetched pages.
     pub struct FetchResults: response {
         /// The pages.
         contents: Vec<FetchedPage>,
     }
-}
 
-object! {
     /// A fetched page.
     pub struct FetchedPage: response {
         /// Extract of the page's text.
@@ -174,9 +162,7 @@ object! {
         /// URL of the page.
         url: String,
     }
-}
 
-object! {
     /// A function call by the model.
     pub struct FunctionCall: nested {
         /// Identifier of this item.
@@ -243,9 +229,7 @@ object! {
         /// Tools found.
         tools: Vec<Namespace>,
     }
-}
 
-object! {
     /// A group of functions.
     pub struct Namespace: response {
         /// Type, always `namespace`.
@@ -257,9 +241,7 @@ object! {
         /// The functions.
         tools: Vec<NamespaceFunction>,
     }
-}
 
-object! {
     /// A function of a [`Namespace`].
     pub struct NamespaceFunction: response {
         /// Type, always `function`.
@@ -271,17 +253,13 @@ object! {
         /// JSON schema of the parameters.
         parameters: Option<Map<String, Value>>,
     }
-}
 
-object! {
     /// A skill was loaded.
     pub struct SkillLoaded: response {
         /// Name of the skill.
         name: String,
     }
-}
 
-object! {
     /// Advice of another model.
     pub struct AdvisorResult: response {
         /// Identifier of the call.
@@ -299,9 +277,7 @@ object! {
         /// Error message.
         error_message: Option<String>,
     }
-}
 
-object! {
     /// An item that the server marks as unknown.
     pub struct UnknownItem: response {
         /// Original type of the item.

@@ -214,9 +214,7 @@ open_enum! {
         /// Created by the user.
         Custom = "custom",
     }
-}
 
-open_enum! {
     /// Level of detail of a retrieved response.
     pub enum RetrieveFormat {
         /// All fields.

@@ -85,9 +85,7 @@ object! {
         /// Error type.
         kind as "type": Option<String>,
     }
-}
 
-object! {
     /// Tokens used by a response.
     pub struct Usage: response {
         /// Tokens of the input.
@@ -103,9 +101,7 @@ object! {
         /// Usage of each tool, by tool name.
         tool_calls_details: Option<BTreeMap<String, ToolCallDetails>>,
     }
-}
 
-object! {
     /// Cost of a response.
     pub struct Cost: response {
         /// Currency, `USD`.
@@ -123,9 +119,7 @@ object! {
         /// Cost of tool calls.
         tool_calls_cost: Option<f64>,
     }
-}
 
-object! {
     /// Breakdown of input tokens.
     pub struct InputTokens: response {
         /// Tokens written to the prompt cache.
@@ -135,9 +129,7 @@ object! {
         /// Tokens served from a cache.
         cached_tokens: Option<u64>,
     }
-}
 
-object! {
     /// Usage of a tool.
     pub struct ToolCallDetails: response {
         /// Number of invocations.
@@ -147,9 +139,7 @@ object! {
         /// Tokens used by the models that the tool called.
         token_usage: Option<Vec<TokenUsage>>,
     }
-}
 
-object! {
     /// Tokens that a tool used on a model.
     pub struct TokenUsage: response {
         /// Tokens of the input.
@@ -163,17 +153,13 @@ object! {
         /// Breakdown of the output tokens.
         output_tokens_details: Option<OutputTokens>,
     }
-}
 
-object! {
     /// Breakdown of output tokens.
     pub struct OutputTokens: response {
         /// Tokens used for reasoning.
         reasoning_tokens: u64,
     }
-}
 
-object! {
     /// Response to a cancellation.
     pub struct Cancelled: response {
         /// Identifier of the response.
@@ -181,9 +167,7 @@ object! {
         /// Status of the response.
         status: Status,
     }
-}
 
-object! {
     /// A file that the model created.
     pub struct ResponseFile: response {
         /// Identifier of the file.
@@ -197,9 +181,7 @@ object! {
         /// File name.
         filename: String,
     }
-}
 
-object! {
     /// Files that the model created.
     pub struct FileList: response {
         /// Object type, [`ObjectKind::List`].

@@ -25,9 +25,7 @@ open_enum! {
         Python = "python",
         Bash = "bash",
     }
-}
 
-open_enum! {
     /// Status of a sandbox run or operation.
     pub enum RunStatus {
         InProgress = "in_progress",
@@ -52,9 +50,7 @@ object! {
         /// Standard error.
         stderr: String,
     }
-}
 
-object! {
     /// A file operation in the sandbox. Which fields are set depends on the operation.
     pub struct SandboxOperation: response {
         /// Identifier of the tool call.

@@ -99,9 +99,7 @@ object! {
         /// Name of the function.
         name: optional String,
     }
-}
 
-object! {
     /// Web search.
     pub struct WebSearch: nested {
         /// Filters of the results.
@@ -117,9 +115,7 @@ object! {
         /// Location of the user.
         user_location: optional UserLocation,
     }
-}
 
-object! {
     /// Filters of a web search.
     pub struct WebFilters: nested {
         /// Domains to search in; a leading `-` excludes a domain.
@@ -161,9 +157,7 @@ object! {
         /// Region or state.
         region: optional String,
     }
-}
 
-object! {
     /// Image search.
     pub struct ImageSearch: nested {
         /// Maximum number of images.
@@ -171,9 +165,7 @@ object! {
         /// Filters of the results.
         filters: optional ImageFilters,
     }
-}
 
-object! {
     /// Filters of an image search.
     pub struct ImageFilters: nested {
         /// Domains to search in; a leading `-` excludes a domain.
@@ -203,19 +195,13 @@ object! {
         /// Maximum pages that the request may fetch, from 1 to 10.
         max_urls: scalar u32,
     }
-}
 
-object! {
     /// Search for people.
     pub struct PeopleSearch: nested {}
-}
 
-object! {
     /// Search for financial data.
     pub struct FinanceSearch: nested {}
-}
 
-object! {
     /// Code execution.
     pub struct Sandbox: nested {}
 }

@@ -1,6 +1,6 @@
 //! The macro that defines structs for JSON objects.
 
-/// Defines a struct for a JSON object, with `Serialize`, `Deserialize` and an `extra` field.
+/// Defines structs for JSON objects, with `Serialize`, `Deserialize` and an `extra` field.
 ///
 /// `pub struct Name: role { field as "wire name": Type, ... }`
 ///
@@ -21,7 +21,15 @@
 ///
 /// A missing or `null` field decodes to its default. `None` and absent values are omitted.
 macro_rules! object {
+    ($($(#[$meta:meta])* pub struct $name:ident: $role:ident $fields:tt)+) => {
+        $($crate::types::wire::object! {
+            @fields
+            $(#[$meta])*
+            pub struct $name: $role $fields
+        })+
+    };
     (
+        @fields
         $(#[$meta:meta])*
         pub struct $name:ident: response {
             $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $ty:ty,)*
@@ -35,19 +43,8 @@ macro_rules! object {
             }
         }
     };
-    (
-        $(#[$meta:meta])*
-        pub struct $name:ident: $role:ident {
-            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)*
-        }
-    ) => {
-        $crate::types::wire::object! {
-            @define
-            $(#[$meta])*
-            pub struct $name: $role {
-                $($(#[$field_meta])* $field $(as $wire)?: $kind $ty,)*
-            }
-        }
+    (@fields $($request:tt)+) => {
+        $crate::types::wire::object! { @define $($request)+ }
     };
     (
         @define

@@ -1,10 +1,18 @@
 //! String enums that accept unknown values.
 
-/// Defines an enum of string values, with a variant `Other` for unknown values.
+/// Defines enums of string values, with a variant `Other` for unknown values.
 ///
 /// Decoding any string succeeds, and allocates only for `Other`.
 macro_rules! open_enum {
+    ($($(#[$meta:meta])* pub enum $name:ident $variants:tt)+) => {
+        $($crate::types::wire::open_enum! {
+            @define
+            $(#[$meta])*
+            pub enum $name $variants
+        })+
+    };
     (
+        @define
         $(#[$meta:meta])*
         pub enum $name:ident {
             $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+
@@ -62,15 +70,6 @@ macro_rules! open_enum {
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 Self::known(&text).unwrap_or_else(|| Self::Other(text.into()))
-            }
-        }
-
-        /// Never fails.
-        impl std::str::FromStr for $name {
-            type Err = std::convert::Infallible;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Ok(text.into())
             }
         }
 
