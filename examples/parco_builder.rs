@@ -1,18 +1,53 @@
-//! Encodes and decodes a model with a builder schema.
+//! Encodes and decodes a model with one field of every kind with a builder schema.
 //!
 //! Run it with `cargo run --example parco_builder`.
 #![allow(clippy::print_stdout, reason = "examples print their results")]
 
-#[path = "parco_models/example.rs"]
-pub(crate) mod example;
-
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 use anyhow::{Context, ensure};
 use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
 use tightwire_parco::{Get, Put, Timestamp, WireExt, builder};
 
-use self::example::{Animal, Example};
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Animal {
+    pub(crate) age: u8,
+    pub(crate) specie: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Example {
+    pub(crate) greet: String,
+    pub(crate) life_sense: u8,
+    pub(crate) friends: Vec<String>,
+    pub(crate) grades: HashMap<String, u8>,
+    pub(crate) even_or_odd: bool,
+    pub(crate) pet: Animal,
+    pub(crate) pointer: Option<i64>,
+    pub(crate) flags: [bool; 5],
+    pub(crate) balance: f32,
+    pub(crate) more_precise_balance: f64,
+    pub(crate) created_at: Timestamp,
+}
+
+impl Example {
+    pub(crate) fn new(created_at: Timestamp) -> Self {
+        Self {
+            greet: "hey".into(),
+            life_sense: 42,
+            friends: ["@boliri", "@danirod", "@enrigles", "@f3r"].map(String::from).into(),
+            grades: HashMap::from([("math".into(), 5), ("english".into(), 6)]),
+            even_or_odd: true,
+            pet: Animal { age: 3, specie: "cat".into() },
+            pointer: Some(73),
+            flags: [true, false, false, true, false],
+            balance: 234.987,
+            more_precise_balance: 1234243.5678,
+            created_at,
+        }
+    }
+}
 
 fn main() -> anyhow::Result<()> {
     println!("{:?}", round_trip()?);

@@ -3,14 +3,52 @@
 //! Run it with `cargo run --example parco_registry`.
 #![allow(clippy::print_stdout, reason = "examples print their results")]
 
-#[path = "parco_models/zoo.rs"]
-mod zoo;
-
 use anyhow::{bail, ensure};
-use tightwire_parco::Registry;
 use tightwire_parco::wire::{HeaderInt, U8};
+use tightwire_parco::{Get, HasId, Put, Registry, builder};
 
-use self::zoo::{ANIMAL, Animal, FLAT, Flat};
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Animal {
+    age: u8,
+    specie: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Flat {
+    price: f32,
+    address: String,
+}
+
+const ANIMAL: i64 = 0;
+const FLAT: i64 = 1;
+
+impl HasId<i64> for Animal {
+    fn id(&self) -> i64 {
+        ANIMAL
+    }
+}
+
+impl HasId<i64> for Flat {
+    fn id(&self) -> i64 {
+        FLAT
+    }
+}
+
+fn animal() -> impl Put<Animal> + for<'de> Get<'de, Animal> + Send + Sync {
+    builder::<Animal>()
+        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
+        .named("specie")
+        .uint8(|animal| animal.age, |animal, age| animal.age = age)
+        .named("age")
+}
+
+fn flat() -> impl Put<Flat> + for<'de> Get<'de, Flat> + Send + Sync {
+    builder::<Flat>()
+        .float32_le(|flat| flat.price, |flat, price| flat.price = price)
+        .named("price")
+        .small_varchar(|flat| &flat.address, |flat, address| flat.address = address.into())
+        .named("address")
+}
 
 fn main() -> anyhow::Result<()> {
     println!("{:?}", exchange()?);
@@ -20,8 +58,8 @@ fn main() -> anyhow::Result<()> {
 /// Encodes three frames and decodes them again.
 pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
     let mut models = Registry::new(HeaderInt(U8));
-    models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
-    ensure!(models.register(FLAT, zoo::animal()).is_err(), "an id was registered twice");
+    models.register(ANIMAL, animal())?.register(FLAT, flat())?;
+    ensure!(models.register(FLAT, animal()).is_err(), "an id was registered twice");
 
     let monkeys = Animal { age: 10, specie: "monkeys".into() };
     let flat = Flat { price: 42.0, address: "Plaza mayor".into() };

@@ -47,9 +47,9 @@ pages! {
         next "after" if |page| page.last_id.as_deref().filter(|_| page.has_more);
     batches::List: data of batches::Batch,
         next "after" if |page| page.last_id.as_deref().filter(|_| page.has_more);
-    skills::List: skills of skills::Summary, next "page_token" if |page| page.next_page_token.as_deref();
+    skills::List: skills of skills::ManagedSkill, next "page_token" if |page| page.next_page_token.as_deref();
     skills::Revisions: revisions of skills::Revision, next "page_token" if |page| page.next_page_token.as_deref();
-    async_chat::List: requests of async_chat::Summary, next "next_token" if |page| page.next_token.as_deref();
+    async_chat::List: requests of async_chat::AsyncCompletion, next "next_token" if |page| page.next_token.as_deref();
 }
 
 impl<P: Page> Call<Json<P>> {

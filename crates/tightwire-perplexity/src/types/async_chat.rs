@@ -85,28 +85,10 @@ object! {
         started_at: Option<i64>,
     }
 
-    /// Entry of a list of asynchronous completions, without the response.
-    pub struct Summary: response {
-        /// Identifier of the asynchronous completion.
-        id: String,
-        /// Creation time, in Unix seconds.
-        created_at: i64,
-        /// Name of the model.
-        model: String,
-        /// Current status.
-        status: Status,
-        /// Completion time, in Unix seconds.
-        completed_at: Option<i64>,
-        /// Failure time, in Unix seconds.
-        failed_at: Option<i64>,
-        /// Start time of processing, in Unix seconds.
-        started_at: Option<i64>,
-    }
-
     /// One page of asynchronous completions.
     pub struct List: response {
-        /// The completions of this page.
-        requests: Vec<Summary>,
+        /// The completions of this page, without their responses.
+        requests: Vec<AsyncCompletion>,
         /// Token of the next page; absent on the last page.
         next_token: Option<String>,
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::invalid::{Invalid, present};
+use super::responses::{InputTokens, OutputTokens};
 use super::wire::{object, open_enum};
 use super::{NumberOrText, ObjectKind};
 
@@ -160,18 +161,6 @@ object! {
         output_tokens_details: Option<OutputTokens>,
         /// Sum of input and output tokens.
         total_tokens: u64,
-    }
-
-    /// Breakdown of input tokens.
-    pub struct InputTokens: response {
-        /// Input tokens served from the prompt cache.
-        cached_tokens: u64,
-    }
-
-    /// Breakdown of output tokens.
-    pub struct OutputTokens: response {
-        /// Output tokens used for reasoning.
-        reasoning_tokens: u64,
     }
 
     /// One page of batches.

@@ -22,24 +22,10 @@ object! {
         updated_at: Option<String>,
     }
 
-    /// Entry of a list of skills.
-    pub struct Summary: response {
-        /// Identifier of the skill.
-        skill_id: String,
-        /// Name of the skill, as the model sees it.
-        name: Option<String>,
-        /// Current revision.
-        revision: Option<String>,
-        /// Creation time.
-        created_at: Option<String>,
-        /// Time of the last update.
-        updated_at: Option<String>,
-    }
-
     /// One page of skills.
     pub struct List: response {
-        /// The skills of this page.
-        skills: Vec<Summary>,
+        /// The skills of this page, without descriptions.
+        skills: Vec<ManagedSkill>,
         /// Token of the next page; absent on the last page.
         next_page_token: Option<String>,
     }

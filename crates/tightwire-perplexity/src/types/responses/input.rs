@@ -65,7 +65,7 @@ impl InputItem {
     }
 
     /// Creates the result of the function call `call_id`.
-    pub fn function_output(call_id: impl Into<String>, output: impl Into<CallOutput>) -> Self {
+    pub fn function_output(call_id: impl Into<String>, output: impl Into<InputContent>) -> Self {
         FunctionCallOutput::new(call_id, output).into()
     }
 }
@@ -88,21 +88,11 @@ impl InputMessage {
 }
 
 untagged! {
-    /// Content of a message.
+    /// Content of a message, or result of a function call.
     pub enum InputContent {
         /// Plain text.
         Text = text String,
         /// Text, images and files.
-        Parts = list InputPart,
-    }
-}
-
-untagged! {
-    /// Result of a function call.
-    pub enum CallOutput {
-        /// Plain text.
-        Text = text String,
-        /// Text and images.
         Parts = list InputPart,
     }
 }

@@ -20,7 +20,7 @@ pub use event::{
     TextDeltaEvent, TextDoneEvent,
 };
 pub use input::{
-    CallOutput, ImageDetail, Input, InputContent, InputFile, InputImage, InputItem, InputMessage, InputPart,
+    ImageDetail, Input, InputContent, InputFile, InputImage, InputItem, InputMessage, InputPart,
     InputReasoning, InputText, ReasoningKind, ReasoningText,
 };
 pub use mcp::{
@@ -32,7 +32,7 @@ pub use output::{
     Namespace, NamespaceFunction, OutputContent, OutputItem, OutputMessage, OutputText, SearchResult,
     SearchResults, SkillLoaded, ToolSearch, UnknownItem,
 };
-pub use request::{Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams};
+pub use request::{Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams};
 pub use response::{
     Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile, TokenUsage,
     ToolCallDetails, Usage,
@@ -41,6 +41,5 @@ pub use sandbox::{Language, RunResult, RunStatus, SandboxOperation, SandboxResul
 pub use skill::{BuiltinName, BuiltinSkill, CustomSkill, InlineSkill, Skill};
 pub use tool::{
     Connector, FetchUrl, FinanceSearch, FunctionTool, ImageFilters, ImageFormat, ImageSearch, McpServer,
-    NamedTool, PeopleSearch, Sandbox, Tool, ToolChoice, ToolMode, UserLocation, WebFilters, WebSearch,
-    WebSearchType,
+    NamedTool, PeopleSearch, Sandbox, Tool, ToolChoice, ToolMode, WebFilters, WebSearch,
 };

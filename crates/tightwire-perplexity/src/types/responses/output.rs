@@ -3,7 +3,7 @@
 use tightwire_json::{Map, Value};
 
 use super::common::{Role, Status};
-use super::input::CallOutput;
+use super::input::InputContent;
 use super::mcp::{ApprovalRequest, McpCall, McpTools};
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
@@ -194,7 +194,7 @@ object! {
         /// Identifier of the call.
         call_id: required String,
         /// Output of the function.
-        output: required CallOutput,
+        output: required InputContent,
         /// Name of the function.
         name: optional String,
         /// Opaque reasoning state, as received with the call.
@@ -208,7 +208,7 @@ object! {
 
 impl FunctionCallOutput {
     /// Creates the result of the call `call_id`.
-    pub fn new(call_id: impl Into<String>, output: impl Into<CallOutput>) -> Self {
+    pub fn new(call_id: impl Into<String>, output: impl Into<InputContent>) -> Self {
         Self { call_id: call_id.into(), output: output.into(), ..Self::default() }
     }
 }

@@ -4,6 +4,7 @@ use super::common::{Effort, ServiceTier};
 use super::input::Input;
 use super::skill::Skill;
 use super::tool::{Tool, ToolChoice};
+use crate::types::TextOrList;
 use crate::types::chat::ResponseFormat;
 use crate::types::invalid::{Invalid, at_most, present, within};
 use crate::types::wire::{object, open_enum};
@@ -87,11 +88,12 @@ object! {
 
 impl Request {
     /// Creates a request for a model, or for several models in order of preference.
-    pub fn new(model: impl Into<Models>, input: impl Into<Input>) -> Self {
+    pub fn new(model: impl Into<TextOrList>, input: impl Into<Input>) -> Self {
         let request = Self { input: input.into(), ..Self::default() };
         match model.into() {
-            Models::One(model) => Self { model: Some(model), ..request },
-            Models::Chain(models) => Self { models: Some(models), ..request },
+            TextOrList::Text(model) => Self { model: Some(model), ..request },
+            TextOrList::List(models) => Self { models: Some(models), ..request },
+            TextOrList::Unknown(_) => request,
         }
     }
 
@@ -138,39 +140,6 @@ impl Request {
         let name = format.json_schema.name.as_deref().unwrap_or_default();
         present(field, name.is_empty())?;
         at_most(field, name.chars().count(), MAX_SCHEMA_NAME, "characters")
-    }
-}
-
-/// Model of a new [`Request`]: a name or a list of names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Models {
-    /// A single model.
-    One(String),
-    /// Models in order of preference.
-    Chain(Vec<String>),
-}
-
-impl From<&str> for Models {
-    fn from(model: &str) -> Self {
-        Self::One(model.to_owned())
-    }
-}
-
-impl From<String> for Models {
-    fn from(model: String) -> Self {
-        Self::One(model)
-    }
-}
-
-impl<T: Into<String>> From<Vec<T>> for Models {
-    fn from(models: Vec<T>) -> Self {
-        Self::Chain(models.into_iter().map(Into::into).collect())
-    }
-}
-
-impl<T: Into<String>, const N: usize> From<[T; N]> for Models {
-    fn from(models: [T; N]) -> Self {
-        Self::Chain(models.into_iter().map(Into::into).collect())
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use tightwire_json::{Map, Value};
 
 use super::mcp::{AllowedTools, Approval};
+use crate::types::chat::UserLocation;
 use crate::types::invalid::{Invalid, at_most, present, within};
+use crate::types::search::SearchType;
 use crate::types::wire::{object, open_enum, tagged, untagged};
 use crate::types::{Recency, SearchContextSize, Secret};
 
@@ -111,7 +113,7 @@ object! {
         /// Amount of search context for the model.
         search_context_size: optional SearchContextSize,
         /// Type of search.
-        search_type: optional WebSearchType,
+        search_type: optional SearchType,
         /// Location of the user.
         user_location: optional UserLocation,
     }
@@ -133,31 +135,7 @@ object! {
     }
 }
 
-open_enum! {
-    /// Type of a web search.
-    pub enum WebSearchType {
-        /// Full search.
-        Web = "web",
-        /// Faster, less thorough search.
-        Fast = "fast",
-    }
-}
-
 object! {
-    /// Location of a user.
-    pub struct UserLocation: nested {
-        /// City.
-        city: optional String,
-        /// Country, as an ISO 3166-1 code.
-        country: optional String,
-        /// Latitude in degrees.
-        latitude: scalar f64,
-        /// Longitude in degrees.
-        longitude: scalar f64,
-        /// Region or state.
-        region: optional String,
-    }
-
     /// Image search.
     pub struct ImageSearch: nested {
         /// Maximum number of images.
