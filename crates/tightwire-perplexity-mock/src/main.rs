@@ -87,7 +87,8 @@ fn run(options: &Options) -> Outcome<()> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mock = Mock::start_with(scenario, Config::default().address(options.address)).await?;
+        let mock =
+            Mock::start_with(scenario, Config { address: options.address, ..Config::default() }).await?;
         let mut out = io::stdout();
         writeln!(out, "listening on {}", mock.url())?;
         let mut seen = 0;

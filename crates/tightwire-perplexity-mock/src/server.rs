@@ -23,7 +23,6 @@ use crate::socket::{ConnectionState, Socket};
 
 /// Server configuration.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Config {
     /// Address to listen on. Default: a free port on the loopback interface.
     pub address: SocketAddr,
@@ -44,36 +43,6 @@ impl Default for Config {
             max_requests: 10_000,
             max_record_bytes: 256 << 20,
         }
-    }
-}
-
-impl Config {
-    /// Sets [`address`](Self::address).
-    #[must_use]
-    pub fn address(mut self, address: SocketAddr) -> Self {
-        self.address = address;
-        self
-    }
-
-    /// Sets [`max_body_size`](Self::max_body_size).
-    #[must_use]
-    pub fn max_body_size(mut self, bytes: usize) -> Self {
-        self.max_body_size = bytes;
-        self
-    }
-
-    /// Sets [`max_requests`](Self::max_requests).
-    #[must_use]
-    pub fn max_requests(mut self, requests: usize) -> Self {
-        self.max_requests = requests;
-        self
-    }
-
-    /// Sets [`max_record_bytes`](Self::max_record_bytes).
-    #[must_use]
-    pub fn max_record_bytes(mut self, bytes: usize) -> Self {
-        self.max_record_bytes = bytes;
-        self
     }
 }
 

@@ -93,7 +93,8 @@ async fn connections_are_counted() {
 
 #[tokio::test]
 async fn oldest_requests_are_evicted_by_count() {
-    let mock = Mock::start_with(Scenario::api(), Config::default().max_requests(2)).await.unwrap();
+    let mock =
+        Mock::start_with(Scenario::api(), Config { max_requests: 2, ..Config::default() }).await.unwrap();
     let client = Client::new(&mock);
     for number in 0..4 {
         client.get(&format!("/{number}")).await;
@@ -105,7 +106,8 @@ async fn oldest_requests_are_evicted_by_count() {
 
 #[tokio::test]
 async fn oldest_requests_are_evicted_by_size() {
-    let mock = Mock::start_with(Scenario::api(), Config::default().max_record_bytes(5)).await.unwrap();
+    let mock =
+        Mock::start_with(Scenario::api(), Config { max_record_bytes: 5, ..Config::default() }).await.unwrap();
     let client = Client::new(&mock);
     for body in ["123", "45", "67", "123456"] {
         client.send("POST", "/search", &[], body).await.unwrap();
@@ -122,7 +124,8 @@ async fn oldest_requests_are_evicted_by_size() {
 
 #[tokio::test]
 async fn bodies_above_the_limit_are_rejected() {
-    let mock = Mock::start_with(Scenario::api(), Config::default().max_body_size(8)).await.unwrap();
+    let mock =
+        Mock::start_with(Scenario::api(), Config { max_body_size: 8, ..Config::default() }).await.unwrap();
     let client = Client::new(&mock);
     assert_eq!(client.post("/search", &json!("123456")).await.status, 422);
     let refused = client.post("/search", &json!("1234567")).await;
@@ -171,6 +174,7 @@ fn blocking_start_works_without_a_runtime() {
 #[tokio::test]
 async fn address_in_use_is_an_error() {
     let mock = Mock::start(Scenario::api()).await.unwrap();
-    let again = Mock::start_with(Scenario::api(), Config::default().address(mock.address())).await;
+    let again =
+        Mock::start_with(Scenario::api(), Config { address: mock.address(), ..Config::default() }).await;
     assert!(again.unwrap_err().is_start());
 }

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
 use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{EventStream, Malformed};
+use tightwire_perplexity::{Call, EventStream, Json, Malformed};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};
@@ -84,12 +84,8 @@ fn streams_do_not_depend_on_chunk_boundaries() {
 fn bodies_do_not_depend_on_chunk_boundaries() {
     let text = "y".repeat(100_000);
     let body = format!("{{\"id\":\"c\",\"model\":\"sonar\",\"choices\":[],\"object\":\"{text}\"}}");
-    let piecewise = |status: u16, pieces: &[&[u8]]| {
-        let Step::Response(answer) = Step::byte_pieces(pieces.iter().copied()) else { unreachable!() };
-        let (mut parts, body) = answer.into_parts();
-        parts.status = status.try_into().unwrap();
-        Step::Response(http::Response::from_parts(parts, body))
-    };
+    let piecewise =
+        |status: u16, pieces: &[&[u8]]| Step::byte_pieces(pieces.iter().copied()).with_status(status);
     for limit in limits(body.len()) {
         let outcome = in_pieces(body.as_bytes(), |pieces| {
             run(async {
@@ -131,10 +127,7 @@ fn bodies_do_not_depend_on_chunk_boundaries() {
 /// Returns the bytes allocated by reading a body in small chunks.
 fn allocated(status: u16, length: usize) -> usize {
     let (step, feed) = Step::fed();
-    let Step::Response(answer) = step else { unreachable!() };
-    let (mut parts, body) = answer.into_parts();
-    parts.status = status.try_into().unwrap();
-    let script = Script::new([Step::Response(http::Response::from_parts(parts, body))]);
+    let script = Script::new([step.with_status(status)]);
     run(async {
         // Allocate the chunks here, so that the call only reads them.
         for _ in 0..length / 64 {
@@ -166,18 +159,13 @@ fn memory_is_linear_in_the_body_size() {
 /// Deadlines apply while an error body is read.
 #[test]
 fn error_body_is_read_within_the_deadline() {
-    let elapsed = |limit: fn(
-        tightwire_perplexity::Call<tightwire_perplexity::Json<Completion>>,
-    ) -> tightwire_perplexity::Call<tightwire_perplexity::Json<Completion>>| {
+    type Limit = fn(Call<Json<Completion>>) -> Call<Json<Completion>>;
+
+    let elapsed = |limit: Limit| {
         run(async {
             let (step, feed) = Step::fed();
-            let Step::Response(answer) = step else { unreachable!() };
-            let (mut parts, body) = answer.into_parts();
-            parts.status = http::StatusCode::BAD_REQUEST;
             feed.send("{\"error\":{\"message\":\"cut");
-            let script = Script::new([
-                Step::Response(http::Response::from_parts(parts, body)).after(Duration::from_millis(600))
-            ]);
+            let script = Script::new([step.with_status(400).after(Duration::from_millis(600))]);
             let start = Instant::now();
             let client = script.client();
             let request = Request::new("sonar", "hey");

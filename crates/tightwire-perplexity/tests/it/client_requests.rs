@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use http::Method;
-use tightwire_perplexity::types::{async_chat, batches, chat, files, responses, search, skills};
+use tightwire_perplexity::types::{async_chat, chat, files, skills};
 use tightwire_perplexity::{Client, PathStyle, TimeoutPhase};
 
 use crate::support::{Script, Step};
@@ -117,40 +117,21 @@ async fn extra_body_fields_take_precedence() {
     assert_eq!(error.field(), Some("extra_body"));
 }
 
-/// Requests of all endpoints.
+/// Requests that `client_wire.rs` does not cover, because the recordings lack them, and `Accept` headers.
 #[tokio::test(start_paused = true)]
 async fn endpoints() {
-    let none = &skills::ListParams::default();
     let change = &skills::ChangeParams::new("r1");
-    let script = Script::new((0..26).map(|_| Step::ok("{}")));
+    let script = Script::new((0..8).map(|_| Step::ok("{}")));
     let client = &script.client();
     let id = "a/b c?d";
-    client.async_chat().create(&async_chat::Request::new(question())).await.unwrap();
-    client.async_chat().list(&Default::default()).await.unwrap();
     client.async_chat().retrieve_with(id, &async_chat::GetParams::default().local_mode(true)).await.unwrap();
-    client.search().create(&search::Request::new("tides")).await.unwrap();
-    client.responses().create(&responses::Request::new("m", "Why?")).await.unwrap();
-    client.responses().retrieve(id).await.unwrap();
-    client.responses().cancel(id).await.unwrap();
-    client.responses().files().list(id).await.unwrap();
     drop(client.responses().files().content(id, "f").await.unwrap());
-    client.browser_sessions().create().await.unwrap();
     client.browser_sessions().delete(id).await.unwrap();
-    client.models().list().await.unwrap();
     client.files().create(files::Purpose::Batch, "in.jsonl", b"{}").await.unwrap();
-    client.files().retrieve(id).await.unwrap();
-    client.files().delete(id).await.unwrap();
     drop(client.files().content(id).await.unwrap());
-    client.batches().create(&batches::CreateRequest::new("f")).await.unwrap();
     client.batches().list(&Default::default()).await.unwrap();
-    client.batches().cancel(id).await.unwrap();
-    client.skills().create("s.zip", b"PK").await.unwrap();
-    client.skills().list(none).await.unwrap();
-    client.skills().retrieve(id, &Default::default()).await.unwrap();
     client.skills().update(id, change, "s.zip", b"PK").await.unwrap();
-    client.skills().download(id, &Default::default()).await.unwrap();
     client.skills().delete(id, change).await.unwrap();
-    client.skills().revisions(id, none).await.unwrap();
     let sent: Vec<_> = script
         .sent()
         .iter()
@@ -161,38 +142,18 @@ async fn endpoints() {
             format!("{} {path} {accept} {}", sent.method, kind.split(';').next().unwrap())
         })
         .collect();
-    let json = "application/json";
-    let encoded = "a%2Fb%20c%3Fd";
     let expected = [
-        format!("POST /async/chat/completions {json} {json}"),
-        format!("GET /async/chat/completions {json} -"),
-        format!("GET /async/chat/completions/{encoded}?local_mode=true {json} -"),
-        format!("POST /search {json} {json}"),
-        format!("POST /v1/responses {json} {json}"),
-        format!("GET /v1/responses/{encoded} {json} -"),
-        format!("POST /v1/responses/{encoded}/cancel {json} -"),
-        format!("GET /v1/responses/{encoded}/files {json} -"),
-        format!("GET /v1/responses/{encoded}/files/f/content application/octet-stream -"),
-        format!("POST /v1/browser/sessions {json} {json}"),
-        format!("DELETE /v1/browser/sessions/{encoded} */* -"),
-        format!("GET /v1/models {json} -"),
-        format!("POST /v1/files {json} multipart/form-data"),
-        format!("GET /v1/files/{encoded} {json} -"),
-        format!("DELETE /v1/files/{encoded} {json} -"),
-        format!("GET /v1/files/{encoded}/content application/octet-stream -"),
-        format!("POST /v1/batches {json} {json}"),
-        format!("GET /v1/batches {json} -"),
-        format!("POST /v1/batches/{encoded}/cancel {json} -"),
-        format!("POST /v1/skills {json} multipart/form-data"),
-        format!("GET /v1/skills {json} -"),
-        format!("GET /v1/skills/{encoded} {json} -"),
-        format!("PUT /v1/skills/{encoded}?expected_revision=r1 {json} multipart/form-data"),
-        format!("GET /v1/skills/{encoded}/download {json} -"),
-        format!("DELETE /v1/skills/{encoded}?expected_revision=r1 */* -"),
-        format!("GET /v1/skills/{encoded}/revisions {json} -"),
+        "GET /async/chat/completions/a%2Fb%20c%3Fd?local_mode=true application/json -",
+        "GET /v1/responses/a%2Fb%20c%3Fd/files/f/content application/octet-stream -",
+        "DELETE /v1/browser/sessions/a%2Fb%20c%3Fd */* -",
+        "POST /v1/files application/json multipart/form-data",
+        "GET /v1/files/a%2Fb%20c%3Fd/content application/octet-stream -",
+        "GET /v1/batches application/json -",
+        "PUT /v1/skills/a%2Fb%20c%3Fd?expected_revision=r1 application/json multipart/form-data",
+        "DELETE /v1/skills/a%2Fb%20c%3Fd?expected_revision=r1 */* -",
     ];
     assert_eq!(sent, expected);
-    let upload = &script.sent()[12].body;
+    let upload = &script.sent()[3].body;
     let (purpose, file) = (upload.find("name=\"purpose\"").unwrap(), upload.find("name=\"file\"").unwrap());
     assert!(purpose < file && upload.contains("filename=\"in.jsonl\"") && upload.contains("\r\n\r\n{}\r\n"));
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use http::Method;
-use tightwire_perplexity::types::chat::{Completion, Request};
+use tightwire_perplexity::types::chat::{Accumulator, Completion, Request};
 use tightwire_perplexity::types::responses;
-use tightwire_perplexity::{EventStream, Malformed, TimeoutPhase};
+use tightwire_perplexity::{Error, EventStream, Malformed, TimeoutPhase};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};
@@ -62,31 +62,75 @@ async fn text_is_streamed_and_deltas_only_drops_messages() {
     assert_eq!(deltas.accumulate().await.unwrap().text(), Some("Hello"));
 }
 
-#[tokio::test(start_paused = true)]
-async fn missing_done_is_a_clean_end_only_after_the_last_item() {
-    let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..3].iter().copied())])).await;
-    while stream.next().await.transpose().unwrap().is_some() {}
-    assert!(stream.finished_cleanly());
-    let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..2].iter().copied())])).await;
-    stream.next().await.unwrap().unwrap();
-    let error = stream.next().await.unwrap().unwrap_err();
-    assert!(error.is_incomplete() && error.is_retryable());
-    assert_eq!(error.to_string(), "stream ended before the response was complete (request id rid-1)");
-    assert!(stream.next().await.is_none());
-    assert!(!stream.finished_cleanly());
+type Predicate = fn(&Error) -> bool;
+
+/// Checks the text and the error of a stream, with and without partial responses.
+async fn assert_end(body: &str, text: &str, error: Option<Predicate>, partial: Option<Predicate>) {
+    for (allows, expected) in [(false, error), (true, partial)] {
+        let script = Script::new([Step::pieces([body])]);
+        let mut stream = chat(&script).await;
+        if allows {
+            stream = stream.allow_partial();
+        }
+        let mut accumulator = Accumulator::new();
+        let mut failure = None;
+        while let Some(item) = stream.next().await {
+            match item {
+                Ok(item) => accumulator.push(&item),
+                Err(error) => failure = Some(error),
+            }
+        }
+        assert_eq!(accumulator.text(), text, "{body}");
+        match (&failure, expected) {
+            (Some(error), Some(is)) => assert!(is(error), "{error}: {body}"),
+            (failure, expected) => assert_eq!(failure.is_some(), expected.is_some(), "{failure:?}: {body}"),
+        }
+        assert_eq!(stream.finished_cleanly(), error.is_none(), "{body}");
+        assert_eq!(
+            failure.and_then(|error| error.request_id().map(str::to_owned)),
+            expected.map(|_| "rid-1".into())
+        );
+    }
 }
 
-/// A truncated response is an error by default.
+#[tokio::test(start_paused = true)]
+async fn ends_of_a_stream() {
+    let [first, comment, last, done] = CHUNKS;
+    let is_incomplete: Predicate = |error| error.is_incomplete() && error.is_retryable();
+    // `[DONE]` may be missing after the last item.
+    assert_end(&[first, comment, last].concat(), "Hello", None, None).await;
+    assert_end(&[first, comment].concat(), "Hel", Some(is_incomplete), None).await;
+    // Some servers omit the empty line after the last event, or also its line end.
+    for end in ["", "\n", "\r\n"] {
+        assert_end(&[first, last, done.trim_end(), end].concat(), "Hello", None, None).await;
+        assert_end(&[first, last.trim_end(), end].concat(), "Hello", None, None).await;
+        let failure = "event: error\ndata: {\"error\":{\"message\":\"broken\"}}";
+        let body = [first, failure, end].concat();
+        assert_end(&body, "Hel", Some(Error::is_stream), Some(Error::is_stream)).await;
+    }
+    for failure in [
+        "event: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\n",
+        "data: {\"error\":{\"message\":\"broken\"}}\n\n",
+    ] {
+        let is_broken: Predicate = |error| {
+            error.is_stream()
+                && error.to_string() == "server sent an error in the stream: broken (request id rid-1)"
+                && error.body().unwrap().starts_with(b"{\"error\"")
+        };
+        assert_end(&[first, failure, last].concat(), "Hel", Some(is_broken), Some(is_broken)).await;
+    }
+    let is_malformed: Predicate = |error| error.is_decode() && error.body().unwrap() == "{\"id\": cut";
+    let body = [first, "data: {\"id\": cut\n\n", last].concat();
+    assert_end(&body, "Hel", Some(is_malformed), Some(is_malformed)).await;
+}
+
+/// The combined response and the text of an incomplete stream are errors as well.
 #[tokio::test(start_paused = true)]
 async fn partial_responses_are_errors_unless_allowed() {
     let cut = || Script::new([Step::pieces(CHUNKS[..2].iter().copied())]);
     assert!(chat(&cut()).await.accumulate().await.unwrap_err().is_incomplete());
     assert!(chat(&cut()).await.deltas_only().accumulate().await.unwrap_err().is_incomplete());
     assert!(chat(&cut()).await.text().concat().await.unwrap_err().is_incomplete());
-
-    let mut stream = chat(&cut()).await.allow_partial();
-    assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hel"));
-    assert!(!stream.finished_cleanly());
     let text = chat(&cut()).await.deltas_only().allow_partial().text().concat().await.unwrap();
     assert_eq!(text, "Hel");
     // A lost connection is an error in either case.
@@ -95,27 +139,6 @@ async fn partial_responses_are_errors_unless_allowed() {
     feed.fail();
     let mut stream = chat(&Script::new([step])).await.allow_partial();
     assert!(stream.accumulate().await.unwrap_err().is_connection());
-}
-
-/// Some servers omit the empty line after the last event, or also its line end.
-#[tokio::test(start_paused = true)]
-async fn last_event_needs_no_empty_line() {
-    for end in ["", "\n", "\r\n"] {
-        let done = format!("data: [DONE]{end}");
-        let script = Script::new([Step::pieces([CHUNKS[0], CHUNKS[2], &done])]);
-        let mut stream = chat(&script).await;
-        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
-        assert!(stream.finished_cleanly());
-
-        let last = format!("{}{end}", CHUNKS[2].trim_end());
-        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &last])])).await;
-        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
-        assert!(stream.finished_cleanly());
-
-        let failure = format!("event: error\ndata: {{\"error\":{{\"message\":\"broken\"}}}}{end}");
-        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &failure])])).await;
-        assert!(stream.accumulate().await.unwrap_err().is_stream());
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,31 +154,8 @@ async fn done_ends_the_stream_before_the_connection_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn error_events_end_the_stream() {
-    for failure in [
-        "event: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\n",
-        "data: {\"error\":{\"message\":\"broken\"}}\n\n",
-    ] {
-        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], failure, CHUNKS[2]])])).await;
-        stream.next().await.unwrap().unwrap();
-        let error = stream.next().await.unwrap().unwrap_err();
-        assert!(error.is_stream());
-        assert_eq!(error.to_string(), "server sent an error in the stream: broken (request id rid-1)");
-        assert!(error.body().unwrap().starts_with(b"{\"error\""));
-        assert!(stream.next().await.is_none());
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn malformed_events_end_the_stream_unless_skipped() {
+async fn malformed_events_can_be_skipped() {
     let pieces = [CHUNKS[0], "data: {\"id\": cut\n\n", CHUNKS[2], CHUNKS[3]];
-    let mut stream = chat(&Script::new([Step::pieces(pieces)])).await;
-    stream.next().await.unwrap().unwrap();
-    let error = stream.next().await.unwrap().unwrap_err();
-    assert!(error.is_decode());
-    assert_eq!(error.body().unwrap(), "{\"id\": cut");
-    assert!(stream.next().await.is_none());
-
     let stream = chat(&Script::new([Step::pieces(pieces)])).await.with_malformed(Malformed::Skip);
     let items: Vec<_> = stream.collect().await;
     assert_eq!(items.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);

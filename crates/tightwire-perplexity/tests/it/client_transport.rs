@@ -1,20 +1,15 @@
 //! Transport: TLS, HTTP versions, and compressed responses.
 #![cfg(feature = "client")]
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Method, Response};
-use http_body::Frame;
 use reqwest::Body;
 use tightwire_perplexity::types::chat;
 use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Events, Json, Proxy};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::server::Server;
+use crate::support::Feed;
 
 /// Bypasses proxies of the environment. The timeout is generous because the machine may be busy.
 fn connect() -> Connect {
@@ -49,29 +44,6 @@ fn part(text: &str) -> String {
 }
 
 const DONE: &str = "data: [DONE]\n\n";
-
-type Piece = io::Result<Frame<Bytes>>;
-
-/// A body whose chunks are sent by the test.
-struct FeedBody(UnboundedReceiver<Piece>);
-
-fn fed() -> (UnboundedSender<Piece>, Body) {
-    let (sender, pieces) = unbounded_channel();
-    (sender, Body::wrap(FeedBody(pieces)))
-}
-
-fn piece(bytes: impl Into<Vec<u8>>) -> Piece {
-    Ok(Frame::data(bytes.into().into()))
-}
-
-impl http_body::Body for FeedBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Piece>> {
-        self.0.poll_recv(cx)
-    }
-}
 
 /// Returns a function that returns `value` on its only call.
 fn once<T: Send + 'static>(value: T) -> impl Fn() -> T + Send + Sync + 'static {
@@ -216,7 +188,7 @@ mod http2 {
 
     #[tokio::test]
     async fn dropped_stream_keeps_the_connection_open() {
-        let (feed, body) = fed();
+        let (body, feed) = Feed::new();
         let body = once(body);
         let server = Server::start(None, move |request| match request.uri().path() {
             "/chat/completions" => answer("text/event-stream", body()),
@@ -225,11 +197,11 @@ mod http2 {
         .await;
         let client = client(&server).build().unwrap();
         let mut parts = stream(&client).await.unwrap();
-        feed.send(piece(part("Hel"))).unwrap();
+        feed.send(&part("Hel"));
         assert_eq!(parts.next().await.unwrap().unwrap().delta(), Some("Hel"));
         drop(parts);
         // The server receives a reset; further data is discarded.
-        feed.closed().await;
+        feed.cancelled().await;
         get(&client).await.unwrap();
         assert_eq!(server.connection_count(), 1);
     }
@@ -238,9 +210,9 @@ mod http2 {
     async fn truncated_bodies_are_retried() {
         let count = AtomicUsize::new(0);
         let broken = || {
-            let (feed, body) = fed();
-            feed.send(piece("{")).unwrap();
-            feed.send(Err(io::ErrorKind::ConnectionReset.into())).unwrap();
+            let (body, feed) = Feed::new();
+            feed.send("{");
+            feed.fail();
             body
         };
         let server = Server::start(None, move |_| match count.fetch_add(1, Ordering::Relaxed) {
@@ -359,7 +331,7 @@ mod compression {
     #[tokio::test]
     async fn compressed_streams_are_decoded_as_they_arrive() {
         for (name, packer) in encodings() {
-            let (feed, body) = fed();
+            let (body, feed) = Feed::new();
             let body = once(body);
             let server =
                 Server::start(None, move |_| encoded(name, answer("text/event-stream", body()))).await;
@@ -368,14 +340,14 @@ mod compression {
             for text in ["Hel", "lo ", "\u{e9}\u{1f600}"] {
                 // Byte by byte, which covers all split points.
                 for byte in packer.pack(part(text).as_bytes()) {
-                    feed.send(piece([byte])).unwrap();
+                    feed.send_bytes(&[byte]);
                 }
                 let part = tokio::time::timeout(TIMEOUT, parts.next()).await;
                 let part = part.unwrap_or_else(|_| panic!("{name}: a part is held back"));
                 assert_eq!(part.unwrap().unwrap().delta(), Some(text), "{name}");
             }
-            feed.send(piece(packer.pack(DONE.as_bytes()))).unwrap();
-            feed.send(piece(packer.end())).unwrap();
+            feed.send_bytes(&packer.pack(DONE.as_bytes()));
+            feed.send_bytes(&packer.end());
             drop(feed);
             assert!(parts.next().await.is_none());
             assert!(parts.finished_cleanly());

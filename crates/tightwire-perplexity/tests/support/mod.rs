@@ -61,21 +61,22 @@ impl Step {
         Self::status(status, &[], "")
     }
 
+    /// Changes the status of a response.
+    pub(crate) fn with_status(mut self, status: u16) -> Self {
+        if let Self::Response(response) = &mut self {
+            *response.status_mut() = status.try_into().unwrap();
+        }
+        self
+    }
+
     pub(crate) fn after(self, time: Duration) -> Self {
         Self::After(time, Box::new(self))
     }
 
     /// A response whose body is sent through the returned handle.
     pub(crate) fn fed() -> (Self, Feed) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (
-            Self::status(
-                200,
-                &[("content-type", "text/event-stream")],
-                reqwest::Body::wrap(FeedBody(receiver)),
-            ),
-            Feed(sender),
-        )
+        let (body, feed) = Feed::new();
+        (Self::status(200, &[("content-type", "text/event-stream")], body), feed)
     }
 
     /// A response whose body is split into these chunks.
@@ -97,17 +98,28 @@ impl Step {
 pub(crate) struct Feed(UnboundedSender<io::Result<Bytes>>);
 
 impl Feed {
+    /// Creates a body, and the handle that sends it.
+    pub(crate) fn new() -> (reqwest::Body, Self) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (reqwest::Body::wrap(FeedBody(receiver)), Self(sender))
+    }
+
     pub(crate) fn send(&self, piece: &str) {
         self.send_bytes(piece.as_bytes());
     }
 
-    fn send_bytes(&self, piece: &[u8]) {
+    pub(crate) fn send_bytes(&self, piece: &[u8]) {
         // Some tests drop the reader of the body.
         let _ = self.0.send(Ok(Bytes::copy_from_slice(piece)));
     }
 
     pub(crate) fn fail(&self) {
         let _ = self.0.send(Err(io::ErrorKind::ConnectionReset.into()));
+    }
+
+    /// Waits until the reader of the body is dropped.
+    pub(crate) async fn cancelled(&self) {
+        self.0.closed().await;
     }
 
     /// Returns whether the reader of the body was dropped.

@@ -40,8 +40,20 @@ impl<'de, T: FieldValue> DeserializeSeed<'de> for Seed<T> {
     }
 }
 
-/// Implements [`FieldValue`] for types that implement `Default` and `Deserialize`.
+/// Implements [`FieldValue`] for types that implement `Default` and `Deserialize`. `@checked` also defines a
+/// test of the type's properties.
 macro_rules! field_value {
+    (@checked $name:ident) => {
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
+    };
     ($($ty:ty),*) => {
         $(
             impl $crate::types::wire::field::FieldValue for $ty {

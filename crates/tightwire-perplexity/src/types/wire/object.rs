@@ -12,7 +12,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use crate::types::extra::FieldStore;
 
-/// A JSON object with struct fields. Implemented by [`object!`], and for boxes.
+/// A JSON object with struct fields. Implemented by [`object!`].
 pub(crate) trait Object: Default {
     /// Identifies a struct field.
     type Field: Copy;
@@ -36,39 +36,6 @@ pub(crate) trait Object: Default {
     fn extra(&self) -> &Self::Extra;
 
     fn extra_mut(&mut self) -> &mut Self::Extra;
-}
-
-impl<T: Object> Object for Box<T> {
-    type Field = T::Field;
-    type Extra = T::Extra;
-
-    fn name(text: &str) -> Option<T::Field> {
-        T::name(text)
-    }
-
-    fn read<'de, A: MapAccess<'de>>(&mut self, name: T::Field, map: &mut A) -> Result<(), A::Error> {
-        T::read(self, name, map)
-    }
-
-    fn is_written(&self, name: T::Field) -> bool {
-        T::is_written(self, name)
-    }
-
-    fn count(&self) -> usize {
-        T::count(self)
-    }
-
-    fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error> {
-        T::write(self, out)
-    }
-
-    fn extra(&self) -> &T::Extra {
-        T::extra(self)
-    }
-
-    fn extra_mut(&mut self) -> &mut T::Extra {
-        T::extra_mut(self)
-    }
 }
 
 /// Reads the remaining fields of an object.

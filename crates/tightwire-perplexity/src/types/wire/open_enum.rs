@@ -134,15 +134,7 @@ macro_rules! open_enum {
             }
         }
 
-        $crate::types::wire::field_value!($name);
-
-        /// Checks the properties of the type.
-        #[cfg(test)]
-        #[test]
-        #[allow(non_snake_case, reason = "the test is named like the type")]
-        pub fn $name() {
-            $crate::types::tests::check::<$name>();
-        }
+        $crate::types::wire::field_value!(@checked $name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {

@@ -5,14 +5,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use tightwire_json::{Map, Value};
 
 use super::untagged::{Untagged, UntaggedVisitor};
 
 /// A union of objects with a tag. Implemented by [`tagged!`].
-pub(crate) trait Tagged: Sized {
+pub(crate) trait Tagged: Untagged {
     /// Name of the tag field.
     const TAG: &'static str;
 
@@ -26,8 +25,6 @@ pub(crate) trait Tagged: Sized {
 
     /// Reads the fields after the tag.
     fn read<'de, A: MapAccess<'de>>(variant: Self::Variant, map: A) -> Result<Self, A::Error>;
-
-    fn unknown(value: Value) -> Self;
 
     /// Decodes an object that was buffered because its tag was not the first field.
     fn from_object<E: Error>(mut object: Map<String, Value>) -> Result<Self, E> {
@@ -59,69 +56,25 @@ impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
     }
 }
 
-/// Decodes a union. Single-pass if the tag is the first field, as servers write it.
-pub(crate) struct TaggedVisitor<T>(PhantomData<T>);
-
-impl<T> TaggedVisitor<T> {
-    pub(crate) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut object = Map::new();
-        match map.next_key_seed(KeySeed(T::TAG))? {
-            Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
-                Ok(variant) => return T::read(variant, map),
-                Err(tag) => {
-                    object.insert(T::TAG.to_owned(), tag);
-                }
-            },
-            Some(Key::Other(name)) => {
-                object.insert(name, map.next_value()?);
+/// Decodes an object of a union. Single-pass if the tag is the first field, as servers write it.
+pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
+    let mut object = Map::new();
+    match map.next_key_seed(KeySeed(T::TAG))? {
+        Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+            Ok(variant) => return T::read(variant, map),
+            Err(tag) => {
+                object.insert(T::TAG.to_owned(), tag);
             }
-            None => {}
+        },
+        Some(Key::Other(name)) => {
+            object.insert(name, map.next_value()?);
         }
-        while let Some((name, value)) = map.next_entry()? {
-            object.insert(name, value);
-        }
-        T::from_object(object)
+        None => {}
     }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(seq)).map(T::unknown)
+    while let Some((name, value)) = map.next_entry()? {
+        object.insert(name, value);
     }
-
-    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
-        Ok(T::unknown(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
-        Ok(T::unknown(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
-        Ok(T::unknown(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
-        Ok(T::unknown(value.into()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<T, E> {
-        Ok(T::unknown(value.into()))
-    }
-
-    fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(T::unknown(Value::Null))
-    }
+    T::from_object(object)
 }
 
 /// Distinguishes the tag's key from other keys.
@@ -266,12 +219,18 @@ macro_rules! tagged {
                         $(Variant::$variant => $crate::types::wire::object::read(map).map(Self::$variant),)+
                     }
                 }
-
-                fn unknown(value: tightwire_json::Value) -> Self {
-                    Self::Unknown(value)
-                }
             }
         };
+
+        impl $crate::types::wire::untagged::Untagged for $name {
+            fn unknown(value: tightwire_json::Value) -> Self {
+                Self::Unknown(value)
+            }
+
+            fn object<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+                $crate::types::wire::tagged::read(map)
+            }
+        }
 
         impl Default for $name {
             /// Returns `null`, which stands for a missing value.
@@ -282,7 +241,7 @@ macro_rules! tagged {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::tagged::TaggedVisitor::<Self>::new())
+                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
             }
         }
 
@@ -298,15 +257,7 @@ macro_rules! tagged {
             }
         }
 
-        $crate::types::wire::field_value!($name);
-
-        /// Checks the properties of the type.
-        #[cfg(test)]
-        #[test]
-        #[allow(non_snake_case, reason = "the test is named like the type")]
-        pub fn $name() {
-            $crate::types::tests::check::<$name>();
-        }
+        $crate::types::wire::field_value!(@checked $name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
