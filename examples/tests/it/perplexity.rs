@@ -12,7 +12,6 @@ macro_rules! programs {
 programs! {
     perplexity_api: "../../perplexity_api/mod.rs"
     perplexity_async: "../../perplexity_async.rs"
-    perplexity_chat: "../../perplexity_chat.rs"
     perplexity_repl: "../../perplexity_repl.rs"
     perplexity_search: "../../perplexity_search.rs"
     perplexity_stream: "../../perplexity_stream.rs"
@@ -25,22 +24,15 @@ use std::time::Duration;
 use perplexity_api::Api;
 
 #[tokio::test]
-async fn chat_returns_answer_and_citations() {
-    let api = Api::local().await.unwrap();
-    let answer = perplexity_chat::ask(&api.client, "Why?").await.unwrap();
-    assert_eq!(answer.text(), Some("You said: Why?"));
-    // As shown in README.md.
-    assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
-}
-
-#[tokio::test]
 async fn stream_is_written_and_accumulated() {
     let api = Api::local().await.unwrap();
     let mut out = Vec::new();
     let answer = perplexity_stream::ask(&api.client, "Why is the sky blue?", &mut out).await.unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "You said: Why is the sky blue?\n");
     assert_eq!(answer.text(), Some("You said: Why is the sky blue?"));
-    assert!(answer.usage.is_some());
+    // As shown in README.md.
+    assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
+    assert_eq!(answer.usage.unwrap().total_tokens, 12);
 }
 
 #[tokio::test]

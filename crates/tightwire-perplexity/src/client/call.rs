@@ -5,16 +5,16 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
-use http::HeaderValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::RawValue;
 
 use super::Client;
 use super::headers::{self, Accept, IDEMPOTENCY_KEY};
 use super::plan::Plan;
 use super::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 use super::timeouts::Timeouts;
-use crate::error::{Error, Result};
+use crate::error::{BoxError, Error, Result};
 use crate::retry::RetryPolicy;
 use crate::stream::StreamItem;
 
@@ -76,30 +76,32 @@ impl<A> Call<A> {
         (self.client, self.plan, self.response_type)
     }
 
-    /// Sets a header. It overrides those of the client and the operation.
-    pub fn header(self, name: &str, value: &str) -> Self {
+    /// Sets or removes a header.
+    fn edit_header(self, name: &str, value: Option<&str>, is_secret: bool) -> Self {
         self.edit(|plan| {
-            plan.add_header((headers::parse_name(name)?, Some(headers::parse_value(value)?)));
+            let name = headers::parse_name(name)?;
+            let mut value = value.map(headers::parse_value).transpose()?;
+            if let Some(value) = &mut value {
+                value.set_sensitive(is_secret);
+            }
+            plan.add_header((name, value));
             Ok(())
         })
+    }
+
+    /// Sets a header. It overrides those of the client and the operation.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.edit_header(name, Some(value), false)
     }
 
     /// Sets a header whose value is redacted in debug output.
     pub fn secret_header(self, name: &str, value: &str) -> Self {
-        self.edit(|plan| {
-            let mut value = headers::parse_value(value)?;
-            value.set_sensitive(true);
-            plan.add_header((headers::parse_name(name)?, Some(value)));
-            Ok(())
-        })
+        self.edit_header(name, Some(value), true)
     }
 
     /// Removes a header that the client or the operation sends.
     pub fn without_header(self, name: &str) -> Self {
-        self.edit(|plan| {
-            plan.add_header((headers::parse_name(name)?, None));
-            Ok(())
-        })
+        self.edit_header(name, None, false)
     }
 
     /// Sets a query parameter. It overrides those of the client and the operation.
@@ -116,12 +118,11 @@ impl<A> Call<A> {
     /// The body must be a JSON object; a call without a body gets one.
     pub fn extra_body(self, name: impl Into<String>, value: impl Serialize) -> Self {
         self.edit(|plan| {
-            let invalid =
-                |error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error);
-            let text = tightwire_json::to_string(&value).map_err(invalid)?;
-            let value = tightwire_json::RawValue::from_string(text).map_err(|error| {
+            let invalid = |error: BoxError| {
                 Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error)
-            })?;
+            };
+            let text = tightwire_json::to_string(&value).map_err(|error| invalid(error.into()))?;
+            let value = RawValue::from_string(text).map_err(|error| invalid(error.into()))?;
             plan.add_extra((name.into(), value));
             Ok(())
         })
@@ -166,11 +167,7 @@ impl<A> Call<A> {
 
     /// Sets the idempotency key, which lets the server recognize repeated attempts of one call.
     pub fn idempotency_key(self, key: &str) -> Self {
-        self.edit(|plan| {
-            let key: HeaderValue = headers::parse_value(key)?;
-            plan.add_header((IDEMPOTENCY_KEY, Some(key)));
-            Ok(())
-        })
+        self.header(IDEMPOTENCY_KEY.as_str(), key)
     }
 }
 

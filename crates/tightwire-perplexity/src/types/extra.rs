@@ -1,10 +1,7 @@
 //! JSON object fields that have no struct field.
 
 use std::collections::{BTreeMap, btree_map};
-use std::fmt;
 
-#[cfg(not(feature = "extra"))]
-use serde::de::IgnoredAny;
 use serde::de::MapAccess;
 use tightwire_json::Value;
 
@@ -26,7 +23,7 @@ pub(crate) trait FieldStore: Default {
 
     fn is_empty(&self) -> bool;
 
-    fn fields(&self) -> Iter<'_>;
+    fn fields(&self) -> impl Iterator<Item = (&String, &Value)>;
 
     /// Returns whether the entry is written in place of the struct field of the same name.
     fn overrides(&self, name: &str) -> bool;
@@ -49,7 +46,7 @@ pub(crate) trait FieldStore: Default {
 /// assert!(body.ends_with(r#""max_tokens":null,"trace":true}"#));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
-#[derive(Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExtraFields {
     map: BTreeMap<String, Value>,
 }
@@ -81,22 +78,16 @@ impl ExtraFields {
     }
 
     /// Returns the fields, sorted by name.
-    pub fn iter(&self) -> Iter<'_> {
-        Iter { inner: Some(self.map.iter()) }
-    }
-}
-
-impl fmt::Debug for ExtraFields {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self).finish()
+    pub fn iter(&self) -> btree_map::Iter<'_, String, Value> {
+        self.map.iter()
     }
 }
 
 impl<'a> IntoIterator for &'a ExtraFields {
-    type Item = (&'a str, &'a Value);
-    type IntoIter = Iter<'a>;
+    type Item = (&'a String, &'a Value);
+    type IntoIter = btree_map::Iter<'a, String, Value>;
 
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
@@ -125,7 +116,7 @@ impl FieldStore for ExtraFields {
         Self::is_empty(self)
     }
 
-    fn fields(&self) -> Iter<'_> {
+    fn fields(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.iter()
     }
 
@@ -136,7 +127,7 @@ impl FieldStore for ExtraFields {
     fn merge(&mut self, later: &Self) {
         for (name, value) in later {
             if !value.is_null() || self.get(name).is_none() {
-                self.insert(name, value.clone());
+                self.insert(name.as_str(), value.clone());
             }
         }
     }
@@ -144,10 +135,9 @@ impl FieldStore for ExtraFields {
 
 /// Unknown fields of a response, or of an object nested in a request.
 ///
-/// They are stored only with the feature `extra`. Without it this type is zero-sized and always empty, so
-/// that code reading unknown fields compiles either way. With it, a decoded value encodes again without loss,
-/// including fields that were `null`. A struct field that has a value takes precedence over an entry of the
-/// same name.
+/// They are stored only with the feature `extra`; this type is then [`ExtraFields`]. Without it, it is zero-sized
+/// and always empty, so that code reading unknown fields compiles either way. With it, a decoded value encodes
+/// again without loss, including fields that were `null`.
 ///
 /// # Examples
 /// ```
@@ -156,142 +146,82 @@ impl FieldStore for ExtraFields {
 /// assert_eq!(region, cfg!(feature = "extra").then_some("eu"));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
-#[derive(Clone, Default, PartialEq)]
-pub struct Extra {
-    #[cfg(feature = "extra")]
-    fields: ExtraFields,
-}
-
-impl Extra {
-    /// Returns the value of a field.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.iter().find_map(|(key, value)| (key == name).then_some(value))
-    }
-
-    /// Returns whether there are no fields.
-    pub fn is_empty(&self) -> bool {
-        FieldStore::is_empty(self)
-    }
-
-    /// Returns the fields, sorted by name.
-    pub fn iter(&self) -> Iter<'_> {
-        FieldStore::fields(self)
-    }
-
-    /// Inserts or replaces a field.
-    #[cfg(feature = "extra")]
-    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.fields.insert(name, value);
-    }
-
-    /// Removes a field and returns its value.
-    #[cfg(feature = "extra")]
-    pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.fields.remove(name)
-    }
-}
-
-impl fmt::Debug for Extra {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self).finish()
-    }
-}
-
-impl<'a> IntoIterator for &'a Extra {
-    type Item = (&'a str, &'a Value);
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
-    }
-}
-
 #[cfg(feature = "extra")]
-impl FieldStore for Extra {
-    type Key = String;
-
-    const STORES: bool = true;
-
-    fn unknown(name: &str) -> String {
-        ExtraFields::unknown(name)
-    }
-
-    fn store<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
-        self.fields.store(name, map)
-    }
-
-    fn store_null(&mut self, name: &'static str) {
-        self.fields.store_null(name);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.fields.is_empty()
-    }
-
-    fn fields(&self) -> Iter<'_> {
-        self.fields.iter()
-    }
-
-    fn overrides(&self, _name: &str) -> bool {
-        false
-    }
-
-    fn merge(&mut self, later: &Self) {
-        self.fields.merge(&later.fields);
-    }
-}
+pub type Extra = ExtraFields;
 
 #[cfg(not(feature = "extra"))]
-impl FieldStore for Extra {
-    type Key = ();
+pub use without::Extra;
 
-    const STORES: bool = false;
+#[cfg(not(feature = "extra"))]
+mod without {
+    use serde::de::{IgnoredAny, MapAccess};
+    use tightwire_json::Value;
 
-    #[inline(always)]
-    fn unknown(_name: &str) {}
+    use super::FieldStore;
 
-    #[inline]
-    fn store<'de, A: MapAccess<'de>>(&mut self, (): (), map: &mut A) -> Result<(), A::Error> {
-        map.next_value::<IgnoredAny>().map(drop)
+    /// Unknown fields of a response, or of an object nested in a request.
+    ///
+    /// They are stored only with the feature `extra`; this type is then [`ExtraFields`](super::ExtraFields). It is
+    /// always empty, so that code reading unknown fields compiles without the feature.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    pub struct Extra;
+
+    impl Extra {
+        /// Returns `None`.
+        pub fn get(&self, _name: &str) -> Option<&Value> {
+            None
+        }
+
+        /// Returns `true`.
+        pub fn is_empty(&self) -> bool {
+            true
+        }
+
+        /// Returns an empty iterator.
+        pub fn iter(&self) -> std::iter::Empty<(&String, &Value)> {
+            std::iter::empty()
+        }
     }
 
-    #[inline(always)]
-    fn store_null(&mut self, _name: &'static str) {}
+    impl<'a> IntoIterator for &'a Extra {
+        type Item = (&'a String, &'a Value);
+        type IntoIter = std::iter::Empty<Self::Item>;
 
-    #[inline(always)]
-    fn is_empty(&self) -> bool {
-        true
+        fn into_iter(self) -> Self::IntoIter {
+            self.iter()
+        }
     }
 
-    fn fields(&self) -> Iter<'_> {
-        Iter { inner: None }
-    }
+    impl FieldStore for Extra {
+        type Key = ();
 
-    fn overrides(&self, _name: &str) -> bool {
-        false
-    }
+        const STORES: bool = false;
 
-    #[inline(always)]
-    fn merge(&mut self, _later: &Self) {}
+        #[inline(always)]
+        fn unknown(_name: &str) {}
+
+        #[inline]
+        fn store<'de, A: MapAccess<'de>>(&mut self, (): (), map: &mut A) -> Result<(), A::Error> {
+            map.next_value::<IgnoredAny>().map(drop)
+        }
+
+        #[inline(always)]
+        fn store_null(&mut self, _name: &'static str) {}
+
+        #[inline(always)]
+        fn is_empty(&self) -> bool {
+            true
+        }
+
+        fn fields(&self) -> impl Iterator<Item = (&String, &Value)> {
+            self.iter()
+        }
+
+        fn overrides(&self, _name: &str) -> bool {
+            false
+        }
+
+        #[inline(always)]
+        fn merge(&mut self, _later: &Self) {}
+    }
 }
-
-/// Iterator over the fields of [`ExtraFields`] or [`Extra`].
-#[derive(Debug, Clone)]
-pub struct Iter<'a> {
-    inner: Option<btree_map::Iter<'a, String, Value>>,
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a str, &'a Value);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.inner.as_mut()?.next().map(|(name, value)| (name.as_str(), value))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let len = self.inner.as_ref().map_or(0, ExactSizeIterator::len);
-        (len, Some(len))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}

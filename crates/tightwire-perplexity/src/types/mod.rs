@@ -59,7 +59,7 @@ pub mod search;
 pub mod skills;
 
 pub use common::{Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, TextOrList};
-pub use extra::{Extra, ExtraFields, Iter};
+pub use extra::{Extra, ExtraFields};
 pub use invalid::Invalid;
 pub use nullable::Nullable;
 pub use secret::Secret;

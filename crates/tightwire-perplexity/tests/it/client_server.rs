@@ -181,28 +181,6 @@ async fn jobs_and_files() {
 }
 
 #[tokio::test]
-async fn server_errors() {
-    let page =
-        MockResponse::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
-    let rule = Rule::new("/chat/completions")
-        .respond(MockResponse::error(400, "invalid_model", "Invalid model 'x'."))
-        .respond(page)
-        .respond(MockResponse::rate_limited(Duration::from_secs(90)));
-    let (_mock, client) = start(rule).await;
-    let error = client.chat().create(&question()).await.unwrap_err();
-    assert_eq!(
-        (error.message(), error.error_type(), error.code()),
-        (Some("Invalid model 'x'."), Some("invalid_model"), Some("400"))
-    );
-    let error = client.chat().create(&question()).await.unwrap_err();
-    assert!(error.is_authentication());
-    assert_eq!(error.message(), Some("Unauthorized"));
-    let error = client.chat().create(&question()).await.unwrap_err();
-    assert!(error.is_rate_limit());
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(90)));
-}
-
-#[tokio::test]
 async fn redirects_keep_the_body_and_drop_the_key() {
     let target = Mock::start(
         Scenario::rules_only().auth(tightwire_perplexity_mock::Auth::Off).rule(Rule::new("/y").respond(ok())),

@@ -215,34 +215,24 @@ macro_rules! object {
     (@setter $field:ident required $ty:ty) => {};
     (@setter $field:ident optional_or_null $ty:ty) => { $crate::types::wire::object!(@setter $field optional $ty); };
     (@setter $field:ident optional $ty:ty) => {
-        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
-        #[must_use]
-        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
-            self.$field = Some($field.into());
-            self
-        }
+        $crate::types::wire::object!(@set $field: impl Into<$ty>, Some($field.into()));
     };
     (@setter $field:ident scalar $ty:ty) => {
-        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
-        #[must_use]
-        pub fn $field(mut self, $field: $ty) -> Self {
-            self.$field = Some($field);
-            self
-        }
+        $crate::types::wire::object!(@set $field: $ty, Some($field));
     };
     (@setter $field:ident list $ty:ty) => {
-        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
-        #[must_use]
-        pub fn $field(mut self, $field: impl IntoIterator<Item = impl Into<$ty>>) -> Self {
-            self.$field = Some($field.into_iter().map(Into::into).collect());
-            self
-        }
+        $crate::types::wire::object!(
+            @set $field: impl IntoIterator<Item = impl Into<$ty>>, Some($field.into_iter().map(Into::into).collect())
+        );
     };
     (@setter $field:ident nullable $ty:ty) => {
+        $crate::types::wire::object!(@set $field: impl Into<$crate::types::Nullable<$ty>>, $field.into());
+    };
+    (@set $field:ident: $argument:ty, $value:expr) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
         #[must_use]
-        pub fn $field(mut self, $field: impl Into<$crate::types::Nullable<$ty>>) -> Self {
-            self.$field = $field.into();
+        pub fn $field(mut self, $field: $argument) -> Self {
+            self.$field = $value;
             self
         }
     };

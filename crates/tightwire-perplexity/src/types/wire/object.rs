@@ -170,8 +170,8 @@ fn write_all<T: Object, S: Serializer>(
     for (name, value) in extra.fields() {
         // Skip a second tag: decoding uses the first one.
         let is_tag = tag.is_some_and(|(tag, _)| tag == name);
-        let is_written = is_tag || T::name(name).is_some_and(|known| object.is_written(known));
-        if extra.overrides(name) || !is_written {
+        let is_written = T::name(name).is_some_and(|known| object.is_written(known));
+        if !is_tag && (extra.overrides(name) || !is_written) {
             out.map.serialize_entry(name, value)?;
         }
     }
