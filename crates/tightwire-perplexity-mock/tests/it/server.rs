@@ -92,34 +92,22 @@ async fn connections_are_counted() {
 }
 
 #[tokio::test]
-async fn oldest_requests_are_evicted_by_count() {
-    let mock =
-        Mock::start_with(Scenario::api(), Config { max_requests: 2, ..Config::default() }).await.unwrap();
-    let client = Client::new(&mock);
-    for number in 0..4 {
-        client.get(&format!("/{number}")).await;
-    }
-    let targets: Vec<String> = mock.requests().into_iter().map(|request| request.target).collect();
-    assert_eq!(targets, ["/2", "/3"]);
-    assert_eq!(mock.request_count(), 4);
-}
-
-#[tokio::test]
-async fn oldest_requests_are_evicted_by_size() {
-    let mock =
-        Mock::start_with(Scenario::api(), Config { max_record_bytes: 5, ..Config::default() }).await.unwrap();
-    let client = Client::new(&mock);
-    for body in ["123", "45", "67", "123456"] {
-        client.send("POST", "/search", &[], body).await.unwrap();
-        let kept: Vec<usize> = mock.requests().iter().map(|request| request.body.len()).collect();
-        match body {
-            "123" => assert_eq!(kept, [3]),
-            "45" => assert_eq!(kept, [3, 2]),
-            "67" => assert_eq!(kept, [2, 2]),
-            _ => assert_eq!(kept, [0; 0]),
+async fn oldest_requests_are_evicted_by_count_and_size() {
+    let by_count = Config { max_requests: 2, ..Config::default() };
+    let by_size = Config { max_record_bytes: 5, ..Config::default() };
+    for (config, kept) in [
+        (by_count, [&["123"][..], &["123", "45"], &["45", "67"], &["67", "123456"]]),
+        (by_size, [&["123"][..], &["123", "45"], &["45", "67"], &[]]),
+    ] {
+        let mock = Mock::start_with(Scenario::api(), config).await.unwrap();
+        let client = Client::new(&mock);
+        for (body, kept) in ["123", "45", "67", "123456"].into_iter().zip(kept) {
+            client.send("POST", "/search", &[], body).await.unwrap();
+            let bodies: Vec<_> = mock.requests().into_iter().map(|request| request.body).collect();
+            assert_eq!(bodies, kept);
         }
+        assert_eq!(mock.request_count(), 4);
     }
-    assert_eq!(mock.request_count(), 4);
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
-use tightwire_perplexity::types::chat;
 use tightwire_perplexity::{Call, Client, Json, TimeoutPhase, Timeouts};
 use tokio::time::Instant;
 use tower::buffer::BufferLayer;
@@ -107,19 +106,6 @@ async fn network_errors_pass_through_layers() {
     assert_eq!(error.attempts(), 2);
     let text = format!("{:?}", std::error::Error::source(&error));
     assert!(!text.contains("s3cret"), "{text}");
-}
-
-/// A test double as transport does not change the behavior of the client.
-#[tokio::test(start_paused = true)]
-async fn function_can_replace_the_network() {
-    let service = tower::service_fn(|request: reqwest::Request| async move {
-        let body = format!("{{\"id\":\"{}\"}}", request.url().path());
-        Ok::<_, std::io::Error>(reqwest::Response::from(http::Response::new(body)))
-    });
-    let client = Client::builder().without_environment().api_key("key").base_url("https://example.org");
-    let client = client.service(service).build().unwrap();
-    let answer = client.chat().create(&chat::Request::new("sonar", "Say hello.")).await.unwrap();
-    assert_eq!(answer.id, "/chat/completions");
 }
 
 #[tokio::test(start_paused = true)]

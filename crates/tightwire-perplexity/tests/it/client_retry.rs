@@ -64,15 +64,6 @@ fn zero_delay_needs_no_timer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_date_is_relative_to_the_date_header() {
-    let headers =
-        [("date", "Sun, 06 Nov 1994 08:49:30 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
-    let script = Script::new([Step::status(503, &headers, ""), Step::ok("1")]);
-    get(&script.client()).await.unwrap();
-    assert_eq!(script.times(), [0, 7000]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn delay_above_the_maximum_fails_immediately() {
     let script = Script::new([Step::status(429, &[("retry-after", "61")], "slow down"), Step::ok("1")]);
     let error = get(&script.client()).await.unwrap_err();
