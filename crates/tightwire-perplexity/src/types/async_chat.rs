@@ -16,7 +16,7 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: request {
+    pub struct Request: request, new {
         /// The chat completion request to run.
         request: required chat::Request,
         /// Idempotency key: the server runs requests with the same key only once.
@@ -25,11 +25,6 @@ object! {
 }
 
 impl Request {
-    /// Creates an asynchronous request from a chat request.
-    pub fn new(request: chat::Request) -> Self {
-        Self { request, ..Self::default() }
-    }
-
     /// Creates an asynchronous request from a model and messages.
     pub fn ask(model: impl Into<String>, messages: impl Into<Messages>) -> Self {
         Self::new(chat::Request::new(model, messages))

@@ -79,18 +79,11 @@ tagged! {
 
 object! {
     /// A question whose answer is a degree between false and true.
-    pub struct Noul: nested {
+    pub struct Noul: nested, new {
         /// The question in words.
         instructions: optional String,
         /// Definitions of true and false.
         criteria: optional NoulCriteria,
-    }
-}
-
-impl Noul {
-    /// Creates a question without criteria.
-    pub fn new() -> Self {
-        Self::default()
     }
 }
 

@@ -23,7 +23,7 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: request {
+    pub struct Request: request, new {
         /// One query, or several that are answered together.
         query: required TextOrList,
         /// Country to search from, as an ISO 3166-1 code.
@@ -61,11 +61,6 @@ object! {
 }
 
 impl Request {
-    /// Creates a search for one or several queries.
-    pub fn new(query: impl Into<TextOrList>) -> Self {
-        Self { query: query.into(), ..Self::default() }
-    }
-
     /// Validates the request locally.
     ///
     /// # Errors

@@ -73,15 +73,8 @@ object! {
     }
 
     /// Query parameters of an update. It fails if the skill was changed concurrently.
-    pub struct ChangeParams: nested {
+    pub struct ChangeParams: nested, new {
         /// Revision that the update is based on.
         expected_revision: required String,
-    }
-}
-
-impl ChangeParams {
-    /// Creates the parameters for an update based on `revision`.
-    pub fn new(revision: impl Into<String>) -> Self {
-        Self { expected_revision: revision.into(), ..Self::default() }
     }
 }

@@ -144,17 +144,10 @@ impl Source {
 
 object! {
     /// A URL with options for videos.
-    pub struct Url: nested {
+    pub struct Url: nested, new {
         /// The URL, `https` or `data`.
         url: required String,
         /// Analyze every n-th frame of a video [server default: 25].
         frame_interval: optional NumberOrText,
-    }
-}
-
-impl Url {
-    /// Creates an object without options.
-    pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), ..Self::default() }
     }
 }

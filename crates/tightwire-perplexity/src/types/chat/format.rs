@@ -50,7 +50,7 @@ object! {
     }
 
     /// A JSON schema with a name.
-    pub struct JsonSchema: nested {
+    pub struct JsonSchema: nested, new {
         /// The schema itself.
         schema: required Value,
         /// Name of the schema, 1 to 64 characters. The Agent API requires it.
@@ -59,13 +59,6 @@ object! {
         description: optional String,
         /// Whether the output must conform exactly.
         strict: scalar bool,
-    }
-}
-
-impl JsonSchema {
-    /// Creates a schema without a name.
-    pub fn new(schema: impl Into<Value>) -> Self {
-        Self { schema: schema.into(), ..Self::default() }
     }
 }
 

@@ -72,18 +72,11 @@ impl InputItem {
 
 object! {
     /// A message.
-    pub struct InputMessage: nested {
+    pub struct InputMessage: nested, new {
         /// Author of the message.
         role: required Role,
         /// Content of the message.
         content: required InputContent,
-    }
-}
-
-impl InputMessage {
-    /// Creates a message.
-    pub fn new(role: impl Into<Role>, content: impl Into<InputContent>) -> Self {
-        Self { role: role.into(), content: content.into(), ..Self::default() }
     }
 }
 

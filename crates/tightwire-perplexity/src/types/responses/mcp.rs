@@ -74,7 +74,7 @@ object! {
     }
 
     /// The user's response to an approval request.
-    pub struct ApprovalResponse: nested {
+    pub struct ApprovalResponse: nested, new {
         /// Identifier of the approval request.
         approval_request_id: required String,
         /// Whether the call is approved.
@@ -83,13 +83,6 @@ object! {
         id: optional String,
         /// Reason for the decision.
         reason: optional String,
-    }
-}
-
-impl ApprovalResponse {
-    /// Creates a response that approves or rejects a call.
-    pub fn new(approval_request_id: impl Into<String>, approve: bool) -> Self {
-        Self { approval_request_id: approval_request_id.into(), approve, ..Self::default() }
     }
 }
 

@@ -164,7 +164,7 @@ object! {
     }
 
     /// A function call by the model.
-    pub struct FunctionCall: nested {
+    pub struct FunctionCall: nested, new {
         /// Identifier of this item.
         id: optional String,
         /// Identifier of the call, to be repeated in its result.
@@ -180,17 +180,9 @@ object! {
     }
 }
 
-impl FunctionCall {
-    /// Creates the call `call_id` of the function `name`.
-    pub fn new(call_id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        let (call_id, name, arguments) = (call_id.into(), name.into(), arguments.into());
-        Self { call_id, name, arguments, ..Self::default() }
-    }
-}
-
 object! {
     /// Result of a function call.
-    pub struct FunctionCallOutput: nested {
+    pub struct FunctionCallOutput: nested, new {
         /// Identifier of the call.
         call_id: required String,
         /// Output of the function.
@@ -203,13 +195,6 @@ object! {
         id: optional String,
         /// Status of the item.
         status: optional Status,
-    }
-}
-
-impl FunctionCallOutput {
-    /// Creates the result of the call `call_id`.
-    pub fn new(call_id: impl Into<String>, output: impl Into<InputContent>) -> Self {
-        Self { call_id: call_id.into(), output: output.into(), ..Self::default() }
     }
 }
 

@@ -48,16 +48,9 @@ impl Skill {
 
 object! {
     /// A skill provided by the service.
-    pub struct BuiltinSkill: nested {
+    pub struct BuiltinSkill: nested, new {
         /// Name of the skill.
         name: required BuiltinName,
-    }
-}
-
-impl BuiltinSkill {
-    /// Selects the skill `name`.
-    pub fn new(name: impl Into<BuiltinName>) -> Self {
-        Self { name: name.into(), ..Self::default() }
     }
 }
 
@@ -79,7 +72,7 @@ open_enum! {
 
 object! {
     /// A skill defined in the request.
-    pub struct InlineSkill: nested {
+    pub struct InlineSkill: nested, new {
         /// Name of the skill.
         name: required String,
         /// When to use the skill: at most 1,024 bytes.
@@ -89,31 +82,12 @@ object! {
     }
 }
 
-impl InlineSkill {
-    /// Creates a skill.
-    pub fn new(
-        name: impl Into<String>,
-        description: impl Into<String>,
-        instructions: impl Into<String>,
-    ) -> Self {
-        let (name, description, instructions) = (name.into(), description.into(), instructions.into());
-        Self { name, description, instructions, ..Self::default() }
-    }
-}
-
 object! {
     /// A skill stored by the user.
-    pub struct CustomSkill: nested {
+    pub struct CustomSkill: nested, new {
         /// Identifier of the skill.
         id: required String,
         /// Version [server default: latest].
         version: optional String,
-    }
-}
-
-impl CustomSkill {
-    /// Selects the latest version of the skill `id`.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self { id: id.into(), ..Self::default() }
     }
 }

@@ -103,7 +103,7 @@ object! {
     }
 
     /// Web search.
-    pub struct WebSearch: nested {
+    pub struct WebSearch: nested, new {
         /// Filters of the results.
         filters: optional WebFilters,
         /// Maximum tokens of all results together.
@@ -137,7 +137,7 @@ object! {
 
 object! {
     /// Image search.
-    pub struct ImageSearch: nested {
+    pub struct ImageSearch: nested, new {
         /// Maximum number of images.
         max_results: scalar u32,
         /// Filters of the results.
@@ -169,40 +169,24 @@ open_enum! {
 
 object! {
     /// Page fetching.
-    pub struct FetchUrl: nested {
+    pub struct FetchUrl: nested, new {
         /// Maximum pages that the request may fetch, from 1 to 10.
         max_urls: scalar u32,
     }
 
     /// Search for people.
-    pub struct PeopleSearch: nested {}
+    pub struct PeopleSearch: nested, new {}
 
     /// Search for financial data.
-    pub struct FinanceSearch: nested {}
+    pub struct FinanceSearch: nested, new {}
 
     /// Code execution.
-    pub struct Sandbox: nested {}
+    pub struct Sandbox: nested, new {}
 }
-
-/// Defines `new` for tools whose fields are all optional.
-macro_rules! plain {
-    ($($tool:ident)*) => {
-        $(
-            impl $tool {
-                /// Creates the tool with the server's default settings.
-                pub fn new() -> Self {
-                    Self::default()
-                }
-            }
-        )*
-    };
-}
-
-plain! { WebSearch ImageSearch FetchUrl PeopleSearch FinanceSearch Sandbox }
 
 object! {
     /// A function run by the caller.
-    pub struct FunctionTool: nested {
+    pub struct FunctionTool: nested, new {
         /// Name of the function.
         name: required String,
         /// Description of the function for the model.
@@ -214,16 +198,9 @@ object! {
     }
 }
 
-impl FunctionTool {
-    /// Creates a function without parameters.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..Self::default() }
-    }
-}
-
 object! {
     /// The tools of an MCP server.
-    pub struct McpServer: nested {
+    pub struct McpServer: nested, new {
         /// Label that identifies the server to the model: 1 to 64 letters, digits, `_` and `-`.
         server_label: required String,
         /// URL of the server.
@@ -241,16 +218,9 @@ object! {
     }
 }
 
-impl McpServer {
-    /// Creates the tool for the server at `server_url`.
-    pub fn new(server_label: impl Into<String>, server_url: impl Into<String>) -> Self {
-        Self { server_label: server_label.into(), server_url: server_url.into(), ..Self::default() }
-    }
-}
-
 object! {
     /// The tools of a connector of the service.
-    pub struct Connector: nested {
+    pub struct Connector: nested, new {
         /// Identifier of the connector.
         id: required String,
         /// Label that identifies the connector to the model.
@@ -261,12 +231,5 @@ object! {
         allowed_tools: optional AllowedTools,
         /// Tool calls that require approval.
         require_approval: optional Approval,
-    }
-}
-
-impl Connector {
-    /// Creates the tool for the connector `id`.
-    pub fn new(id: impl Into<String>, server_label: impl Into<String>) -> Self {
-        Self { id: id.into(), server_label: server_label.into(), ..Self::default() }
     }
 }

@@ -10,6 +10,8 @@
 /// - `request`: a request body. It gets setters, and always stores extra fields ([`ExtraFields`]).
 /// - `nested`: an object inside requests. It gets setters.
 ///
+/// `role, new` also defines `new`, which takes the fields of the kind `required`.
+///
 /// Fields of `request` and `nested` objects have a kind, which determines the Rust type and the setter:
 ///
 /// - `required T`: `T`, no setter.
@@ -21,12 +23,36 @@
 ///
 /// A missing or `null` field decodes to its default. `None` and absent values are omitted.
 macro_rules! object {
-    ($($(#[$meta:meta])* pub struct $name:ident: $role:ident $fields:tt)+) => {
-        $($crate::types::wire::object! {
-            @fields
-            $(#[$meta])*
-            pub struct $name: $role $fields
-        })+
+    ($($(#[$meta:meta])* pub struct $name:ident: $role:ident $(, $new:ident)? { $($fields:tt)* })+) => {
+        $(
+            $crate::types::wire::object! {
+                @fields
+                $(#[$meta])*
+                pub struct $name: $role { $($fields)* }
+            }
+            $crate::types::wire::object! { @constructor_of [$($new)?] $name { $($fields)* } }
+        )+
+    };
+    (@constructor_of [] $name:ident { $($fields:tt)* }) => {};
+    (
+        @constructor_of [new] $name:ident
+        { $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)* }
+    ) => {
+        impl $name {
+            $crate::types::wire::object!(@constructor [] $($field $kind $ty,)*);
+        }
+    };
+    (@constructor [$($required:tt)*] $field:ident required $ty:ty, $($rest:tt)*) => {
+        $crate::types::wire::object!(@constructor [$($required)* $field $ty,] $($rest)*);
+    };
+    (@constructor [$($required:tt)*] $field:ident $kind:ident $ty:ty, $($rest:tt)*) => {
+        $crate::types::wire::object!(@constructor [$($required)*] $($rest)*);
+    };
+    (@constructor [$($field:ident $ty:ty,)*]) => {
+        /// Creates a value from the required fields. All others are unset.
+        pub fn new($($field: impl Into<$ty>),*) -> Self {
+            Self { $($field: $field.into(),)* ..Self::default() }
+        }
     };
     (
         @fields
