@@ -232,19 +232,6 @@ macro_rules! tagged {
             }
         }
 
-        impl Default for $name {
-            /// Returns `null`, which stands for a missing value.
-            fn default() -> Self {
-                Self::Unknown(tightwire_json::Value::Null)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
-            }
-        }
-
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -257,7 +244,7 @@ macro_rules! tagged {
             }
         }
 
-        $crate::types::wire::field_value!(@checked $name);
+        $crate::types::wire::untagged::union!($name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {

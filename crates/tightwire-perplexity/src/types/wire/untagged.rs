@@ -84,6 +84,29 @@ impl<'de, T: Untagged> Visitor<'de> for UntaggedVisitor<T> {
     }
 }
 
+/// Implements what all unions have in common.
+macro_rules! union {
+    ($name:ident) => {
+        impl Default for $name {
+            /// Returns `null`, which stands for a missing value.
+            fn default() -> Self {
+                Self::Unknown(tightwire_json::Value::Null)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
+            }
+        }
+
+        $crate::types::wire::field_value!(@checked $name);
+    };
+}
+
+pub(crate) use union;
+
 /// Defines a union of values of different JSON types: `Variant = text Type`, `integer Type`, `list Element`
 /// or `object Type`.
 macro_rules! untagged {
@@ -112,21 +135,7 @@ macro_rules! untagged {
             $($crate::types::wire::untagged!(@read $shape $variant $ty);)+
         }
 
-        impl Default for $name {
-            /// Returns `null`, which stands for a missing value.
-            fn default() -> Self {
-                Self::Unknown(tightwire_json::Value::Null)
-            }
-        }
-
         $($crate::types::wire::untagged!(@from $name $variant $shape $ty);)+
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            #[inline]
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
-            }
-        }
 
         impl serde::Serialize for $name {
             #[inline]
@@ -138,7 +147,7 @@ macro_rules! untagged {
             }
         }
 
-        $crate::types::wire::field_value!(@checked $name);
+        $crate::types::wire::untagged::union!($name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
