@@ -143,6 +143,9 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[macro_use]
+mod setters;
+
 mod b64;
 #[cfg(feature = "blocking")]
 pub mod blocking;

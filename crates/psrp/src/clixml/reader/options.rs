@@ -20,25 +20,14 @@ impl ReadOptions {
         Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None, has_clear_secrets: false }
     }
 
-    /// Sets the limits. Default: [`Limits::new`].
-    #[must_use]
-    pub const fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets how unknown child elements of an object are handled. Default: [`Unknown::Skip`].
-    #[must_use]
-    pub const fn unknown(mut self, unknown: Unknown) -> Self {
-        self.unknown = unknown;
-        self
-    }
-
-    /// Sets the cipher that decrypts secure strings. Default: none; they stay encrypted and can be written unchanged.
-    #[must_use]
-    pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
-        self.cipher = Some(cipher);
-        self
+    setters! {
+        /// Sets the limits. Default: [`Limits::new`].
+        limits(limits: Limits) => limits = limits;
+        /// Sets how unknown child elements of an object are handled. Default: [`Unknown::Skip`].
+        unknown(unknown: Unknown) => unknown = unknown;
+        /// Sets the cipher that decrypts secure strings. Default: none; they stay encrypted and can be written
+        /// unchanged.
+        cipher(cipher: Arc<dyn Cipher>) => cipher = Some(cipher);
     }
 
     /// Reads secure strings of protocol 2.4, which are not encrypted.

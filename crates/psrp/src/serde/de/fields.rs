@@ -37,7 +37,7 @@ enum FieldValue<'v> {
 /// The set of fields that were already returned.
 struct FieldSet {
     first: u64,
-    /// FieldAccess from the 65th on.
+    /// Fields from the 65th on.
     more: Vec<bool>,
 }
 

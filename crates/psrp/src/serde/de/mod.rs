@@ -7,9 +7,9 @@ mod number;
 mod text;
 mod view;
 
-use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
+use serde::de::{self, Deserializer, Visitor};
 
-use self::access::{ByteAccess, EntryAccess, ItemAccess};
+use self::access::{EntryAccess, ItemAccess};
 pub(super) use self::text::text;
 use self::view::ObjectView;
 pub(super) use self::view::visible;
@@ -20,7 +20,7 @@ use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
 
-/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are follow_reference through
+/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are followed through
 /// temporary handles.
 #[derive(Clone, Copy)]
 pub(super) struct ValueDeserializer<'v> {
@@ -233,7 +233,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             return self.visit_items(items, visitor);
         }
         if let Some(bytes) = self.value.as_bytes() {
-            let mut items = ByteAccess::new(bytes, self.budget);
+            let mut items = ItemAccess::new(bytes, self.budget);
             let value = visitor.visit_seq(&mut items)?;
             items.finish()?;
             return Ok(value);
@@ -311,13 +311,5 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         visitor.visit_unit()
-    }
-}
-
-impl<'de, 'v> IntoDeserializer<'de, PathError> for ValueDeserializer<'v> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
     }
 }

@@ -1,4 +1,4 @@
-//! EnumerationElement parts of a value.
+//! Named parts of a value.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
