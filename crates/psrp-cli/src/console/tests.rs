@@ -45,12 +45,12 @@ impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
 
 /// Creates a host that reads from `input` and writes all text to `output`.
 fn host_over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions::new().at(Box::new(Streams { input, output }))
+    ConsoleOptions::default().at(Box::new(Streams { input, output }))
 }
 
 /// Like `over`, with colours.
 fn colored_host(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions::new().colors(true).at(Box::new(Streams { input, output }))
+    ConsoleOptions { colors: Some(true), ..ConsoleOptions::default() }.at(Box::new(Streams { input, output }))
 }
 
 /// Written text, shared with the host.

@@ -116,8 +116,27 @@ macro_rules! numbers {
     )*};
 }
 
+/// Methods that are the same as another one.
+macro_rules! aliases {
+    ($($deserialize:ident($($ignored:ty),*) => $other:ident;)*) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value> {
+            self.$other(visitor)
+        }
+    )*};
+}
+
 impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     type Error = PathError;
+
+    aliases! {
+        deserialize_char() => deserialize_str;
+        deserialize_string() => deserialize_str;
+        deserialize_identifier() => deserialize_str;
+        deserialize_byte_buf() => deserialize_bytes;
+        deserialize_unit_struct(&'static str) => deserialize_unit;
+        deserialize_tuple(usize) => deserialize_seq;
+        deserialize_tuple_struct(&'static str, usize) => deserialize_seq;
+    }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_any(visitor));
@@ -173,21 +192,9 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         deserialize_bool => number::visit_bool,
     }
 
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
-    }
-
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_str(visitor));
         self.visit_text(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -196,10 +203,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             Some(bytes) => visitor.visit_bytes(bytes),
             None => self.deserialize_seq(visitor),
         }
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_bytes(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -214,10 +217,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             Value::Nil => visitor.visit_unit(),
             _ => Err(mismatch(self.value, &visitor)),
         }
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
-        self.deserialize_unit(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
@@ -249,19 +248,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             },
             _ => Err(mismatch(self.value, &visitor)),
         }
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.deserialize_seq(visitor)
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use super::http::{HttpClient, HttpEndpoint};
 use super::response::WsmanShell;
-use super::session::{SessionOptions, WsmanSession};
-use super::soap::{self, RequestSettings};
+use super::session::WsmanSession;
+use super::soap::{self, RequestSettings, ShellOptions};
 use super::transport::WsmanTransport;
 use crate::Error;
 use crate::error::Kind;
@@ -225,13 +225,14 @@ impl Wsman {
             request_timeout: self.operation_timeout.saturating_add(self.grace),
             max_response_size: self.max_response_size,
         };
-        let options = SessionOptions {
-            is_confidential: !self.is_plain() || self.are_clear_secrets_allowed,
-            shell_name: self.shell_name.clone(),
+        let options = ShellOptions {
+            name: self.shell_name.clone(),
             idle_timeout: self.idle_timeout,
             no_profile: self.has_no_profile,
         };
-        Ok(WsmanSession::new(HttpClient::new(endpoint, &self.credentials)?, settings, options))
+        let is_confidential = !self.is_plain() || self.are_clear_secrets_allowed;
+        let http = HttpClient::new(endpoint, &self.credentials)?;
+        Ok(WsmanSession::new(http, settings, options, is_confidential))
     }
 }
 

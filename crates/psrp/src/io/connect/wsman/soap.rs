@@ -46,7 +46,7 @@ pub(super) struct RequestSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation<'a> {
     /// Creates a shell, for a pool.
-    Create { shell: Uuid, data: &'a [u8], options: ShellOptions<'a> },
+    Create { shell: Uuid, data: &'a [u8], options: &'a ShellOptions },
     /// Connects to a disconnected shell.
     Connect { shell: &'a str, data: &'a [u8] },
     /// Connects to a command of a disconnected shell.
@@ -76,9 +76,9 @@ pub(super) enum Operation<'a> {
 }
 
 /// Options of a new shell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ShellOptions<'a> {
-    pub(super) name: Option<&'a str>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShellOptions {
+    pub(super) name: Option<String>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) no_profile: bool,
 }
@@ -211,7 +211,7 @@ impl Operation<'_> {
         match *self {
             Self::Create { shell, data, options } => {
                 xml.raw("<rsp:Shell ShellId=\"").guid(shell).raw("\"");
-                if let Some(name) = options.name {
+                if let Some(name) = &options.name {
                     xml.raw(" Name=\"").text(name).raw("\"");
                 }
                 xml.raw("><rsp:InputStreams>stdin pr</rsp:InputStreams>");
@@ -273,7 +273,7 @@ pub(super) fn max_data(settings: &RequestSettings) -> usize {
     // Create is the longest request with data. Its shell name and longer durations take less than this.
     const SPARE: usize = 512;
     let options = ShellOptions { name: None, idle_timeout: Some(Duration::MAX), no_profile: true };
-    let longest = Operation::Create { shell: Uuid::nil(), data: &[], options };
+    let longest = Operation::Create { shell: Uuid::nil(), data: &[], options: &options };
     let room =
         settings.max_envelope_size.saturating_sub(longest.envelope(settings, Uuid::nil()).len() + SPARE);
     room / 4 * 3
@@ -383,12 +383,12 @@ mod tests {
     fn data_is_base64_encoded_in_every_request() {
         let data = b"test data";
         let options = ShellOptions {
-            name: Some("a \"name\""),
+            name: Some("a \"name\"".into()),
             idle_timeout: Some(Duration::from_secs(60)),
             no_profile: true,
         };
         let (shell, command) = ("S", Uuid::from_u128(0xC));
-        let create = Operation::Create { shell: Uuid::from_u128(0xD), data, options };
+        let create = Operation::Create { shell: Uuid::from_u128(0xD), data, options: &options };
         let of_shell = (Namespace::Shell, "Shell");
         for (operation, path) in [
             (create, [of_shell, (Namespace::PowerShell, "creationXml")]),
@@ -427,10 +427,13 @@ mod tests {
             let settings = RequestSettings { max_envelope_size, ..settings() };
             let data = vec![0; max_data(&settings)];
             let shell = "00000000-0000-0000-0000-000000000000";
-            let options =
-                ShellOptions { name: Some("session"), idle_timeout: Some(Duration::MAX), no_profile: true };
+            let options = ShellOptions {
+                name: Some("session".into()),
+                idle_timeout: Some(Duration::MAX),
+                no_profile: true,
+            };
             for operation in [
-                Operation::Create { shell: Uuid::nil(), data: &data, options },
+                Operation::Create { shell: Uuid::nil(), data: &data, options: &options },
                 Operation::Connect { shell, data: &data },
                 Operation::Command { shell, command: Uuid::nil(), data: &data },
                 Operation::Send { shell, command: Some(shell), priority: Priority::Default, data: &data },
