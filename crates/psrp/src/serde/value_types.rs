@@ -1,5 +1,7 @@
 //! serde implementations for [`Value`] and the types of its variants.
 
+use std::borrow::Cow;
+
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -75,7 +77,7 @@ impl DeserializeValue for PsString {
     const EXPECTED: &'static str = "a string";
 
     fn from_value(value: Value) -> Option<Self> {
-        text(&value).map(|text| text.into_ps_string())
+        text(&value).map(Cow::into_owned)
     }
 }
 

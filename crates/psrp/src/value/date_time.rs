@@ -1,6 +1,5 @@
 //! `System.DateTime`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use jiff::{SignedDuration, civil};
@@ -138,17 +137,9 @@ impl DateTime {
     }
 }
 
-/// Writes the date like .NET does in XML, such as `2024-02-29T23:59:59.1234567+02:00`.
-impl fmt::Display for DateTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.text(), f)
-    }
-}
-
-impl fmt::Debug for DateTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+ascii::impl_text! {
+    /// Writes the date like .NET does in XML, such as `2024-02-29T23:59:59.1234567+02:00`.
+    DateTime
 }
 
 /// Parses a date with optional time and offset, surrounded by optional white space. The fraction of the second may have

@@ -167,7 +167,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             | Value::DateTime(_)
             | Value::TimeSpan(_)
             | Value::Decimal(_) => match text(self.value) {
-                Some(text) => visitor.visit_str(&text.lossy()),
+                Some(text) => visitor.visit_str(&text.to_str_lossy()),
                 None => Err(mismatch(self.value, &visitor)),
             },
             Value::MemberSet(members) => self.visit_entries(ObjectView::of_members(members), visitor),

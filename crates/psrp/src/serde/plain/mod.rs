@@ -118,7 +118,7 @@ impl Node<'_> {
             // Keys are written as text and so never nested.
             self.budget.charge(key).map_err(ser::Error::custom)?;
             match text(key) {
-                Some(text) => map.serialize_entry(&*text.lossy(), &node)?,
+                Some(text) => map.serialize_entry(&*text.to_str_lossy(), &node)?,
                 None => map.serialize_entry(&key_text(key), &node)?,
             }
         }
@@ -225,7 +225,7 @@ impl Serialize for Node<'_> {
             }
             Value::Progress(record) => self.members(&visible(record.members().as_slice(), &[]), serializer),
             value => match text(value) {
-                Some(text) => serializer.serialize_str(&text.lossy()),
+                Some(text) => serializer.serialize_str(&text.to_str_lossy()),
                 None => serializer.serialize_unit(),
             },
         }
