@@ -151,7 +151,9 @@ mod plain;
 mod property_bag;
 mod ser;
 mod special;
+mod text;
 mod value_types;
+mod view;
 
 pub use self::budget::Budget;
 pub use self::plain::Plain;

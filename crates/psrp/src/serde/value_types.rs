@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::de::text;
 use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::Result;
+use super::text::text;
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};
 

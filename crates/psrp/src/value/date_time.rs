@@ -336,6 +336,8 @@ mod tests {
         for ticks in [-1, i64::MIN, DateTime::MAX_TICKS + 1, i64::MAX] {
             assert_eq!(DateTime::from_ticks(ticks, DateTimeKind::Utc), None, "{ticks}");
         }
+        let date = DateTime::new(civil::date(1, 1, 1).at(0, 0, 0, 199), DateTimeKind::Utc).unwrap();
+        assert_eq!(date.ticks(), 1);
         let date: DateTime = "2024-02-29T23:58:57.0000001-01:30".parse().unwrap();
         assert_eq!(date.to_utc().unwrap().to_string(), "2024-03-01T01:28:57.0000001Z");
         assert_eq!(DateTime::from_ticks(0, DateTimeKind::Local(841)), None);

@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use jiff::tz::Offset;
-use jiff::{SignedDuration, Timestamp, Zoned, civil};
+use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::{DateTime, DateTimeKind, TimeSpan};
 use crate::Error;
@@ -140,15 +140,6 @@ impl TryFrom<DateTime> for Zoned {
     }
 }
 
-/// Creates a date in an unknown time zone. Fails with [`Error::is_mismatch`] for years before 1.
-impl TryFrom<civil::DateTime> for DateTime {
-    type Error = Error;
-
-    fn try_from(date: civil::DateTime) -> Result<Self, Error> {
-        Self::new(date, DateTimeKind::Unspecified).ok_or_else(out_of_range)
-    }
-}
-
 /// Fails with [`Error::is_mismatch`] for more than 29,000 years.
 impl TryFrom<SignedDuration> for TimeSpan {
     type Error = Error;
@@ -191,16 +182,6 @@ mod tests {
         let zoned = Zoned::try_from(date("2024-02-29T12:00:00-03:30")).unwrap();
         assert_eq!(zoned.timestamp(), "2024-02-29T15:30:00Z".parse().unwrap());
         assert_eq!(DateTime::try_from(&zoned).unwrap(), date("2024-02-29T12:00:00-03:30"));
-    }
-
-    #[test]
-    fn civil_dates_round_trip() {
-        for text in ["0001-01-01T00:00:00", "2024-02-29T23:59:59.1234567", "9999-12-31T23:59:59.9999999"] {
-            let civil = date(text).civil();
-            assert_eq!(civil, text.parse().unwrap());
-            assert_eq!(DateTime::try_from(civil).unwrap(), date(text));
-        }
-        assert!(DateTime::try_from(civil::date(0, 1, 1).at(0, 0, 0, 0)).unwrap_err().is_mismatch());
     }
 
     #[test]

@@ -6,10 +6,10 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ValueDeserializer;
-use super::view::{ObjectView, visible};
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
+use crate::serde::view::{ObjectView, visible};
 use crate::{PsString, Value};
 
 /// An item of [`ItemAccess`]: a value, a byte, or a dictionary entry.

@@ -3,11 +3,11 @@
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::access::{Item as _, name_of};
-use super::view::ObjectView;
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
+use crate::serde::view::ObjectView;
 use crate::{Object, PsString, Value};
 
 /// Accesses the members for the fields of a struct. Names are compared case-insensitively, extended members have

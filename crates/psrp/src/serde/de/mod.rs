@@ -4,18 +4,15 @@ mod access;
 mod enums;
 mod fields;
 mod number;
-mod text;
-mod view;
 
 use serde::de::{self, Deserializer, Visitor};
 
 use self::access::{EntryAccess, ItemAccess};
-pub(super) use self::text::text;
-use self::view::ObjectView;
-pub(super) use self::view::visible;
 use super::budget::RemainingBudget;
 use super::passthrough;
 use super::path_error::{PathError, Result, mismatch};
+use super::text::text;
+use super::view::ObjectView;
 use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;

@@ -10,7 +10,7 @@ use crate::{PsString, Value};
 /// Returns the text form of a value: a string, a value that is written as text, or the result of `ToString`.
 ///
 /// Numbers, booleans, bytes and secrets have none.
-pub(in crate::serde) fn text(value: &Value) -> Option<Cow<'_, PsString>> {
+pub(super) fn text(value: &Value) -> Option<Cow<'_, PsString>> {
     let text = match value {
         Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
             return Some(Cow::Borrowed(text));

@@ -101,7 +101,7 @@ impl<'v> ObjectView<'v> {
 
 /// Returns the members in order, each name once: extended members have priority over adapted ones, and of several
 /// members with the same name the last is used.
-pub(in crate::serde) fn visible<'v>(
+pub(super) fn visible<'v>(
     extended: &'v [(PsString, Value)],
     adapted: &'v [(PsString, Value)],
 ) -> Vec<(&'v PsString, &'v Value)> {
