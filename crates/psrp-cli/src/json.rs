@@ -63,24 +63,12 @@ impl JsonFormat {
             }
             _ => return Ok(None),
         };
-        line(name(stream), &value.to_string()).map(Some)
+        line(&stream.name().to_ascii_lowercase(), &value.to_string()).map(Some)
     }
 
     /// Encodes a value with its stream.
     pub(crate) fn tagged(self, stream: Stream, value: &Value) -> serde_json::Result<String> {
-        line(name(stream), &self.value(value)?)
-    }
-}
-
-fn name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Output => "output",
-        Stream::Error => "error",
-        Stream::Warning => "warning",
-        Stream::Verbose => "verbose",
-        Stream::Debug => "debug",
-        Stream::Information => "information",
-        Stream::Progress => "progress",
+        line(&stream.name().to_ascii_lowercase(), &self.value(value)?)
     }
 }
 

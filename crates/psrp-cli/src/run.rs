@@ -26,16 +26,13 @@ const BATCH: usize = 64 * 1024;
 pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let text = script::read(&args)?;
-    let mut options = console(&args.display);
-    if args.json.is_some() {
-        options = options.text_to_errors();
-    }
-    // If standard input is the script or its input, prompts cannot read it.
-    let host = DedupHost::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
-        true => options.without_input().stdio(),
-        false => options.stdio(),
-    });
-    let host = Arc::new(host);
+    let options = ConsoleOptions {
+        text_to_errors: args.json.is_some(),
+        // If standard input is the script or its input, prompts cannot read it.
+        without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
+        ..console(&args.display)
+    };
+    let host = Arc::new(DedupHost::new(options.stdio()));
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let mut shell = PowerShell::script(text);
     if args.out_string {
@@ -52,12 +49,12 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
 
 /// Converts command line arguments to console options.
 pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
-    let options = match display.color {
-        ColorWhen::Auto => ConsoleOptions::new(),
-        ColorWhen::Always => ConsoleOptions::new().colors(true),
-        ColorWhen::Never => ConsoleOptions::new().colors(false),
+    let colors = match display.color {
+        ColorWhen::Auto => None,
+        ColorWhen::Always => Some(true),
+        ColorWhen::Never => Some(false),
     };
-    if display.no_progress { options.without_progress() } else { options }
+    ConsoleOptions { colors, without_progress: display.no_progress, ..ConsoleOptions::default() }
 }
 
 /// Output format.

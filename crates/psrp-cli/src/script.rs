@@ -38,50 +38,18 @@ fn text(bytes: Vec<u8>) -> anyhow::Result<String> {
     Ok(text.strip_prefix('\u{FEFF}').map(ToOwned::to_owned).unwrap_or(text))
 }
 
-/// Reads standard input on a separate thread, at most 64 values ahead.
-struct StdinReader {
-    values: mpsc::Receiver<anyhow::Result<Value>>,
-}
-
-impl StdinReader {
-    fn start(form: InputFormat) -> Self {
-        let (send, values) = mpsc::channel(64);
-        std::thread::spawn(move || {
-            let input = io::stdin().lock();
-            match form {
-                InputFormat::Lines => lines(input, &send),
-                InputFormat::Json => json(input, &send),
-            }
-        });
-        Self { values }
-    }
-}
-
-fn lines(mut input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
-    loop {
-        let mut line = Vec::new();
-        let value = match input.read_until(b'\n', &mut line) {
-            Ok(0) => return,
-            Ok(_) => {
-                let text = line.strip_suffix(b"\n").unwrap_or(&line);
-                let text = text.strip_suffix(b"\r").unwrap_or(text);
-                Ok(Value::from(String::from_utf8_lossy(text).into_owned()))
-            }
-            Err(error) => Err(anyhow::Error::new(error).context("the input can't be read")),
-        };
-        let has_failed = value.is_err();
-        if send.blocking_send(value).is_err() || has_failed {
-            return;
-        }
-    }
-}
-
-fn json(input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
-    for value in serde_json::Deserializer::from_reader(input).into_iter::<Value>() {
-        let value = value.map_err(|error| anyhow::Error::new(error).context("the input is not valid JSON"));
-        let has_failed = value.is_err();
-        if send.blocking_send(value).is_err() || has_failed {
-            return;
+/// Parses standard input, which blocks.
+fn values(form: InputFormat) -> Box<dyn Iterator<Item = anyhow::Result<Value>>> {
+    let input = io::stdin().lock();
+    match form {
+        InputFormat::Lines => Box::new(input.split(b'\n').map(|line| {
+            let line = line.context("the input can't be read")?;
+            let text = line.strip_suffix(b"\r").unwrap_or(&line);
+            Ok(String::from_utf8_lossy(text).into_owned().into())
+        })),
+        InputFormat::Json => {
+            let values = serde_json::Deserializer::from_reader(input).into_iter();
+            Box::new(values.map(|value| value.context("the input is not valid JSON")))
         }
     }
 }
@@ -91,8 +59,17 @@ fn json(input: impl BufRead, send: &mpsc::Sender<anyhow::Result<Value>>) {
 pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot::Receiver<anyhow::Error> {
     let (failed, failure) = oneshot::channel();
     tokio::spawn(async move {
-        let mut reader = StdinReader::start(form);
-        while let Some(value) = reader.values.recv().await {
+        // A separate thread reads at most 64 values ahead.
+        let (send, mut read) = mpsc::channel(64);
+        std::thread::spawn(move || {
+            for value in values(form) {
+                let has_failed = value.is_err();
+                if send.blocking_send(value).is_err() || has_failed {
+                    return;
+                }
+            }
+        });
+        while let Some(value) = read.recv().await {
             match value {
                 // If the pipeline has ended, its final state reports why.
                 Ok(value) => {

@@ -79,10 +79,6 @@ use crate::value::{PsString, Value};
 ///
 /// Same as [`psrp::run`](crate::run).
 ///
-/// # Panics
-///
-/// Panics in async code.
-///
 /// # Examples
 ///
 /// ```no_run
@@ -155,10 +151,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::open`]. Also fails with [`Error::is_io`] if no thread can be started.
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
         let runtime = SessionRuntime::new()?;
         let pool = runtime.wait(io::RunspacePool::open(connector, options))?;
@@ -180,10 +172,6 @@ impl RunspacePool {
     /// println!("{:?}", pool.wait(pool.get_ref().get_available_runspaces())?);
     /// # Ok::<(), psrp::Error>(())
     /// ```
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn wait<F: Future>(&self, future: F) -> F::Output {
         self.session.runtime.wait(future)
     }
@@ -193,10 +181,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::start`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
@@ -207,10 +191,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::start`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start_with_input(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
@@ -222,10 +202,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::invoke`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.wait(self.get_ref().invoke(request))
     }
@@ -235,10 +211,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::invoke_with_input`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn invoke_with_input<V: Into<Value>>(
         &self,
         request: impl Into<PipelineRequest>,
@@ -252,10 +224,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::invoke_as`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     #[cfg(feature = "serde")]
     pub fn invoke_as<T: ::serde::de::DeserializeOwned>(
         &self,
@@ -269,10 +237,6 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`io::RunspacePool::close`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn close(&self) -> Result<(), Error> {
         self.wait(self.get_ref().close())
     }
@@ -321,10 +285,6 @@ impl Pipeline {
     /// # Errors
     ///
     /// Same as [`io::PipelineHandle::send`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         self.pool.wait(self.pipeline.send(value))
     }
@@ -334,10 +294,6 @@ impl Pipeline {
     /// # Errors
     ///
     /// Same as [`io::PipelineHandle::send`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn end_input(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.end_input())
     }
@@ -347,10 +303,6 @@ impl Pipeline {
     /// # Errors
     ///
     /// Same as [`io::PipelineHandle::stop`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn stop(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.stop())
     }
@@ -360,10 +312,6 @@ impl Pipeline {
     /// # Errors
     ///
     /// Same as [`io::Pipeline::output`].
-    ///
-    /// # Panics
-    ///
-    /// Panics in async code.
     pub fn output(self) -> Result<Output, Error> {
         self.pool.wait(self.pipeline.output())
     }

@@ -40,7 +40,6 @@
 //! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with user name and password, with reqwest |
 //! | `negotiate` | NTLM and Kerberos for `wsman`, with sspi |
 //! | `serde` | conversion between values and any serde type, and to and from JSON |
-//! | `jiff` | conversion of dates and time spans |
 //!
 //! The program `psrp` is in the package `psrp-cli`.
 //!
@@ -142,6 +141,9 @@
 //! [server]: server::Config
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[macro_use]
+mod setters;
 
 mod b64;
 #[cfg(feature = "blocking")]

@@ -1,11 +1,13 @@
 //! Converts typed answers to values.
 
+use std::str::FromStr;
+
 use psrp::host::FieldDescription;
-use psrp::value::{DateTime, Decimal, PsString, TimeSpan, Value, Version};
+use psrp::value::{DateTime, Decimal, TimeSpan, Value, Version};
 use uuid::Uuid;
 
 /// How the answer to a prompt field is read and converted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum FieldType {
     /// Secure string; not echoed.
     Secure,
@@ -13,34 +15,10 @@ pub(super) enum FieldType {
     Credential,
     /// List of values.
     List(Box<Self>),
-    /// Value of a type converted locally.
-    Scalar(ScalarType),
+    /// Value converted by this function, which returns `None` for an invalid text.
+    Scalar(fn(&str) -> Option<Value>),
     /// Text that the server converts.
     Text,
-}
-
-/// Types that are converted locally.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ScalarType {
-    Bool,
-    Char,
-    SByte,
-    Byte,
-    Int16,
-    UInt16,
-    Int32,
-    UInt32,
-    Int64,
-    UInt64,
-    Single,
-    Double,
-    Decimal,
-    Guid,
-    Version,
-    DateTime,
-    TimeSpan,
-    Uri,
-    ScriptBlock,
 }
 
 impl FieldType {
@@ -77,65 +55,53 @@ impl FieldType {
             "security.securestring" | "securestring" => return Self::Secure,
             "management.automation.pscredential" | "pscredential" => return Self::Credential,
             "collections.arraylist" | "collections.ilist" => return Self::List(Box::new(Self::Text)),
-            "boolean" | "bool" | "management.automation.switchparameter" | "switchparameter" => {
-                ScalarType::Bool
+            "boolean" | "bool" | "management.automation.switchparameter" | "switchparameter" => boolean,
+            "char" => |text| {
+                let mut units = text.encode_utf16();
+                units.next().filter(|_| units.next().is_none()).map(Value::Char)
+            },
+            "sbyte" => parse::<i8>,
+            "byte" => parse::<u8>,
+            "int16" | "short" => parse::<i16>,
+            "uint16" | "ushort" => parse::<u16>,
+            "int32" | "int" => parse::<i32>,
+            "uint32" | "uint" => parse::<u32>,
+            "int64" | "long" => parse::<i64>,
+            "uint64" | "ulong" => parse::<u64>,
+            "single" | "float" => parse::<f32>,
+            "double" => parse::<f64>,
+            "decimal" => parse::<Decimal>,
+            "guid" => parse::<Uuid>,
+            "version" => parse::<Version>,
+            // The server parses other spellings of dates and time spans.
+            "datetime" => |text| parse::<DateTime>(text).or_else(|| Some(text.trim().into())),
+            "timespan" => |text| parse::<TimeSpan>(text).or_else(|| Some(text.trim().into())),
+            "uri" => |text| Some(Value::Uri(text.trim().into())),
+            "management.automation.scriptblock" | "scriptblock" => {
+                |text| Some(Value::ScriptBlock(text.into()))
             }
-            "char" => ScalarType::Char,
-            "sbyte" => ScalarType::SByte,
-            "byte" => ScalarType::Byte,
-            "int16" | "short" => ScalarType::Int16,
-            "uint16" | "ushort" => ScalarType::UInt16,
-            "int32" | "int" => ScalarType::Int32,
-            "uint32" | "uint" => ScalarType::UInt32,
-            "int64" | "long" => ScalarType::Int64,
-            "uint64" | "ulong" => ScalarType::UInt64,
-            "single" | "float" => ScalarType::Single,
-            "double" => ScalarType::Double,
-            "decimal" => ScalarType::Decimal,
-            "guid" => ScalarType::Guid,
-            "version" => ScalarType::Version,
-            "datetime" => ScalarType::DateTime,
-            "timespan" => ScalarType::TimeSpan,
-            "uri" => ScalarType::Uri,
-            "management.automation.scriptblock" | "scriptblock" => ScalarType::ScriptBlock,
             _ => return Self::Text,
         })
     }
 
     /// Converts a text, `None` if it is not a valid value.
     pub(super) fn convert(&self, text: &str) -> Option<Value> {
-        let Self::Scalar(known) = self else { return Some(text.into()) };
-        let trimmed = text.trim();
-        Some(match known {
-            ScalarType::Bool => match trimmed.trim_start_matches('$').to_ascii_lowercase().as_str() {
-                "true" | "yes" | "y" | "1" => true.into(),
-                "false" | "no" | "n" | "0" => false.into(),
-                _ => return None,
-            },
-            ScalarType::Char => {
-                let mut units = text.encode_utf16();
-                let unit = units.next().filter(|_| units.next().is_none())?;
-                Value::Char(unit)
-            }
-            ScalarType::SByte => trimmed.parse::<i8>().ok()?.into(),
-            ScalarType::Byte => trimmed.parse::<u8>().ok()?.into(),
-            ScalarType::Int16 => trimmed.parse::<i16>().ok()?.into(),
-            ScalarType::UInt16 => trimmed.parse::<u16>().ok()?.into(),
-            ScalarType::Int32 => trimmed.parse::<i32>().ok()?.into(),
-            ScalarType::UInt32 => trimmed.parse::<u32>().ok()?.into(),
-            ScalarType::Int64 => trimmed.parse::<i64>().ok()?.into(),
-            ScalarType::UInt64 => trimmed.parse::<u64>().ok()?.into(),
-            ScalarType::Single => trimmed.parse::<f32>().ok()?.into(),
-            ScalarType::Double => trimmed.parse::<f64>().ok()?.into(),
-            ScalarType::Decimal => trimmed.parse::<Decimal>().ok()?.into(),
-            ScalarType::Guid => trimmed.parse::<Uuid>().ok()?.into(),
-            ScalarType::Version => trimmed.parse::<Version>().ok()?.into(),
-            // The server parses other spellings of dates and time spans.
-            ScalarType::DateTime => trimmed.parse::<DateTime>().map_or_else(|_| trimmed.into(), Value::from),
-            ScalarType::TimeSpan => trimmed.parse::<TimeSpan>().map_or_else(|_| trimmed.into(), Value::from),
-            ScalarType::Uri => Value::Uri(PsString::from(trimmed)),
-            ScalarType::ScriptBlock => Value::ScriptBlock(PsString::from(text)),
-        })
+        match self {
+            Self::Scalar(convert) => convert(text),
+            _ => Some(text.into()),
+        }
+    }
+}
+
+fn parse<T: FromStr + Into<Value>>(text: &str) -> Option<Value> {
+    text.trim().parse::<T>().ok().map(Into::into)
+}
+
+fn boolean(text: &str) -> Option<Value> {
+    match text.trim().trim_start_matches('$').to_ascii_lowercase().as_str() {
+        "true" | "yes" | "y" | "1" => Some(true.into()),
+        "false" | "no" | "n" | "0" => Some(false.into()),
+        _ => None,
     }
 }
 
@@ -145,25 +111,28 @@ mod tests {
 
     #[test]
     fn types_are_recognized_by_name() {
-        let one = |known| FieldType::Scalar(known);
-        let list = |item| FieldType::List(Box::new(item));
+        let shape = |name| match FieldType::named(name) {
+            FieldType::List(item) => format!("List({:?})", item.convert("1").unwrap()),
+            FieldType::Scalar(convert) => format!("{:?}", convert("1").unwrap()),
+            other => format!("{other:?}"),
+        };
         for (name, expected) in [
-            ("System.Int32", one(ScalarType::Int32)),
-            ("int", one(ScalarType::Int32)),
-            ("System.String", FieldType::Text),
-            ("System.Security.SecureString", FieldType::Secure),
-            ("System.Management.Automation.PSCredential", FieldType::Credential),
-            ("System.String[]", list(FieldType::Text)),
-            ("System.Int64[]", list(one(ScalarType::Int64))),
-            ("System.Int32[][]", FieldType::Text),
-            ("System.Nullable`1[[System.Double, mscorlib, Version=4.0.0.0]]", one(ScalarType::Double)),
-            ("System.Collections.Generic.List`1[[System.Int32, mscorlib]]", list(one(ScalarType::Int32))),
-            ("System.Collections.ArrayList", list(FieldType::Text)),
-            ("Contoso.Widget", FieldType::Text),
-            ("[", FieldType::Text),
-            ("", FieldType::Text),
+            ("System.Int32", "Int32(1)"),
+            ("int", "Int32(1)"),
+            ("System.String", "Text"),
+            ("System.Security.SecureString", "Secure"),
+            ("System.Management.Automation.PSCredential", "Credential"),
+            ("System.String[]", "List(String(\"1\"))"),
+            ("System.Int64[]", "List(Int64(1))"),
+            ("System.Int32[][]", "Text"),
+            ("System.Nullable`1[[System.Double, mscorlib, Version=4.0.0.0]]", "Double(1.0)"),
+            ("System.Collections.Generic.List`1[[System.Int32, mscorlib]]", "List(Int32(1))"),
+            ("System.Collections.ArrayList", "List(String(\"1\"))"),
+            ("Contoso.Widget", "Text"),
+            ("[", "Text"),
+            ("", "Text"),
         ] {
-            assert_eq!(FieldType::named(name), expected, "{name}");
+            assert_eq!(shape(name), expected, "{name}");
         }
     }
 

@@ -92,7 +92,7 @@ impl Session {
                         match default {
                             Some(default) => return Ok(default.clone()),
                             None if field.is_mandatory => continue,
-                            None if *kind == FieldType::Text => return Ok("".into()),
+                            None if matches!(kind, FieldType::Text) => return Ok("".into()),
                             None => return Ok(Value::Nil),
                         }
                     }
@@ -118,24 +118,27 @@ impl Session {
         let mut attempts = 0;
         while items.len() < MAX_LIST_ITEMS && attempts < MAX_ATTEMPTS {
             let question = format!("{label}[{}]: ", items.len());
-            if matches!(kind, FieldType::Secure | FieldType::Credential) {
-                let echo = if *kind == FieldType::Secure { Echo::Hidden } else { Echo::Shown };
-                let text = self.ask(&question, echo, cancel)?;
-                match text.is_empty() {
-                    true => return Ok(psrp::Object::list(items).into()),
-                    false if *kind == FieldType::Secure => items.push(Value::from(SecureString::new(&text))),
-                    false => {
-                        let (none, user) = (PsString::default(), (&**text).into());
-                        if let HostResult::Credential(credential) =
-                            self.credential(&none, &none, &user, &none, cancel)?
-                        {
-                            items.push(credential.to_value());
-                        }
-                    }
+            let echo = if matches!(kind, FieldType::Secure) { Echo::Hidden } else { Echo::Shown };
+            let text = self.ask(&question, echo, cancel)?;
+            match kind {
+                FieldType::Secure | FieldType::Credential if text.is_empty() => {
+                    return Ok(psrp::Object::list(items).into());
                 }
-                continue;
+                FieldType::Secure => {
+                    items.push(SecureString::new(&text).into());
+                    continue;
+                }
+                FieldType::Credential => {
+                    let (none, user) = (PsString::default(), (&**text).into());
+                    if let HostResult::Credential(credential) =
+                        self.credential(&none, &none, &user, &none, cancel)?
+                    {
+                        items.push(credential.to_value());
+                    }
+                    continue;
+                }
+                _ => {}
             }
-            let text = self.ask(&question, Echo::Shown, cancel)?;
             if self.is_help(field, &text)? {
                 attempts += 1;
                 continue;

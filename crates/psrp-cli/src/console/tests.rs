@@ -45,12 +45,12 @@ impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
 
 /// Creates a host that reads from `input` and writes all text to `output`.
 fn host_over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions::new().at(Box::new(Streams { input, output }))
+    ConsoleOptions::default().at(Box::new(Streams { input, output }))
 }
 
 /// Like `over`, with colours.
 fn colored_host(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions::new().colors(true).at(Box::new(Streams { input, output }))
+    ConsoleOptions { colors: Some(true), ..ConsoleOptions::default() }.at(Box::new(Streams { input, output }))
 }
 
 /// Written text, shared with the host.
@@ -342,8 +342,6 @@ async fn prompts_end_after_too_many_invalid_answers() {
     assert_eq!(answer("\n", 200, "System.String").await, error_record);
     assert_eq!(answer("\n", 200, "System.String[]").await, error_record);
     assert_eq!(answer("x\n", 20_000, "System.String[]").await, error_record);
-    let host = host_over(Cursor::new("x\n".repeat(200)), io::sink());
-    assert_eq!(call(&host, yes_no_all(-1)).await, error_record);
 }
 
 #[tokio::test]

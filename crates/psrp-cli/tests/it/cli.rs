@@ -514,11 +514,15 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
         command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env("XDG_STATE_HOME", &state);
         command.env_remove("NO_COLOR").env_remove("PSRP_HISTORY");
         command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.spawn().unwrap()
+        let mut child = command.spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        (child, stdin, stdout)
     };
+    let exit_code =
+        async |mut child: Child| tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap().code();
 
-    let mut child = terminal("run", "progress copying\nask Name:\ngreen asked\nsecret\ngreen done");
-    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (child, mut stdin, mut stdout) =
+        terminal("run", "progress copying\nask Name:\ngreen asked\nsecret\ngreen done");
     let mut seen = read_until(&mut stdout, "Name:").await;
     wait_for_raw_mode(&tty).await;
     stdin.write_all(b"Adx\x7fa\r").await.unwrap();
@@ -534,21 +538,17 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
         seen += &read_until(&mut stdout, "7\r\n").await;
     }
     assert!(!seen.contains("hunter2"), "the password is shown: {seen:?}");
-    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(exit_code(child).await, Some(0));
 
     // At a prompt, Ctrl+C is read as a key.
-    let mut child = terminal("run", "ask Name:\nsleep 600");
-    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (child, mut stdin, mut stdout) = terminal("run", "ask Name:\nsleep 600");
     read_until(&mut stdout, "Name:").await;
     wait_for_raw_mode(&tty).await;
     stdin.write_all(b"\x03").await.unwrap();
-    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(exit_code(child).await, Some(130));
 
     // In a shell, Ctrl+C discards the typed line or stops the running script.
-    let mut child = terminal("shell", "--plain");
-    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"say lost\x03").await.unwrap();
     read_until(&mut stdout, "psrp> ").await;
@@ -562,18 +562,16 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
     stdin.write_all(b"\x03").await.unwrap();
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"\x04").await.unwrap();
-    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
-    assert_eq!(status.code(), Some(130), "what the last script ended with");
+    assert_eq!(exit_code(child).await, Some(130), "what the last script ended with");
 
     // The server completes, and the next shell loads the history.
     for keys in [&b"sa\tkept\r"[..], b"\x10\r"] {
-        let mut child = terminal("shell", "--plain");
-        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
         read_until(&mut stdout, "psrp> ").await;
         stdin.write_all(keys).await.unwrap();
         read_until(&mut stdout, "\r\nkept\r\n").await;
         drop(stdin);
-        tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+        exit_code(child).await;
     }
     let history = std::fs::read_to_string(state.join("psrp/history")).unwrap();
     assert_eq!(history, "#V2\nask Name:\nstall 600\nsay kept\n");

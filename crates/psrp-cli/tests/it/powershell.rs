@@ -28,15 +28,6 @@ fn messages_are_shown_once_and_in_order() {
 }
 
 #[test]
-fn the_output_of_a_failed_startup_script_is_shown() {
-    let Some(engine) = optional::powershell_for_tests() else { return };
-    let server = format!("{} -s -InitialCommand \"throw 'startup says no'\"", engine.display());
-    let run = psrp().args(["run", "--child", &server, "1"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&run.stderr).contains("startup says no"), "{run:?}");
-    assert_eq!(run.status.code(), Some(3));
-}
-
-#[test]
 fn the_program_copies_files() {
     let Some(pwsh) = optional::powershell() else { return };
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));

@@ -46,40 +46,23 @@ impl Limits {
         }
     }
 
-    /// Maximum length of the input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
-    #[must_use]
-    pub const fn max_size(mut self, bytes: usize) -> Self {
-        self.size = bytes;
-        self
-    }
-
-    /// Maximum nesting depth of values, the innermost included: objects, member sets, and the primitive inside them.
-    /// Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. At most [`MAX_DEPTH`](Self::MAX_DEPTH); larger
-    /// values are reduced to that.
-    #[must_use]
-    pub const fn max_depth(mut self, levels: usize) -> Self {
-        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
-        self
-    }
-
-    /// Maximum number of values, references and type names in one input. Default:
-    /// [`DEFAULT_MAX_NODES`](Self::DEFAULT_MAX_NODES), 1,048,576.
-    #[must_use]
-    pub const fn max_nodes(mut self, count: usize) -> Self {
-        self.nodes = count;
-        self
-    }
-
-    /// Maximum decoded size of one input: the memory of its values in bytes, all items together. An empty object takes
-    /// six bytes in a document and about two hundred in memory. Default:
-    /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
-    ///
-    /// While it decodes, a reader allocates at most three times this limit, plus at most six times the size of the
-    /// longest text.
-    #[must_use]
-    pub const fn max_decoded_size(mut self, bytes: usize) -> Self {
-        self.decoded_size = bytes;
-        self
+    setters! {
+        /// Maximum length of the input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
+        max_size(bytes: usize) => size = bytes;
+        /// Maximum nesting depth of values, the innermost included: objects, member sets, and the primitive inside
+        /// them. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. At most [`MAX_DEPTH`](Self::MAX_DEPTH);
+        /// larger values are reduced to that.
+        max_depth(levels: usize) => depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        /// Maximum number of values, references and type names in one input. Default:
+        /// [`DEFAULT_MAX_NODES`](Self::DEFAULT_MAX_NODES), 1,048,576.
+        max_nodes(count: usize) => nodes = count;
+        /// Maximum decoded size of one input: the memory of its values in bytes, all items together. An empty object
+        /// takes six bytes in a document and about two hundred in memory. Default:
+        /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
+        ///
+        /// While it decodes, a reader allocates at most three times this limit, plus at most six times the size of the
+        /// longest text.
+        max_decoded_size(bytes: usize) => decoded_size = bytes;
     }
 }
 

@@ -21,6 +21,6 @@ pub use console::{ConsoleEvent, ConsoleFilter};
 pub use document::{Document, DocumentWriter, export, import};
 pub use escape::{escape, unescape};
 pub use limits::Limits;
-pub use reader::{ReadOptions, Reader, Unknown, from_slice};
+pub use reader::{ReadOptions, Reader, from_slice};
 pub use stream::Stream;
 pub use writer::{WriteOptions, Writer, to_vec};

@@ -26,7 +26,6 @@ use crate::{Error, Value};
 /// assert!(error.is_limit());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
 pub struct Budget {
     values: u64,
     depth: u32,
@@ -46,18 +45,13 @@ impl Budget {
         Self { values: Self::DEFAULT_MAX_VALUES, depth: Self::DEFAULT_MAX_DEPTH }
     }
 
-    /// Maximum number of values. Every 64 bytes of text or data count as one more value. Default:
-    /// [`DEFAULT_MAX_VALUES`](Self::DEFAULT_MAX_VALUES), 4,194,304.
-    pub const fn max_values(mut self, values: u64) -> Self {
-        self.values = values;
-        self
-    }
-
-    /// Maximum nesting depth. A reference to an enclosing object counts as a level. Every level uses stack space; how
-    /// much depends on the Rust type. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 128.
-    pub const fn max_depth(mut self, depth: u32) -> Self {
-        self.depth = depth;
-        self
+    setters! {
+        /// Maximum number of values. Every 64 bytes of text or data count as one more value. Default:
+        /// [`DEFAULT_MAX_VALUES`](Self::DEFAULT_MAX_VALUES), 4,194,304.
+        max_values(values: u64) => values = values;
+        /// Maximum nesting depth. A reference to an enclosing object counts as a level. Every level uses stack space;
+        /// how much depends on the Rust type. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 128.
+        max_depth(depth: u32) => depth = depth;
     }
 
     pub(super) fn start(self) -> RemainingBudget {

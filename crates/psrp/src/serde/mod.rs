@@ -32,13 +32,13 @@
 //! | `bool`, `i8` to `u64`, `f32`, `f64` | element of the same width; `i128` and `u128` fail |
 //! | `char` | `<C>`; characters above U+FFFF, which are two code units, become a string |
 //! | strings | `<S>` |
-//! | bytes (`serde_bytes`, [`bytes`]) | `<BA>`; a plain `Vec<u8>` is a list, because serde does not distinguish it from
-//! other lists |
+//! | bytes (`serde_bytes`, [`element`]) | `<BA>`; a plain `Vec<u8>` is a list, because serde does not distinguish it
+//! from other lists |
 //! | `None`, `()`, unit structs | `<Nil />` |
 //! | sequences, tuples, tuple structs | `ArrayList` with `<LST>` |
 //! | maps | `Hashtable` with `<DCT>`; keys of any type except `None` |
 //! | structs | `PSCustomObject`, with the fields as extended members in order |
-//! | variant without data | its name as a string; see [`Enumeration`] for .NET enumerations |
+//! | variant without data | its name as a string |
 //! | variant with data | `PSCustomObject` with one member, named after the variant |
 //! | [`Value`], [`Object`](crate::Object), [`PsString`](crate::PsString), and the types of [`value`](crate::value) |
 //! unchanged |
@@ -46,9 +46,44 @@
 //! serde treats a struct with a `#[serde(flatten)]` field as a map, so it becomes a `Hashtable` unless it is wrapped in
 //! a [`PropertyBag`].
 //!
-//! For elements without a serde type, use the types of [`value`](crate::value), or an attribute on the field:
-//! `#[serde(with = "psrp::serde::guid")]`, [`uri`], [`xml`], [`script_block`], [`bytes`], [`char_unit`], [`duration`],
-//! [`enumeration`]. The modules for single values also accept `Option` and `Vec`.
+//! GUIDs, byte arrays and durations become their own elements with the attribute
+//! [`#[serde(with = "psrp::serde::element")]`](element). For other elements without a serde type, use [`Value`] or a type
+//! of [`value`](crate::value).
+//!
+//! A type with conversions of its own is converted by serde's attributes `into` and `try_from`, for example a .NET
+//! enumeration:
+//!
+//! ```
+//! use psrp::{Object, Value};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+//! #[serde(into = "Value", try_from = "Value")]
+//! enum DayOfWeek {
+//!     Sunday,
+//!     Monday,
+//! }
+//!
+//! impl From<DayOfWeek> for Value {
+//!     fn from(day: DayOfWeek) -> Self {
+//!         Object::enumeration("System.DayOfWeek", format!("{day:?}"), day as i32).into()
+//!     }
+//! }
+//!
+//! impl TryFrom<Value> for DayOfWeek {
+//!     type Error = &'static str;
+//!
+//!     fn try_from(value: Value) -> Result<Self, Self::Error> {
+//!         let known = |day: &Self| value.as_i32() == Some(*day as i32);
+//!         [Self::Sunday, Self::Monday].into_iter().find(known).ok_or("no such day")
+//!     }
+//! }
+//!
+//! let value = psrp::to_value(&[DayOfWeek::Monday])?;
+//! assert!(value.items().unwrap()[0].as_object().unwrap().is_a("System.DayOfWeek"));
+//! assert_eq!(psrp::from_value::<Vec<DayOfWeek>>(&value)?, [DayOfWeek::Monday]);
+//! # Ok::<(), psrp::Error>(())
+//! ```
 //!
 //! # How types are read
 //!
@@ -72,7 +107,7 @@
 //! If the serde name of a struct contains a dot, it is the name of a .NET type. Base types follow after ` : `, and
 //! `System.Object` is appended. Three field names stand for parts of the object: `$ToString` for its text form,
 //! `$Value` for the wrapped value, and `$TypeNames` for its type names if the struct's name does not define them.
-//! [`Typed`] adds type names to any type. A field with `#[serde(with = "psrp::serde::adapted")]` is a property of the
+//! A field with `#[serde(with = "psrp::serde::adapted")]` is a property of the
 //! .NET type.
 //!
 //! ```
@@ -107,9 +142,7 @@
 pub mod adapted;
 mod budget;
 mod de;
-mod enum_type;
-pub mod enumeration;
-mod fields;
+pub mod element;
 pub(crate) mod functions;
 mod kinds;
 mod passthrough;
@@ -118,12 +151,10 @@ mod plain;
 mod property_bag;
 mod ser;
 mod special;
-mod typed;
+mod text;
 mod value_types;
+mod view;
 
 pub use self::budget::Budget;
-pub use self::enum_type::Enumeration;
-pub use self::fields::{AsElement, bytes, char_unit, duration, guid, script_block, uri, xml};
 pub use self::plain::Plain;
 pub use self::property_bag::PropertyBag;
-pub use self::typed::Typed;

@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, IntoDeserializer, Unexpected, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{self, Serialize, Serializer};
 
-use super::kinds;
 use super::path_error::Result;
+use super::{kinds, plain};
 use crate::Value;
 
 /// Name of the newtype.
@@ -57,12 +57,15 @@ impl Drop for SlotGuard {
 }
 
 /// A type that is serialized as a [`Value`].
-pub(super) trait SerializeValue {
+pub trait SerializeValue {
     /// Returns the value for this crate's serializer.
     fn value(&self) -> Result<Value>;
 
-    /// Serializes plain data with other serializers.
-    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+    /// Serializes plain data with other serializers: by default, the plain form of the value.
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = self.value().map_err(ser::Error::custom)?;
+        plain::Plain::new(&value).serialize(serializer)
+    }
 }
 
 /// The content of the newtype.
@@ -109,23 +112,38 @@ where
 }
 
 /// A type that is deserialized from a [`Value`].
-pub(super) trait DeserializeValue<'de>: Sized {
+pub trait DeserializeValue: Sized {
     /// Description of the expected value for errors.
     const EXPECTED: &'static str;
 
-    /// Converts a value of this crate's deserializer; `None` if it has the wrong kind. `deserializer` reads the same
-    /// value, for types that contain another type.
-    fn from_value<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error>;
+    /// Converts a value of this crate's deserializer; `None` if it has the wrong kind.
+    fn from_value(value: Value) -> Option<Self>;
 
-    /// Deserializes plain data of other deserializers.
-    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+    /// Converts plain data of other deserializers; `None` if it has the wrong kind.
+    fn from_plain(value: Value, _is_human_readable: bool) -> Option<Self> {
+        Self::from_value(value)
+    }
 }
 
 /// Implements `Deserialize::deserialize` for a [`DeserializeValue`] type.
-pub(super) fn deserialize<'de, T: DeserializeValue<'de>, D: Deserializer<'de>>(
+pub(super) fn deserialize<'de, T: DeserializeValue, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(VALUE, ValueVisitor(PhantomData))
+}
+
+/// Deserializes plain data of other deserializers.
+fn deserialize_plain<'de, T: DeserializeValue, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let is_human_readable = deserializer.is_human_readable();
+    convert(plain::deserialize(deserializer)?, |value| T::from_plain(value, is_human_readable))
+}
+
+fn convert<T: DeserializeValue, E: de::Error>(
+    value: Value,
+    convert: impl FnOnce(Value) -> Option<T>,
+) -> Result<T, E> {
+    let name = kinds::name(&value);
+    convert(value).ok_or_else(|| E::invalid_type(Unexpected::Other(name), &T::EXPECTED))
 }
 
 /// Deserializes a newtype with the name [`VALUE`], for this crate's deserializer.
@@ -150,12 +168,12 @@ struct ValueVisitor<T>(PhantomData<T>);
 macro_rules! plain {
     ($($visit:ident($type:ty)),* $(,)?) => {$(
         fn $visit<E: de::Error>(self, value: $type) -> Result<Self::Value, E> {
-            T::deserialize_plain(value.into_deserializer())
+            deserialize_plain(value.into_deserializer())
         }
     )*};
 }
 
-impl<'de, T: DeserializeValue<'de>> Visitor<'de> for ValueVisitor<T> {
+impl<'de, T: DeserializeValue> Visitor<'de> for ValueVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,11 +188,9 @@ impl<'de, T: DeserializeValue<'de>> Visitor<'de> for ValueVisitor<T> {
                 None
             }
         });
-        let Some(value) = passed else { return T::deserialize_plain(deserializer) };
-        let name = kinds::name(&value);
-        match T::from_value(value, deserializer)? {
-            Some(taken) => Ok(taken),
-            None => Err(de::Error::invalid_type(Unexpected::Other(name), &self)),
+        match passed {
+            Some(value) => convert(value, T::from_value),
+            None => deserialize_plain(deserializer),
         }
     }
 
@@ -197,14 +213,14 @@ impl<'de, T: DeserializeValue<'de>> Visitor<'de> for ValueVisitor<T> {
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<T, E> {
-        T::deserialize_plain(().into_deserializer())
+        deserialize_plain(().into_deserializer())
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, items: A) -> Result<T, A::Error> {
-        T::deserialize_plain(SeqAccessDeserializer::new(items))
+        deserialize_plain(SeqAccessDeserializer::new(items))
     }
 
     fn visit_map<A: de::MapAccess<'de>>(self, entries: A) -> Result<T, A::Error> {
-        T::deserialize_plain(MapAccessDeserializer::new(entries))
+        deserialize_plain(MapAccessDeserializer::new(entries))
     }
 }

@@ -10,7 +10,7 @@ use crate::redacted::Redacted;
 
 /// An [`Error`] and the path to the value, innermost segment first.
 #[derive(Debug)]
-pub(super) struct PathError(Box<Inner>);
+pub struct PathError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {

@@ -1,17 +1,25 @@
 //! serde implementations for [`Value`] and the types of its variants.
 
-use serde::de::{self, Deserialize, Deserializer};
+use std::borrow::Cow;
+
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::Result;
-use super::{de::text, plain};
+use super::text::text;
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};
 
-/// Implements both serde traits.
+/// Implements both serde traits for a type that can be stored in a [`Value`]. Other formats use the plain form.
 macro_rules! impl_serde {
     ($($(#[$doc:meta])* $type:ty),* $(,)?) => {$(
+        impl SerializeValue for $type {
+            fn value(&self) -> Result<Value> {
+                Ok(self.clone().into())
+            }
+        }
+
         $(#[$doc])*
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,40 +57,7 @@ impl_serde! {
     Progress,
 }
 
-/// A type that can be stored in a [`Value`]. Other formats use the plain form of the value.
-trait ValueType: Clone + Into<Value> {
-    const EXPECTED: &'static str;
-
-    fn from_value(value: Value) -> Option<Self>;
-}
-
-impl<T: ValueType> SerializeValue for T {
-    fn value(&self) -> Result<Value> {
-        Ok(self.clone().into())
-    }
-
-    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        plain::Plain::new(&self.clone().into()).serialize(serializer)
-    }
-}
-
-impl<'de, T: ValueType> DeserializeValue<'de> for T {
-    const EXPECTED: &'static str = <Self as ValueType>::EXPECTED;
-
-    fn from_value<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
-        Ok(<Self as ValueType>::from_value(value))
-    }
-
-    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = plain::deserialize(deserializer)?;
-        let found = super::kinds::name(&value);
-        <Self as ValueType>::from_value(value).ok_or_else(|| {
-            de::Error::invalid_type(de::Unexpected::Other(found), &<Self as ValueType>::EXPECTED)
-        })
-    }
-}
-
-impl ValueType for Value {
+impl DeserializeValue for Value {
     const EXPECTED: &'static str = "any value";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -90,7 +65,7 @@ impl ValueType for Value {
     }
 }
 
-impl ValueType for Object {
+impl DeserializeValue for Object {
     const EXPECTED: &'static str = "an object";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -98,15 +73,15 @@ impl ValueType for Object {
     }
 }
 
-impl ValueType for PsString {
+impl DeserializeValue for PsString {
     const EXPECTED: &'static str = "a string";
 
     fn from_value(value: Value) -> Option<Self> {
-        text(&value).map(|text| text.into_ps_string())
+        text(&value).map(Cow::into_owned)
     }
 }
 
-impl ValueType for Decimal {
+impl DeserializeValue for Decimal {
     const EXPECTED: &'static str = "a decimal number";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -123,7 +98,7 @@ impl ValueType for Decimal {
     }
 }
 
-impl ValueType for SecureString {
+impl DeserializeValue for SecureString {
     const EXPECTED: &'static str = "a secure string";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -135,10 +110,10 @@ impl ValueType for SecureString {
     }
 }
 
-/// Implements [`ValueType`] for types that are also parsed from text.
+/// Implements [`DeserializeValue`] for types that are also parsed from text.
 macro_rules! impl_value_type_from_text {
     ($($type:ident: $expected:literal),* $(,)?) => {$(
-        impl ValueType for $type {
+        impl DeserializeValue for $type {
             const EXPECTED: &'static str = $expected;
 
             fn from_value(value: Value) -> Option<Self> {
@@ -157,7 +132,7 @@ impl_value_type_from_text! {
     TimeSpan: "a time span",
 }
 
-impl ValueType for Progress {
+impl DeserializeValue for Progress {
     const EXPECTED: &'static str = "a progress record";
 
     fn from_value(value: Value) -> Option<Self> {

@@ -69,6 +69,26 @@ impl fmt::Display for AsciiBuffer {
     }
 }
 
+/// Implements `Display`, and `Debug` with the same text, for types with a method `text`.
+macro_rules! impl_text {
+    ($($(#[$doc:meta])* $type:ty),*) => {$(
+        $(#[$doc])*
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.text(), f)
+            }
+        }
+
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.text(), f)
+            }
+        }
+    )*};
+}
+
+pub(super) use impl_text;
+
 /// Trims the white space that XML allows around a value.
 #[inline]
 pub(crate) fn trim(text: &str) -> &str {

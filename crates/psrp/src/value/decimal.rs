@@ -1,6 +1,5 @@
 //! `System.Decimal`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::ascii::{self, AsciiBuffer};
@@ -117,17 +116,9 @@ impl Decimal {
     }
 }
 
-/// Writes plain digits without an exponent, with all digits after the point.
-impl fmt::Display for Decimal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.text(), f)
-    }
-}
-
-impl fmt::Debug for Decimal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+ascii::impl_text! {
+    /// Writes plain digits without an exponent, with all digits after the point.
+    Decimal
 }
 
 /// Parses an optional sign and digits with at most one point, surrounded by optional white space. Excess digits after

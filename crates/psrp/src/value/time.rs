@@ -4,14 +4,14 @@
 
 use std::time::{Duration, SystemTime};
 
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp, Zoned};
+
 use super::{DateTime, DateTimeKind, TimeSpan};
 use crate::Error;
 use crate::error::Kind;
 
 const NANOS_PER_TICK: i128 = 100;
-
-/// Ticks from the start of year 1 to the start of 1970.
-const TICKS_TO_1970: i64 = 719_162 * TimeSpan::TICKS_PER_DAY;
 
 fn out_of_range() -> Error {
     Error::with(Kind::Mismatch, "time out of range")
@@ -21,7 +21,7 @@ fn out_of_range() -> Error {
 fn from_unix_nanos(nanos: i128, kind: DateTimeKind) -> Result<DateTime, Error> {
     let ticks = i64::try_from(nanos.div_euclid(NANOS_PER_TICK)).map_err(|_| out_of_range())?;
     ticks
-        .checked_add(TICKS_TO_1970)
+        .checked_add(DateTime::TICKS_TO_1970)
         .and_then(|ticks| DateTime::from_ticks(ticks, kind))
         .ok_or_else(out_of_range)
 }
@@ -32,7 +32,7 @@ fn to_unix_nanos(date: DateTime) -> Result<i128, Error> {
         DateTimeKind::Unspecified => Error::with(Kind::Mismatch, "the time zone of the date is unknown"),
         _ => out_of_range(),
     })?;
-    Ok(i128::from(utc.ticks() - TICKS_TO_1970) * NANOS_PER_TICK)
+    Ok(i128::from(utc.ticks() - DateTime::TICKS_TO_1970) * NANOS_PER_TICK)
 }
 
 fn span_from_nanos(nanos: i128) -> Result<TimeSpan, Error> {
@@ -92,165 +92,106 @@ impl TryFrom<TimeSpan> for Duration {
     }
 }
 
-#[cfg(feature = "jiff")]
-mod with_jiff {
-    use jiff::civil;
-    use jiff::tz::Offset;
-    use jiff::{SignedDuration, Timestamp, Zoned};
+/// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
+impl TryFrom<Timestamp> for DateTime {
+    type Error = Error;
 
-    use super::*;
-
-    /// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
-    impl TryFrom<Timestamp> for DateTime {
-        type Error = Error;
-
-        fn try_from(time: Timestamp) -> Result<Self, Error> {
-            from_unix_nanos(time.as_nanosecond(), DateTimeKind::Utc)
-        }
+    fn try_from(time: Timestamp) -> Result<Self, Error> {
+        from_unix_nanos(time.as_nanosecond(), DateTimeKind::Utc)
     }
+}
 
-    /// Fails with [`Error::is_mismatch`] if the time zone is unknown, and at the ends of the calendar.
-    impl TryFrom<DateTime> for Timestamp {
-        type Error = Error;
+/// Fails with [`Error::is_mismatch`] if the time zone is unknown, and at the ends of the calendar.
+impl TryFrom<DateTime> for Timestamp {
+    type Error = Error;
 
-        fn try_from(date: DateTime) -> Result<Self, Error> {
-            Self::from_nanosecond(to_unix_nanos(date)?).map_err(|_| out_of_range())
-        }
+    fn try_from(date: DateTime) -> Result<Self, Error> {
+        Self::from_nanosecond(to_unix_nanos(date)?).map_err(|_| out_of_range())
     }
+}
 
-    /// Converts to local time with an offset; the name of the time zone is lost.
-    ///
-    /// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999, and for an offset beyond 14 hours or with
-    /// seconds.
-    impl TryFrom<&Zoned> for DateTime {
-        type Error = Error;
+/// Converts to local time with an offset; the name of the time zone is lost.
+///
+/// Fails with [`Error::is_mismatch`] outside of the years 1 to 9999, and for an offset beyond 14 hours or with
+/// seconds.
+impl TryFrom<&Zoned> for DateTime {
+    type Error = Error;
 
-        fn try_from(time: &Zoned) -> Result<Self, Error> {
-            let seconds = time.offset().seconds();
-            let minutes = i16::try_from(seconds / 60).ok().filter(|_| seconds % 60 == 0);
-            let kind = DateTimeKind::Local(minutes.ok_or_else(out_of_range)?);
-            let nanos = time.timestamp().as_nanosecond() + i128::from(seconds) * 1_000_000_000;
-            from_unix_nanos(nanos, kind)
-        }
+    fn try_from(time: &Zoned) -> Result<Self, Error> {
+        let seconds = time.offset().seconds();
+        let minutes = i16::try_from(seconds / 60).ok().filter(|_| seconds % 60 == 0);
+        let kind = DateTimeKind::Local(minutes.ok_or_else(out_of_range)?);
+        let nanos = time.timestamp().as_nanosecond() + i128::from(seconds) * 1_000_000_000;
+        from_unix_nanos(nanos, kind)
     }
+}
 
-    /// Creates a time in a zone with a fixed offset. Fails like the conversion to [`Timestamp`].
-    impl TryFrom<DateTime> for Zoned {
-        type Error = Error;
+/// Creates a time in a zone with a fixed offset. Fails like the conversion to [`Timestamp`].
+impl TryFrom<DateTime> for Zoned {
+    type Error = Error;
 
-        fn try_from(date: DateTime) -> Result<Self, Error> {
-            let minutes = match date.kind() {
-                DateTimeKind::Local(minutes) => i32::from(minutes),
-                _ => 0,
-            };
-            let offset = Offset::from_seconds(minutes * 60).map_err(|_| out_of_range())?;
-            Ok(Timestamp::try_from(date)?.to_zoned(offset.to_time_zone()))
-        }
+    fn try_from(date: DateTime) -> Result<Self, Error> {
+        let minutes = match date.kind() {
+            DateTimeKind::Local(minutes) => i32::from(minutes),
+            _ => 0,
+        };
+        let offset = Offset::from_seconds(minutes * 60).map_err(|_| out_of_range())?;
+        Ok(Timestamp::try_from(date)?.to_zoned(offset.to_time_zone()))
     }
+}
 
-    /// Creates a date in an unknown time zone. Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
-    impl TryFrom<civil::DateTime> for DateTime {
-        type Error = Error;
+/// Fails with [`Error::is_mismatch`] for more than 29,000 years.
+impl TryFrom<SignedDuration> for TimeSpan {
+    type Error = Error;
 
-        fn try_from(date: civil::DateTime) -> Result<Self, Error> {
-            let unsigned = |number: i8| u32::try_from(number).unwrap_or(0);
-            let year = u32::try_from(date.year()).map_err(|_| out_of_range())?;
-            let (month, day) = (unsigned(date.month()), unsigned(date.day()));
-            let ticks = u32::try_from(date.subsec_nanosecond() / 100).map_err(|_| out_of_range())?;
-            Self::from_date(year, month, day, DateTimeKind::Unspecified)
-                .and_then(|day| {
-                    day.with_time(unsigned(date.hour()), unsigned(date.minute()), unsigned(date.second()))
-                })
-                .and_then(|date| date.with_subsecond_ticks(ticks))
-                .ok_or_else(out_of_range)
-        }
+    fn try_from(duration: SignedDuration) -> Result<Self, Error> {
+        span_from_nanos(duration.as_nanos())
     }
+}
 
-    /// Returns the local date and time; the time zone is lost.
-    impl From<DateTime> for civil::DateTime {
-        fn from(date: DateTime) -> Self {
-            // All parts are in the ranges of their types.
-            Self::constant(
-                date.year() as i16,
-                date.month() as i8,
-                date.day() as i8,
-                date.hour() as i8,
-                date.minute() as i8,
-                date.second() as i8,
-                date.subsecond_ticks() as i32 * 100,
-            )
-        }
-    }
-
-    /// Fails with [`Error::is_mismatch`] for more than 29,000 years.
-    impl TryFrom<SignedDuration> for TimeSpan {
-        type Error = Error;
-
-        fn try_from(duration: SignedDuration) -> Result<Self, Error> {
-            span_from_nanos(duration.as_nanos())
-        }
-    }
-
-    impl From<TimeSpan> for SignedDuration {
-        fn from(span: TimeSpan) -> Self {
-            let (seconds, ticks) = (
-                span.ticks().div_euclid(TimeSpan::TICKS_PER_SECOND),
-                span.ticks().rem_euclid(TimeSpan::TICKS_PER_SECOND),
-            );
-            Self::new(seconds, ticks as i32 * 100)
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        fn date(text: &str) -> DateTime {
-            text.parse().unwrap()
-        }
-
-        #[test]
-        fn timestamps_round_trip() {
-            for text in ["2024-02-29T23:59:59.1234567Z", "0001-01-01T00:00:00Z", "9999-12-29T00:00:00Z"] {
-                let time = Timestamp::try_from(date(text)).unwrap();
-                assert_eq!(time, text.parse().unwrap());
-                assert_eq!(DateTime::try_from(time).unwrap(), date(text));
-            }
-            assert!(Timestamp::try_from(date("2024-02-29T00:00:00")).unwrap_err().is_mismatch());
-        }
-
-        #[test]
-        fn zoned_times_keep_their_offset() {
-            let zoned = Zoned::try_from(date("2024-02-29T12:00:00-03:30")).unwrap();
-            assert_eq!(zoned.timestamp(), "2024-02-29T15:30:00Z".parse().unwrap());
-            assert_eq!(DateTime::try_from(&zoned).unwrap(), date("2024-02-29T12:00:00-03:30"));
-        }
-
-        #[test]
-        fn civil_dates_round_trip() {
-            for text in ["0001-01-01T00:00:00", "2024-02-29T23:59:59.1234567", "9999-12-31T23:59:59.9999999"]
-            {
-                let civil = civil::DateTime::from(date(text));
-                assert_eq!(civil, text.parse().unwrap());
-                assert_eq!(DateTime::try_from(civil).unwrap(), date(text));
-            }
-            assert!(DateTime::try_from(civil::date(0, 1, 1).at(0, 0, 0, 0)).unwrap_err().is_mismatch());
-        }
-
-        #[test]
-        fn signed_durations_round_trip() {
-            for ticks in [0, 1, -1, i64::MIN, i64::MAX] {
-                let span = TimeSpan::from_ticks(ticks);
-                assert_eq!(TimeSpan::try_from(SignedDuration::from(span)).unwrap(), span);
-            }
-            assert!(TimeSpan::try_from(SignedDuration::MAX).unwrap_err().is_mismatch());
-        }
+impl From<TimeSpan> for SignedDuration {
+    fn from(span: TimeSpan) -> Self {
+        let (seconds, ticks) = (
+            span.ticks().div_euclid(TimeSpan::TICKS_PER_SECOND),
+            span.ticks().rem_euclid(TimeSpan::TICKS_PER_SECOND),
+        );
+        Self::new(seconds, ticks as i32 * 100)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn date(text: &str) -> DateTime {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn timestamps_round_trip() {
+        for text in ["2024-02-29T23:59:59.1234567Z", "0001-01-01T00:00:00Z", "9999-12-29T00:00:00Z"] {
+            let time = Timestamp::try_from(date(text)).unwrap();
+            assert_eq!(time, text.parse().unwrap());
+            assert_eq!(DateTime::try_from(time).unwrap(), date(text));
+        }
+        assert!(Timestamp::try_from(date("2024-02-29T00:00:00")).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn zoned_times_keep_their_offset() {
+        let zoned = Zoned::try_from(date("2024-02-29T12:00:00-03:30")).unwrap();
+        assert_eq!(zoned.timestamp(), "2024-02-29T15:30:00Z".parse().unwrap());
+        assert_eq!(DateTime::try_from(&zoned).unwrap(), date("2024-02-29T12:00:00-03:30"));
+    }
+
+    #[test]
+    fn signed_durations_round_trip() {
+        for ticks in [0, 1, -1, i64::MIN, i64::MAX] {
+            let span = TimeSpan::from_ticks(ticks);
+            assert_eq!(TimeSpan::try_from(SignedDuration::from(span)).unwrap(), span);
+        }
+        assert!(TimeSpan::try_from(SignedDuration::MAX).unwrap_err().is_mismatch());
+    }
 
     #[test]
     fn system_times_round_trip() {

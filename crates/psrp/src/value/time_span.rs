@@ -1,6 +1,5 @@
 //! `System.TimeSpan`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::ascii::{self, AsciiBuffer};
@@ -83,17 +82,9 @@ impl TimeSpan {
     }
 }
 
-/// Writes an XML duration such as `P1DT2H3M4.5S`; zero parts are omitted.
-impl fmt::Display for TimeSpan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.text(), f)
-    }
-}
-
-impl fmt::Debug for TimeSpan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+ascii::impl_text! {
+    /// Writes an XML duration such as `P1DT2H3M4.5S`; zero parts are omitted.
+    TimeSpan
 }
 
 /// Parses an XML duration surrounded by optional white space. Like in .NET, a year is 365 days, a month 30 days, and a

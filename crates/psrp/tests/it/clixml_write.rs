@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use proptest::prelude::*;
 use psrp::clixml::{Stream, WriteOptions, Writer, from_slice, to_vec};
 use psrp::crypto::Cipher;
 use psrp::value::{ContainerKind, Cycle, Members, SecureString};
 use psrp::{Error, Object, PsString, Value};
 use zeroize::Zeroizing;
 
-use crate::support::values::any_value;
 use crate::support::vectors::KnownSecrets;
 
 const START: &str = "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">";
@@ -294,17 +292,4 @@ fn writers_are_send_and_sync() {
     moves(&Writer::new());
     moves(&WriteOptions::new());
     moves(&Value::Nil);
-}
-
-proptest! {
-    #[test]
-    fn written_documents_are_read_back(value in any_value()) {
-        let mut writer = Writer::new();
-        let first = writer.write(&value).unwrap().to_vec();
-        let read = from_slice(&first).unwrap();
-        prop_assert_eq!(&read, &value, "{}", String::from_utf8_lossy(&first));
-        // Sharing survives, and a writer starts without state.
-        let second = writer.write(&read).unwrap();
-        prop_assert_eq!(String::from_utf8_lossy(second), String::from_utf8_lossy(&first));
-    }
 }

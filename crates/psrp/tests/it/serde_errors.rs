@@ -206,7 +206,7 @@ fn a_panic_leaves_no_state_behind() {
             panic!("on purpose")
         }
     }
-    let typed = psrp::serde::Typed::new(Panics);
-    assert!(std::panic::catch_unwind(|| to_value(&typed).is_ok()).is_err());
+    let bag = psrp::serde::PropertyBag(Panics);
+    assert!(std::panic::catch_unwind(|| to_value(&bag).is_ok()).is_err());
     assert_eq!(serde_json::to_string(&Value::from(5)).unwrap(), "5");
 }

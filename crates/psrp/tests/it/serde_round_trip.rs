@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use psrp::serde::{Plain, Typed};
+use psrp::serde::Plain;
 use psrp::value::{DateTime, DateTimeKind, Decimal, TimeSpan, Version};
 use psrp::{PsString, Value, from_clixml, from_value, to_clixml, to_value};
 use serde::{Deserialize, Serialize};
@@ -25,16 +25,23 @@ struct Record {
     letter: char,
     flag: bool,
     name: String,
-    #[serde(with = "psrp::serde::bytes")]
+    #[serde(with = "psrp::serde::element")]
     bytes: Vec<u8>,
-    #[serde(with = "psrp::serde::script_block")]
     scripts: Vec<String>,
     #[serde(with = "psrp::serde::adapted")]
     tree: Tree,
     map: BTreeMap<i64, Option<String>>,
     by_name: BTreeMap<String, Vec<u8>>,
     protocol_types: ProtocolTypes,
-    typed: Typed<BTreeMap<String, i32>>,
+    typed: Typed,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Typed {
+    #[serde(rename = "$TypeNames")]
+    names: Vec<String>,
+    #[serde(rename = "$Value")]
+    map: BTreeMap<String, i32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +115,7 @@ fn record() -> impl Strategy<Value = Record> {
                 map,
                 by_name,
                 protocol_types,
-                typed: Typed::new(typed).with_type_names(["My.Map", "System.Object"]),
+                typed: Typed { names: vec!["My.Map".into(), "System.Object".into()], map: typed },
             },
         )
 }
@@ -143,7 +150,7 @@ proptest! {
             from_value::<ProtocolTypes>(&value).map(drop),
             from_value::<Vec<String>>(&value).map(drop),
             from_value::<BTreeMap<String, PsString>>(&value).map(drop),
-            from_value::<Typed<Vec<(Value, i64)>>>(&value).map(drop),
+            from_value::<Typed>(&value).map(drop),
         ];
         for error in results.into_iter().filter_map(Result::err) {
             prop_assert!(error.is_mismatch() || error.is_limit(), "{}", error);

@@ -17,7 +17,7 @@ use std::iter::FusedIterator;
 
 use attributes::Attributes;
 use markup::Markup;
-pub use options::{ReadOptions, Unknown};
+pub use options::ReadOptions;
 use quick_xml::events::Event;
 use source::Source;
 use tag::{StartTag, Tag};

@@ -9,7 +9,6 @@ use crate::crypto::Cipher;
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     pub(in crate::clixml) limits: Limits,
-    pub(super) unknown: Unknown,
     pub(super) cipher: Option<Arc<dyn Cipher>>,
     pub(super) has_clear_secrets: bool,
 }
@@ -17,28 +16,15 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Creates the default options.
     pub const fn new() -> Self {
-        Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None, has_clear_secrets: false }
+        Self { limits: Limits::new(), cipher: None, has_clear_secrets: false }
     }
 
-    /// Sets the limits. Default: [`Limits::new`].
-    #[must_use]
-    pub const fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets how unknown child elements of an object are handled. Default: [`Unknown::Skip`].
-    #[must_use]
-    pub const fn unknown(mut self, unknown: Unknown) -> Self {
-        self.unknown = unknown;
-        self
-    }
-
-    /// Sets the cipher that decrypts secure strings. Default: none; they stay encrypted and can be written unchanged.
-    #[must_use]
-    pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
-        self.cipher = Some(cipher);
-        self
+    setters! {
+        /// Sets the limits. Default: [`Limits::new`].
+        limits(limits: Limits) => limits = limits;
+        /// Sets the cipher that decrypts secure strings. Default: none; they stay encrypted and can be written
+        /// unchanged.
+        cipher(cipher: Arc<dyn Cipher>) => cipher = Some(cipher);
     }
 
     /// Reads secure strings of protocol 2.4, which are not encrypted.
@@ -50,15 +36,4 @@ impl ReadOptions {
     pub(crate) const fn max_decoded_size(&self) -> usize {
         self.limits.decoded_size
     }
-}
-
-/// Handling of unknown child elements of an object. Unknown elements in the place of a value are always an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unknown {
-    /// Skip them with their content, like PowerShell does for later versions of the format.
-    #[default]
-    Skip,
-    /// Fail, like PowerShell does for the version of the format that it knows.
-    Refuse,
 }

@@ -3,7 +3,6 @@
 use super::options::ReadOptions;
 use super::tag::Primitive;
 use super::text::Text;
-use crate::clixml::number;
 use crate::error::Kind;
 use crate::value::{SecureString, Value, ascii};
 use crate::{Error, b64, guid};
@@ -56,8 +55,8 @@ fn plain(tag: Primitive, text: &str) -> Result<Value, Error> {
         Primitive::UInt32 => Value::UInt32(integer(text)?),
         Primitive::Int64 => Value::Int64(integer(text)?),
         Primitive::UInt64 => Value::UInt64(integer(text)?),
-        Primitive::Single => Value::Single(number::parse(text).ok_or_else(|| invalid("not a number"))?),
-        Primitive::Double => Value::Double(number::parse(text).ok_or_else(|| invalid("not a number"))?),
+        Primitive::Single => Value::Single(text.parse().map_err(|_| invalid("not a number"))?),
+        Primitive::Double => Value::Double(text.parse().map_err(|_| invalid("not a number"))?),
         Primitive::Decimal => Value::Decimal(text.parse()?),
         Primitive::DateTime => Value::DateTime(text.parse()?),
         Primitive::TimeSpan => Value::TimeSpan(text.parse()?),
@@ -117,6 +116,27 @@ mod tests {
         }
         assert!(integer::<i64>("9223372036854775808").is_err());
         assert!(integer::<u8>("-1").is_err());
+    }
+
+    #[test]
+    fn floating_point_numbers_have_all_notations_of_dotnet() {
+        for (text, expected) in [
+            ("1e5", 1e5),
+            ("1E+5", 1e5),
+            ("+.5", 0.5),
+            ("5.", 5.0),
+            ("inf", f64::INFINITY),
+            ("+INF", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("1e999", f64::INFINITY),
+            ("-0", -0.0),
+        ] {
+            assert_eq!(plain(Primitive::Double, text).unwrap(), Value::Double(expected), "{text}");
+        }
+        assert!(matches!(plain(Primitive::Single, "nan").unwrap(), Value::Single(number) if number.is_nan()));
+        for text in ["", "-", ".", "e5", "1e", "0x1", "1_0", "--1", "infinit", "1 2", "1,5", "\u{661}"] {
+            assert!(plain(Primitive::Double, text).unwrap_err().is_invalid_text(), "{text}");
+        }
     }
 
     #[test]

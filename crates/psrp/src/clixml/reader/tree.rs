@@ -5,7 +5,7 @@ use quick_xml::events::Event;
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
 use super::markup::{Markup, ParsedStartTag};
-use super::options::{ReadOptions, Unknown};
+use super::options::ReadOptions;
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, StartTag, Tag};
@@ -317,12 +317,12 @@ impl Tree {
             Tag::Primitive(_) | Tag::Progress | Tag::Object | Tag::Reference => {
                 return self.value(source, start, attributes, PsString::default());
             }
-            Tag::Unknown if self.options.unknown == Unknown::Skip => {
+            // Like PowerShell does for later versions of the format.
+            Tag::Unknown => {
                 if !start.is_empty {
                     source.skip(|| self.charge(SKIPPED_LEVEL))?;
                 }
             }
-            Tag::Unknown => return Err(structure("an unknown element in an object")),
             Tag::Entry | Tag::Document => {
                 return Err(structure("an element that is not part of an object"));
             }

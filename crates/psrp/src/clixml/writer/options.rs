@@ -35,28 +35,16 @@ impl WriteOptions {
         Self { depth: Self::DEFAULT_MAX_DEPTH, too_deep: None, cipher: None }
     }
 
-    /// Maximum nesting depth of values, the innermost included: objects, member sets, and the primitive inside them.
-    /// Deeper values are an error. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. At most
-    /// [`Limits::MAX_DEPTH`]; larger values are reduced to that.
-    #[must_use]
-    pub const fn max_depth(mut self, levels: usize) -> Self {
-        self.depth = if levels < Limits::MAX_DEPTH { levels } else { Limits::MAX_DEPTH };
-        self
-    }
-
-    /// Writes this string in place of each value that is nested too deep, like PowerShell. Default: such values are an
-    /// error.
-    #[must_use]
-    pub fn replace_too_deep(mut self, text: impl Into<PsString>) -> Self {
-        self.too_deep = Some(text.into());
-        self
-    }
-
-    /// Sets the cipher for secure strings. Default: none; only strings that are still encrypted can be written.
-    #[must_use]
-    pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
-        self.cipher = Some(cipher);
-        self
+    setters! {
+        /// Maximum nesting depth of values, the innermost included: objects, member sets, and the primitive inside
+        /// them. Deeper values are an error. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. At most
+        /// [`Limits::MAX_DEPTH`]; larger values are reduced to that.
+        max_depth(levels: usize) => depth = if levels < Limits::MAX_DEPTH { levels } else { Limits::MAX_DEPTH };
+        /// Writes this string in place of each value that is nested too deep, like PowerShell. Default: such values are
+        /// an error.
+        replace_too_deep(text: impl Into<PsString>) => too_deep = Some(text.into());
+        /// Sets the cipher for secure strings. Default: none; only strings that are still encrypted can be written.
+        cipher(cipher: Arc<dyn Cipher>) => cipher = Some(cipher);
     }
 }
 

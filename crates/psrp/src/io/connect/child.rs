@@ -100,43 +100,22 @@ impl Child {
         self
     }
 
-    /// Sets the working directory of the process.
-    #[must_use]
-    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// Starts the process in a new process group. Ctrl+C at the terminal then reaches only this program, which can stop
-    /// a pipeline. Processes that prompt at the terminal themselves, such as `ssh` for a password, can no longer do so.
-    #[must_use]
-    pub fn own_process_group(mut self) -> Self {
-        self.new_group = true;
-        self
-    }
-
-    /// Passes the standard error of the process to a function as it arrives. Invalid UTF-8 is replaced. The function
-    /// must not block; use [`terminal_safe`](crate::terminal_safe) to display the text. Default: only the end is
-    /// stored, for error messages.
-    #[must_use]
-    pub fn on_stderr(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.listener = Some(Arc::new(listener));
-        self
-    }
-
-    /// Sets how long the process may take to exit after its input was closed. Default:
-    /// [`DEFAULT_EXIT_TIMEOUT`](Self::DEFAULT_EXIT_TIMEOUT), 5 seconds.
-    #[must_use]
-    pub fn exit_timeout(mut self, time: Duration) -> Self {
-        self.exit_timeout = time;
-        self
-    }
-
-    /// Sets the limits for reading packets.
-    #[must_use]
-    pub fn reader_options(mut self, options: ReaderOptions) -> Self {
-        self.reader_options = options;
-        self
+    setters! {
+        /// Sets the working directory of the process.
+        current_dir(directory: impl Into<PathBuf>) => directory = Some(directory.into());
+        /// Starts the process in a new process group. Ctrl+C at the terminal then reaches only this program, which can
+        /// stop a pipeline. Processes that prompt at the terminal themselves, such as `ssh` for a password, can no
+        /// longer do so.
+        own_process_group() => new_group = true;
+        /// Passes the standard error of the process to a function as it arrives. Invalid UTF-8 is replaced. The
+        /// function must not block; use [`terminal_safe`](crate::terminal_safe) to display the text. Default: only the
+        /// end is stored, for error messages.
+        on_stderr(listener: impl Fn(&str) + Send + Sync + 'static) => listener = Some(Arc::new(listener));
+        /// Sets how long the process may take to exit after its input was closed. Default:
+        /// [`DEFAULT_EXIT_TIMEOUT`](Self::DEFAULT_EXIT_TIMEOUT), 5 seconds.
+        exit_timeout(time: Duration) => exit_timeout = time;
+        /// Sets the limits for reading packets.
+        reader_options(options: ReaderOptions) => reader_options = options;
     }
 
     fn command(&self) -> Command {

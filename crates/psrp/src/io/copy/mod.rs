@@ -51,29 +51,17 @@ impl<'a> CopyOptions<'a> {
         Self { chunk_size: Self::DEFAULT_CHUNK_SIZE, overwrite: false, on_progress: None }
     }
 
-    /// Sets the maximum bytes per chunk, which is one object of the pipeline. At most 17 chunks of an upload are in
-    /// memory, client and server together. The value is clamped to 1 to [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE).
-    /// Default: [`DEFAULT_CHUNK_SIZE`](Self::DEFAULT_CHUNK_SIZE), 256 KiB.
-    #[must_use]
-    pub fn chunk_size(mut self, bytes: usize) -> Self {
-        self.chunk_size = bytes.clamp(1, Self::MAX_CHUNK_SIZE);
-        self
-    }
-
-    /// Sets whether to replace an existing file. The new file gets its permissions; a symbolic link is replaced, not
-    /// followed. Default: false, the copy fails.
-    #[must_use]
-    pub fn overwrite(mut self, overwrite: bool) -> Self {
-        self.overwrite = overwrite;
-        self
-    }
-
-    /// Calls a function once at the start and after every chunk, with the bytes written to the destination and the
-    /// initial size of the source (`None` for a local pipe).
-    #[must_use]
-    pub fn on_progress(mut self, call: impl FnMut(u64, Option<u64>) + Send + 'a) -> Self {
-        self.on_progress = Some(Box::new(call));
-        self
+    setters! {
+        /// Sets the maximum bytes per chunk, which is one object of the pipeline. At most 17 chunks of an upload are in
+        /// memory, client and server together. The value is clamped to 1 to [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE).
+        /// Default: [`DEFAULT_CHUNK_SIZE`](Self::DEFAULT_CHUNK_SIZE), 256 KiB.
+        chunk_size(bytes: usize) => chunk_size = bytes.clamp(1, Self::MAX_CHUNK_SIZE);
+        /// Sets whether to replace an existing file. The new file gets its permissions; a symbolic link is replaced,
+        /// not followed. Default: false, the copy fails.
+        overwrite(overwrite: bool) => overwrite = overwrite;
+        /// Calls a function once at the start and after every chunk, with the bytes written to the destination and the
+        /// initial size of the source (`None` for a local pipe).
+        on_progress(call: impl FnMut(u64, Option<u64>) + Send + 'a) => on_progress = Some(Box::new(call));
     }
 
     fn progress(&mut self, copied: u64, total: Option<u64>) {

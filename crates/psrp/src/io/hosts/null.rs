@@ -26,23 +26,41 @@ use crate::value::{PsString, Version};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct NullHost {
-    pub(super) identity: HostIdentity,
-}
-
-/// Properties that every host reports.
-#[derive(Clone, Debug)]
-pub(super) struct HostIdentity {
     name: PsString,
     version: Version,
     id: Uuid,
     culture: PsString,
 }
 
-impl HostIdentity {
+impl NullHost {
+    /// Creates a host named `psrp` with the version of this crate, a random identifier and the culture `en-US`.
+    pub fn new() -> Self {
+        let part = |text: &str| text.parse().unwrap_or(0);
+        Self {
+            name: "psrp".into(),
+            version: Version::new(
+                part(env!("CARGO_PKG_VERSION_MAJOR")),
+                part(env!("CARGO_PKG_VERSION_MINOR")),
+            ),
+            id: Uuid::new_v4(),
+            culture: "en-US".into(),
+        }
+    }
+
+    setters! {
+        /// Sets the name.
+        name(name: impl Into<PsString>) => name = name.into();
+        /// Sets the version.
+        version(version: Version) => version = version;
+        /// Sets the identifier.
+        instance_id(id: Uuid) => id = id;
+        /// Sets the name of both cultures: the session's and the user interface's.
+        culture(culture: impl Into<PsString>) => culture = culture.into();
+    }
+
     /// Answers the requests for these properties.
-    pub(super) fn result(&self, request: &HostRequest) -> Option<HostResult> {
+    pub(super) fn identity(&self, request: &HostRequest) -> Option<HostResult> {
         Some(match request {
             HostRequest::GetName => HostResult::Text(self.name.clone()),
             HostRequest::GetVersion => HostResult::Version(self.version),
@@ -55,53 +73,6 @@ impl HostIdentity {
     }
 }
 
-/// Name `psrp`, the version of this crate, a random identifier, and the culture `en-US`.
-impl Default for HostIdentity {
-    fn default() -> Self {
-        let part = |text: &str| text.parse().unwrap_or(0);
-        Self {
-            name: "psrp".into(),
-            version: Version::new(
-                part(env!("CARGO_PKG_VERSION_MAJOR")),
-                part(env!("CARGO_PKG_VERSION_MINOR")),
-            ),
-            id: Uuid::new_v4(),
-            culture: "en-US".into(),
-        }
-    }
-}
-
-impl NullHost {
-    /// Creates a host named `psrp` with the version of this crate, a random identifier and the culture `en-US`.
-    pub fn new() -> Self {
-        Self { identity: HostIdentity::default() }
-    }
-
-    /// Sets the name.
-    pub fn name(mut self, name: impl Into<PsString>) -> Self {
-        self.identity.name = name.into();
-        self
-    }
-
-    /// Sets the version.
-    pub fn version(mut self, version: Version) -> Self {
-        self.identity.version = version;
-        self
-    }
-
-    /// Sets the identifier.
-    pub fn instance_id(mut self, id: Uuid) -> Self {
-        self.identity.id = id;
-        self
-    }
-
-    /// Sets the name of both cultures: the session's and the user interface's.
-    pub fn culture(mut self, culture: impl Into<PsString>) -> Self {
-        self.identity.culture = culture.into();
-        self
-    }
-}
-
 impl Default for NullHost {
     fn default() -> Self {
         Self::new()
@@ -110,7 +81,7 @@ impl Default for NullHost {
 
 impl Host for NullHost {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        let result = match self.identity.result(&request) {
+        let result = match self.identity(&request) {
             Some(result) => Ok(result),
             None if request.method().is_void() => Ok(HostResult::Nothing),
             None => Err(not_implemented(request.method())),

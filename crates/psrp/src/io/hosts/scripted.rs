@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::null::HostIdentity;
-use super::{failed, not_implemented};
+use super::{NullHost, failed, not_implemented};
 use crate::Error;
 use crate::error::Kind;
 use crate::host::{HostMethod, HostRequest, HostResult};
@@ -46,7 +45,7 @@ use crate::record::{ErrorCategory, ErrorRecord};
 #[derive(Default)]
 #[must_use]
 pub struct ScriptedHost {
-    identity: HostIdentity,
+    null: NullHost,
     info: Option<HostInfo>,
     always: HashMap<HostMethod, CallHandler>,
     state: Mutex<ScriptState>,
@@ -182,7 +181,7 @@ impl ScriptedHost {
                 state.results.pop_front().map_or_else(|| Err(not_implemented(method)), |(_, answer)| answer)
             }
             front => {
-                if let Some(result) = self.identity.result(request) {
+                if let Some(result) = self.null.identity(request) {
                     return Ok(result);
                 }
                 let message = match front {

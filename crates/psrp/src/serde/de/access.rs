@@ -6,13 +6,13 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ValueDeserializer;
-use super::view::{ObjectView, visible};
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
+use crate::serde::view::{ObjectView, visible};
 use crate::{PsString, Value};
 
-/// An item of [`ItemAccess`]: a value, or a dictionary entry.
+/// An item of [`ItemAccess`]: a value, a byte, or a dictionary entry.
 pub(super) trait Item {
     fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value>;
 }
@@ -26,6 +26,12 @@ impl Item for Value {
 impl Item for &Value {
     fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value> {
         (**self).read(seed, budget)
+    }
+}
+
+impl Item for u8 {
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, budget: &RemainingBudget) -> Result<S::Value> {
+        Value::Byte(*self).read(seed, budget)
     }
 }
 
@@ -49,15 +55,14 @@ impl<'v, I> ItemAccess<'v, I> {
 
     /// Checks that the visitor has read all items.
     pub(super) fn finish(&self) -> Result<()> {
-        finish(self.index, self.items.len())
+        match (self.index, self.items.len()) {
+            (_, 0) => Ok(()),
+            (taken, left) => {
+                let detail = format!("expected {taken} items, found {}", taken + left);
+                Err(PathError::new(Kind::Mismatch, detail))
+            }
+        }
     }
-}
-
-fn finish(taken: usize, left: usize) -> Result<()> {
-    if left == 0 {
-        return Ok(());
-    }
-    Err(PathError::new(Kind::Mismatch, format!("expected {taken} items, found {}", taken + left)))
 }
 
 impl<'de, I: Item> SeqAccess<'de> for ItemAccess<'_, I> {
@@ -72,39 +77,6 @@ impl<'de, I: Item> SeqAccess<'de> for ItemAccess<'_, I> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.items.len())
-    }
-}
-
-/// Accesses bytes as items of a list.
-pub(super) struct ByteAccess<'v> {
-    bytes: slice::Iter<'v, u8>,
-    index: usize,
-    budget: &'v RemainingBudget,
-}
-
-impl<'v> ByteAccess<'v> {
-    pub(super) fn new(bytes: &'v [u8], budget: &'v RemainingBudget) -> Self {
-        Self { bytes: bytes.iter(), index: 0, budget }
-    }
-
-    pub(super) fn finish(&self) -> Result<()> {
-        finish(self.index, self.bytes.len())
-    }
-}
-
-impl<'de> SeqAccess<'de> for ByteAccess<'_> {
-    type Error = PathError;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        let Some(byte) = self.bytes.next() else { return Ok(None) };
-        let value = Value::Byte(*byte);
-        let segment = PathSegment::Item(self.index);
-        self.index += 1;
-        value.read(seed, self.budget).map(Some).map_err(|error| error.at(segment))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.bytes.len())
     }
 }
 

@@ -2,12 +2,12 @@
 
 use serde::de::{self, DeserializeSeed, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
 
-use super::text::text;
-use super::view::ObjectView;
 use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
+use crate::serde::text::text;
+use crate::serde::view::ObjectView;
 
 pub(super) fn visit<'de, V: Visitor<'de>>(
     deserializer: ValueDeserializer<'_>,

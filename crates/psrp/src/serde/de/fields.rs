@@ -3,11 +3,11 @@
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::access::{Item as _, name_of};
-use super::view::ObjectView;
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
+use crate::serde::view::ObjectView;
 use crate::{Object, PsString, Value};
 
 /// Accesses the members for the fields of a struct. Names are compared case-insensitively, extended members have
@@ -18,9 +18,8 @@ pub(super) struct FieldAccess<'v> {
     parts: std::array::IntoIter<(&'static str, Option<FieldValue<'v>>), 3>,
     /// The remaining members, read from the end.
     rest: ObjectView<'v>,
-    returned: FieldSet,
-    /// The field after the one to try first: members often are in the order of the fields.
-    guess: usize,
+    /// True for each field that was already returned.
+    returned: Vec<bool>,
     found: Option<(PathSegment, FieldValue<'v>)>,
     /// Number of members read so far, including unknown ones.
     index: usize,
@@ -32,32 +31,6 @@ enum FieldValue<'v> {
     Value(&'v Value),
     Text(&'v PsString),
     Texts(&'v [PsString]),
-}
-
-/// The set of fields that were already returned.
-struct FieldSet {
-    first: u64,
-    /// FieldAccess from the 65th on.
-    more: Vec<bool>,
-}
-
-impl FieldSet {
-    fn new(count: usize) -> Self {
-        Self { first: 0, more: vec![false; count.saturating_sub(64)] }
-    }
-
-    /// Adds a field. Returns false if it was already in the set.
-    fn insert(&mut self, index: usize) -> bool {
-        match index.checked_sub(64) {
-            Some(index) => !std::mem::replace(&mut self.more[index], true),
-            None => {
-                let bit = 1 << index;
-                let new = self.first & bit == 0;
-                self.first |= bit;
-                new
-            }
-        }
-    }
 }
 
 impl<'v> FieldAccess<'v> {
@@ -75,8 +48,7 @@ impl<'v> FieldAccess<'v> {
             fields,
             parts: parts.into_iter(),
             rest: *view,
-            returned: FieldSet::new(fields.len()),
-            guess: fields.len(),
+            returned: vec![false; fields.len()],
             found: None,
             index: 0,
             budget,
@@ -84,16 +56,14 @@ impl<'v> FieldAccess<'v> {
     }
 
     /// Returns the field with this name; an exact match has priority over one that ignores the case of ASCII letters.
-    fn field(&mut self, name: &str) -> Option<usize> {
-        let guess = self.guess.wrapping_sub(1);
-        let index = if self.fields.get(guess).is_some_and(|field| *field == name) {
-            guess
-        } else {
-            let exact = self.fields.iter().position(|field| *field == name);
-            exact.or_else(|| self.fields.iter().position(|field| field.eq_ignore_ascii_case(name)))?
-        };
-        self.guess = index;
-        Some(index)
+    fn field(&self, name: &str) -> Option<usize> {
+        let exact = self.fields.iter().position(|field| *field == name);
+        exact.or_else(|| self.fields.iter().position(|field| field.eq_ignore_ascii_case(name)))
+    }
+
+    /// Marks a field as returned. Returns false if it already was.
+    fn take(&mut self, index: usize) -> bool {
+        !std::mem::replace(&mut self.returned[index], true)
     }
 
     /// Returns the next member from the end: entries, then extended members, then adapted ones.
@@ -115,10 +85,10 @@ impl<'v> FieldAccess<'v> {
 
     /// Returns the next value with the index of its field, or with its name if the struct has no such field.
     fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, FieldValue<'v>)> {
-        for (name, found) in self.parts.by_ref() {
+        while let Some((name, found)) = self.parts.next() {
             let index = self.fields.iter().position(|field| *field == name);
             if let (Some(index), Some(found)) = (index, found)
-                && self.returned.insert(index)
+                && self.take(index)
             {
                 return Some((Ok(index), found));
             }
@@ -126,7 +96,7 @@ impl<'v> FieldAccess<'v> {
         while let Some((name, value)) = self.next_member() {
             self.index += 1;
             match name.as_str().and_then(|text| self.field(text)) {
-                Some(index) if self.returned.insert(index) => {
+                Some(index) if self.take(index) => {
                     return Some((Ok(index), FieldValue::Value(value)));
                 }
                 // Hidden by a member with priority.

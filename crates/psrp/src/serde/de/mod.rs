@@ -4,23 +4,20 @@ mod access;
 mod enums;
 mod fields;
 mod number;
-mod text;
-mod view;
 
-use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
+use serde::de::{self, Deserializer, Visitor};
 
-use self::access::{ByteAccess, EntryAccess, ItemAccess};
-pub(super) use self::text::text;
-use self::view::ObjectView;
-pub(super) use self::view::visible;
+use self::access::{EntryAccess, ItemAccess};
 use super::budget::RemainingBudget;
 use super::passthrough;
 use super::path_error::{PathError, Result, mismatch};
+use super::text::text;
+use super::view::ObjectView;
 use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
 
-/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are follow_reference through
+/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are followed through
 /// temporary handles.
 #[derive(Clone, Copy)]
 pub(super) struct ValueDeserializer<'v> {
@@ -116,8 +113,27 @@ macro_rules! numbers {
     )*};
 }
 
+/// Methods that are the same as another one.
+macro_rules! aliases {
+    ($($deserialize:ident($($ignored:ty),*) => $other:ident;)*) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value> {
+            self.$other(visitor)
+        }
+    )*};
+}
+
 impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     type Error = PathError;
+
+    aliases! {
+        deserialize_char() => deserialize_str;
+        deserialize_string() => deserialize_str;
+        deserialize_identifier() => deserialize_str;
+        deserialize_byte_buf() => deserialize_bytes;
+        deserialize_unit_struct(&'static str) => deserialize_unit;
+        deserialize_tuple(usize) => deserialize_seq;
+        deserialize_tuple_struct(&'static str, usize) => deserialize_seq;
+    }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_any(visitor));
@@ -148,7 +164,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             | Value::DateTime(_)
             | Value::TimeSpan(_)
             | Value::Decimal(_) => match text(self.value) {
-                Some(text) => visitor.visit_str(&text.lossy()),
+                Some(text) => visitor.visit_str(&text.to_str_lossy()),
                 None => Err(mismatch(self.value, &visitor)),
             },
             Value::MemberSet(members) => self.visit_entries(ObjectView::of_members(members), visitor),
@@ -173,21 +189,9 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         deserialize_bool => number::visit_bool,
     }
 
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
-    }
-
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         follow!(self, deserialize_str(visitor));
         self.visit_text(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -196,10 +200,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             Some(bytes) => visitor.visit_bytes(bytes),
             None => self.deserialize_seq(visitor),
         }
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_bytes(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -216,10 +216,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
-        self.deserialize_unit(visitor)
-    }
-
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
         match name {
             passthrough::VALUE => passthrough::deserialize_newtype(self.value.clone(), self, visitor),
@@ -233,7 +229,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             return self.visit_items(items, visitor);
         }
         if let Some(bytes) = self.value.as_bytes() {
-            let mut items = ByteAccess::new(bytes, self.budget);
+            let mut items = ItemAccess::new(bytes, self.budget);
             let value = visitor.visit_seq(&mut items)?;
             items.finish()?;
             return Ok(value);
@@ -249,19 +245,6 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             },
             _ => Err(mismatch(self.value, &visitor)),
         }
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.deserialize_seq(visitor)
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -311,13 +294,5 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         visitor.visit_unit()
-    }
-}
-
-impl<'de, 'v> IntoDeserializer<'de, PathError> for ValueDeserializer<'v> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
     }
 }

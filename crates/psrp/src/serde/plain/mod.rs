@@ -7,8 +7,9 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 use crate::b64;
 use crate::clixml::number;
 use crate::serde::budget::{Budget, RemainingBudget};
-use crate::serde::de::{text, visible};
 use crate::serde::special;
+use crate::serde::text::text;
+use crate::serde::view::visible;
 use crate::value::{Base, TypeNames};
 use crate::{Object, PsString, Value};
 
@@ -118,7 +119,7 @@ impl Node<'_> {
             // Keys are written as text and so never nested.
             self.budget.charge(key).map_err(ser::Error::custom)?;
             match text(key) {
-                Some(text) => map.serialize_entry(&*text.lossy(), &node)?,
+                Some(text) => map.serialize_entry(&*text.to_str_lossy(), &node)?,
                 None => map.serialize_entry(&key_text(key), &node)?,
             }
         }
@@ -170,11 +171,8 @@ impl Node<'_> {
         match object.base() {
             Base::None => {}
             Base::Value(inner) => map.serialize_entry(special::VALUE, &Node { value: inner, ..self })?,
-            Base::List(_, items) => {
-                map.serialize_entry(special::VALUE, &Wrapped(self, Inner::List(items)))?
-            }
-            Base::Dictionary(entries) => {
-                map.serialize_entry(special::VALUE, &Wrapped(self, Inner::Dictionary(entries)))?;
+            Base::List(..) | Base::Dictionary(_) => {
+                map.serialize_entry(special::VALUE, &Container(self, object.base()))?;
             }
         }
         for (name, value) in visible(object.extended().as_slice(), object.adapted().as_slice()) {
@@ -204,11 +202,8 @@ impl Serialize for Node<'_> {
                 serializer.serialize_str(&b64::encode_to_string(bytes))
             }
             Value::Bytes(bytes) => serializer.serialize_bytes(bytes),
-            Value::Cycle(cycle) => match cycle.upgrade() {
-                Some(object) => match object.to_string_text() {
-                    Some(text) => serializer.serialize_str(&text.to_str_lossy()),
-                    None => serializer.serialize_unit(),
-                },
+            Value::Cycle(cycle) => match cycle.upgrade().as_ref().and_then(Object::to_string_text) {
+                Some(text) => serializer.serialize_str(&text.to_str_lossy()),
                 None => serializer.serialize_unit(),
             },
             Value::Object(object) => {
@@ -225,7 +220,7 @@ impl Serialize for Node<'_> {
             }
             Value::Progress(record) => self.members(&visible(record.members().as_slice(), &[]), serializer),
             value => match text(value) {
-                Some(text) => serializer.serialize_str(&text.lossy()),
+                Some(text) => serializer.serialize_str(&text.to_str_lossy()),
                 None => serializer.serialize_unit(),
             },
         }
@@ -233,19 +228,14 @@ impl Serialize for Node<'_> {
 }
 
 /// The items or entries of a container without its other parts.
-struct Wrapped<'a>(Node<'a>, Inner<'a>);
+struct Container<'a>(Node<'a>, &'a Base);
 
-#[derive(Clone, Copy)]
-enum Inner<'a> {
-    List(&'a [Value]),
-    Dictionary(&'a [(Value, Value)]),
-}
-
-impl Serialize for Wrapped<'_> {
+impl Serialize for Container<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.1 {
-            Inner::List(items) => self.0.list(items, serializer),
-            Inner::Dictionary(entries) => self.0.dictionary(entries, serializer),
+            Base::List(_, items) => self.0.list(items, serializer),
+            Base::Dictionary(entries) => self.0.dictionary(entries, serializer),
+            Base::None | Base::Value(_) => serializer.serialize_unit(),
         }
     }
 }

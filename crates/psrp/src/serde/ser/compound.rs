@@ -141,44 +141,28 @@ pub(super) struct VariantSerializer<T> {
     pub(super) inner: T,
 }
 
-impl ser::SerializeSeq for ListSerializer<'_> {
-    type Ok = Value;
-    type Error = PathError;
+macro_rules! impl_list {
+    ($($trait:ident::$serialize:ident),*) => {$(
+        impl ser::$trait for ListSerializer<'_> {
+            type Ok = Value;
+            type Error = PathError;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.push(value)
-    }
+            fn $serialize<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+                self.push(value)
+            }
 
-    fn end(self) -> Result<Value> {
-        Ok(self.finish())
-    }
+            fn end(self) -> Result<Value> {
+                Ok(self.finish())
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeTuple for ListSerializer<'_> {
-    type Ok = Value;
-    type Error = PathError;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.push(value)
-    }
-
-    fn end(self) -> Result<Value> {
-        Ok(self.finish())
-    }
-}
-
-impl ser::SerializeTupleStruct for ListSerializer<'_> {
-    type Ok = Value;
-    type Error = PathError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.push(value)
-    }
-
-    fn end(self) -> Result<Value> {
-        Ok(self.finish())
-    }
-}
+impl_list!(
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field
+);
 
 impl ser::SerializeTupleVariant for VariantSerializer<ListSerializer<'_>> {
     type Ok = Value;

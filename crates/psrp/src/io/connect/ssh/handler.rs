@@ -54,6 +54,20 @@ pub(super) fn error_text(error: &russh::Error) -> String {
     remote_text(&error.to_string()).into()
 }
 
+/// Refuses channels opened by the server: dropping the handle rejects them, while the default methods accept them.
+macro_rules! refuse_channels {
+    ($($open:ident($($parameter:ty),*);)*) => {$(
+        async fn $open(
+            &mut self,
+            $(_: $parameter,)*
+            _: ChannelOpenHandle,
+            _: &mut Session,
+        ) -> Result<(), SshError> {
+            Ok(())
+        }
+    )*};
+}
+
 impl Handler for ClientHandler {
     type Error = SshError;
 
@@ -141,80 +155,13 @@ impl Handler for ClientHandler {
         Ok(())
     }
 
-    // Channels opened by the server are refused: dropping the handle rejects them, while the default methods accept them.
-
-    async fn server_channel_open_forwarded_tcpip(
-        &mut self,
-        _: Channel<Msg>,
-        _: &str,
-        _: u32,
-        _: &str,
-        _: u32,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_forwarded_streamlocal(
-        &mut self,
-        _: Channel<Msg>,
-        _: &str,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_agent_forward(
-        &mut self,
-        _: Channel<Msg>,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_session(
-        &mut self,
-        _: Channel<Msg>,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_direct_tcpip(
-        &mut self,
-        _: Channel<Msg>,
-        _: &str,
-        _: u32,
-        _: &str,
-        _: u32,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_direct_streamlocal(
-        &mut self,
-        _: Channel<Msg>,
-        _: &str,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
-    }
-
-    async fn server_channel_open_x11(
-        &mut self,
-        _: Channel<Msg>,
-        _: &str,
-        _: u32,
-        _: ChannelOpenHandle,
-        _: &mut Session,
-    ) -> Result<(), SshError> {
-        Ok(())
+    refuse_channels! {
+        server_channel_open_forwarded_tcpip(Channel<Msg>, &str, u32, &str, u32);
+        server_channel_open_forwarded_streamlocal(Channel<Msg>, &str);
+        server_channel_open_agent_forward(Channel<Msg>);
+        server_channel_open_session(Channel<Msg>);
+        server_channel_open_direct_tcpip(Channel<Msg>, &str, u32, &str, u32);
+        server_channel_open_direct_streamlocal(Channel<Msg>, &str);
+        server_channel_open_x11(Channel<Msg>, &str, u32);
     }
 }

@@ -27,7 +27,7 @@ use self::auth::{AgentSocket, SshAuthentication};
 use self::backpressure::BackpressureSocket;
 use self::handler::{ClientHandler, SshError};
 use self::host_key::{HostKeyPolicy, HostKeyVerifier};
-use self::prompt::{PromptHandler, Secret};
+use self::prompt::{PromptHandler, Secret, secret};
 use self::state::SharedConnection;
 use crate::Error;
 use crate::error::Kind;
@@ -148,66 +148,29 @@ impl Ssh {
         }
     }
 
-    /// Sets the port. Default: 22.
-    #[must_use]
-    pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
-        self
-    }
-
-    /// Sets the user name. Default: `USER` or `USERNAME` of the environment.
-    #[must_use]
-    pub fn user(mut self, user: impl Into<String>) -> Self {
-        self.user = Some(user.into());
-        self
-    }
-
-    /// Sets the name of the subsystem. Default: `powershell`.
-    #[must_use]
-    pub fn subsystem(mut self, name: impl Into<String>) -> Self {
-        self.subsystem = name.into();
-        self
-    }
-
-    /// Sets the known-hosts files to search. Missing files count as empty; unreadable ones are errors. Default:
-    /// `known_hosts` and `known_hosts2` in `~/.ssh`, then the system's `ssh_known_hosts` and `ssh_known_hosts2`.
-    #[must_use]
-    pub fn known_hosts(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.known_hosts = Some(files.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Accepts and saves the key of an unknown host on first use, to the first known-hosts file.
-    ///
-    /// The first connection is not authenticated: its key is trusted from then on. Keys that differ from known ones
-    /// (even in type) and revoked keys are still refused.
-    #[must_use]
-    pub fn accept_new(mut self) -> Self {
-        self.policy = HostKeyPolicy::AcceptNew;
-        self
-    }
-
-    /// Accepts every host key. For tests only: an attacker in the middle can read and modify all data, including a
-    /// password.
-    #[must_use]
-    pub fn danger_accept_any_key(mut self) -> Self {
-        self.policy = HostKeyPolicy::AcceptAny;
-        self
-    }
-
-    /// Sets the socket of the SSH agent (a named pipe on Windows). Default: `SSH_AUTH_SOCK`; on Windows without it, the
-    /// pipe of the OpenSSH agent service.
-    #[must_use]
-    pub fn agent(mut self, socket: impl Into<PathBuf>) -> Self {
-        self.agent = AgentSocket::Path(socket.into());
-        self
-    }
-
-    /// Disables the SSH agent.
-    #[must_use]
-    pub fn without_agent(mut self) -> Self {
-        self.agent = AgentSocket::Disabled;
-        self
+    setters! {
+        /// Sets the port. Default: 22.
+        port(port: u16) => port = port;
+        /// Sets the user name. Default: `USER` or `USERNAME` of the environment.
+        user(user: impl Into<String>) => user = Some(user.into());
+        /// Sets the name of the subsystem. Default: `powershell`.
+        subsystem(name: impl Into<String>) => subsystem = name.into();
+        /// Sets the known-hosts files to search. Missing files count as empty; unreadable ones are errors. Default:
+        /// `known_hosts` and `known_hosts2` in `~/.ssh`, then the system's `ssh_known_hosts` and `ssh_known_hosts2`.
+        known_hosts(files: impl IntoIterator<Item = impl Into<PathBuf>>) => known_hosts = Some(files.into_iter().map(Into::into).collect());
+        /// Accepts and saves the key of an unknown host on first use, to the first known-hosts file.
+        ///
+        /// The first connection is not authenticated: its key is trusted from then on. Keys that differ from known ones
+        /// (even in type) and revoked keys are still refused.
+        accept_new() => policy = HostKeyPolicy::AcceptNew;
+        /// Accepts every host key. For tests only: an attacker in the middle can read and modify all data, including a
+        /// password.
+        danger_accept_any_key() => policy = HostKeyPolicy::AcceptAny;
+        /// Sets the socket of the SSH agent (a named pipe on Windows). Default: `SSH_AUTH_SOCK`; on Windows without it,
+        /// the pipe of the OpenSSH agent service.
+        agent(socket: impl Into<PathBuf>) => agent = AgentSocket::Path(socket.into());
+        /// Disables the SSH agent.
+        without_agent() => agent = AgentSocket::Disabled;
     }
 
     /// Adds a private key file; the default files are then not used. Files are tried in the order in which they were
@@ -219,81 +182,34 @@ impl Ssh {
         self
     }
 
-    /// Disables private key files, except those added afterwards.
-    #[must_use]
-    pub fn without_key_files(mut self) -> Self {
-        self.key_files = Some(Vec::new());
-        self
-    }
-
-    /// Sets the passphrase of encrypted key files.
-    #[must_use]
-    pub fn passphrase(mut self, passphrase: impl Into<String>) -> Self {
-        self.passphrase = Some(Secret::new(passphrase));
-        self
-    }
-
-    /// Sets the user's password.
-    #[must_use]
-    pub fn password(mut self, password: impl Into<String>) -> Self {
-        self.password = Some(Secret::new(password));
-        self
-    }
-
-    /// Sets a function that supplies missing passphrases and passwords and answers to the server's prompts. It
-    /// returns `None` if there is no answer. It runs on a blocking thread and may wait for the user, but
-    /// [`auth_timeout`](Self::auth_timeout) still applies.
-    #[must_use]
-    pub fn ask(mut self, answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.ask = Some(PromptHandler::new(answer));
-        self
-    }
-
-    /// Sets the timeout for connecting and verifying the host key, and again for starting the subsystem. Default:
-    /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
-    #[must_use]
-    pub fn connect_timeout(mut self, time: Duration) -> Self {
-        self.connect_timeout = time;
-        self
-    }
-
-    /// Sets the timeout for authentication, including the time the user takes to answer prompts. Default:
-    /// [`DEFAULT_AUTH_TIMEOUT`](Self::DEFAULT_AUTH_TIMEOUT), 2 minutes.
-    #[must_use]
-    pub fn auth_timeout(mut self, time: Duration) -> Self {
-        self.auth_timeout = time;
-        self
-    }
-
-    /// Sets how long to wait for the server to close the session, and for its exit status after the end of the output.
-    /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
-    #[must_use]
-    pub fn close_timeout(mut self, time: Duration) -> Self {
-        self.close_timeout = time;
-        self
-    }
-
-    /// Sends a keep-alive message after this time without data from the server. After three unanswered messages the
-    /// session fails with [`is_timeout`](Error::is_timeout). Default: none, so an idle connection never times out.
-    #[must_use]
-    pub fn keep_alive(mut self, interval: Duration) -> Self {
-        self.keep_alive = Some(interval);
-        self
-    }
-
-    /// Sets the maximum bytes of unread output. At the limit, reading from the server stops; one more SSH packet of
-    /// about 32 KiB may be buffered. Default: [`DEFAULT_MAX_UNREAD`](Self::DEFAULT_MAX_UNREAD), 1 MiB.
-    #[must_use]
-    pub fn max_unread(mut self, bytes: usize) -> Self {
-        self.max_unread = bytes;
-        self
-    }
-
-    /// Sets the limits for reading packets.
-    #[must_use]
-    pub fn reader_options(mut self, options: ReaderOptions) -> Self {
-        self.reader_options = options;
-        self
+    setters! {
+        /// Disables private key files, except those added afterwards.
+        without_key_files() => key_files = Some(Vec::new());
+        /// Sets the passphrase of encrypted key files.
+        passphrase(passphrase: impl Into<String>) => passphrase = Some(secret(passphrase));
+        /// Sets the user's password.
+        password(password: impl Into<String>) => password = Some(secret(password));
+        /// Sets a function that supplies missing passphrases and passwords and answers to the server's prompts. It
+        /// returns `None` if there is no answer. It runs on a blocking thread and may wait for the user, but
+        /// [`auth_timeout`](Self::auth_timeout) still applies.
+        ask(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) => ask = Some(PromptHandler::new(answer));
+        /// Sets the timeout for connecting and verifying the host key, and again for starting the subsystem. Default:
+        /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
+        connect_timeout(time: Duration) => connect_timeout = time;
+        /// Sets the timeout for authentication, including the time the user takes to answer prompts. Default:
+        /// [`DEFAULT_AUTH_TIMEOUT`](Self::DEFAULT_AUTH_TIMEOUT), 2 minutes.
+        auth_timeout(time: Duration) => auth_timeout = time;
+        /// Sets how long to wait for the server to close the session, and for its exit status after the end of the
+        /// output. Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
+        close_timeout(time: Duration) => close_timeout = time;
+        /// Sends a keep-alive message after this time without data from the server. After three unanswered messages the
+        /// session fails with [`is_timeout`](Error::is_timeout). Default: none, so an idle connection never times out.
+        keep_alive(interval: Duration) => keep_alive = Some(interval);
+        /// Sets the maximum bytes of unread output. At the limit, reading from the server stops; one more SSH packet of
+        /// about 32 KiB may be buffered. Default: [`DEFAULT_MAX_UNREAD`](Self::DEFAULT_MAX_UNREAD), 1 MiB.
+        max_unread(bytes: usize) => max_unread = bytes;
+        /// Sets the limits for reading packets.
+        reader_options(options: ReaderOptions) => reader_options = options;
     }
 
     fn address(&self) -> String {

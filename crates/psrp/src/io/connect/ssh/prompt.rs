@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use super::host_key::blocking;
 use crate::Error;
+use crate::redacted::Redacted;
 
 /// Prompt for the function set by [`Ssh::ask`](super::Ssh::ask).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,21 +35,11 @@ pub enum SshQuestion<'a> {
     },
 }
 
-/// Secret text, wiped from memory on drop.
-#[derive(Clone)]
-pub(super) struct Secret(pub(super) Zeroizing<String>);
+/// Secret text, wiped from memory on drop and hidden from `Debug`.
+pub(super) type Secret = Redacted<Zeroizing<String>>;
 
-impl Secret {
-    pub(super) fn new(text: impl Into<String>) -> Self {
-        Self(Zeroizing::new(text.into()))
-    }
-}
-
-/// Hides the text.
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
+pub(super) fn secret(text: impl Into<String>) -> Secret {
+    Redacted(Zeroizing::new(text.into()))
 }
 
 /// Shared function set by [`Ssh::ask`](super::Ssh::ask).
@@ -65,18 +56,18 @@ impl PromptHandler {
     /// Calls the function on a blocking thread.
     pub(super) async fn password(&self, user: &str, host: &str) -> Result<Option<Secret>, Error> {
         let (answer, user, host) = (Arc::clone(&self.0), user.to_owned(), host.to_owned());
-        blocking(move || answer(SshQuestion::Password { user: &user, host: &host }).map(Secret::new)).await
+        blocking(move || answer(SshQuestion::Password { user: &user, host: &host }).map(secret)).await
     }
 
     /// Calls the function with a prompt of the server, on a blocking thread.
     pub(super) async fn prompt(&self, text: &str, echo: bool) -> Result<Option<Secret>, Error> {
         let (answer, text) = (Arc::clone(&self.0), text.to_owned());
-        blocking(move || answer(SshQuestion::Prompt { text: &text, echo }).map(Secret::new)).await
+        blocking(move || answer(SshQuestion::Prompt { text: &text, echo }).map(secret)).await
     }
 
     /// Calls the function on this thread, which must be a blocking one.
     pub(super) fn passphrase(&self, file: &Path) -> Option<Secret> {
-        (self.0)(SshQuestion::Passphrase { file }).map(Secret::new)
+        (self.0)(SshQuestion::Passphrase { file }).map(secret)
     }
 }
 

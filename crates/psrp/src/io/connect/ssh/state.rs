@@ -23,7 +23,7 @@ pub(super) enum ExitReason {
 }
 
 /// State of a connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ConnectionState {
     /// Unread standard output.
     output: VecDeque<u8>,
@@ -84,23 +84,7 @@ pub(super) struct SharedConnection {
 
 impl SharedConnection {
     pub(super) fn new(max_output: usize) -> Arc<Self> {
-        let state = ConnectionState {
-            output: VecDeque::new(),
-            max_output,
-            is_discarding: false,
-            stderr: StderrTail::default(),
-            is_eof: false,
-            closed: false,
-            exit: None,
-            subsystem_response: None,
-            error: None,
-            abandoned: false,
-            is_active: false,
-            reader: None,
-            writer: None,
-            socket_reader: None,
-            socket_writer: None,
-        };
+        let state = ConnectionState { max_output, ..ConnectionState::default() };
         Arc::new(Self { state: Mutex::new(state), changed: Notify::new() })
     }
 

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use super::http::{HttpClient, HttpEndpoint};
 use super::response::WsmanShell;
-use super::session::{SessionOptions, WsmanSession};
-use super::soap::{self, RequestSettings};
+use super::session::WsmanSession;
+use super::soap::{self, RequestSettings, ShellOptions};
 use super::transport::WsmanTransport;
 use crate::Error;
 use crate::error::Kind;
@@ -105,131 +105,54 @@ impl Wsman {
         Self { is_tls: false, ..Self::https(host, credentials) }
     }
 
-    /// Sets the port. Default: 5986 with TLS, 5985 without.
-    #[must_use]
-    pub fn port(mut self, port: u16) -> Self {
-        self.port = Some(port);
-        self
-    }
-
-    /// Sets the path of the service. Default: `/wsman`.
-    #[must_use]
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
-        self
-    }
-
-    /// Sets the session configuration, by name or as a complete resource URI. Default: `Microsoft.PowerShell`, which is
-    /// Windows PowerShell; `PowerShell.7` is PowerShell 7.
-    #[must_use]
-    pub fn configuration(mut self, name: impl Into<String>) -> Self {
-        self.configuration = name.into();
-        self
-    }
-
-    /// Sets the language for the service's messages (RFC 3066). Default: `en-US`.
-    #[must_use]
-    pub fn locale(mut self, tag: impl Into<String>) -> Self {
-        self.locale = tag.into();
-        self
-    }
-
-    /// Trusts only certificates signed by these authorities (one or more PEM certificates) instead of those trusted by
-    /// the platform.
-    #[must_use]
-    pub fn trusted_certificates(mut self, pem: impl AsRef<[u8]>) -> Self {
-        self.trust = CertificateTrust::Only(pem.as_ref().into());
-        self
-    }
-
-    /// Accepts every certificate, including self-signed and expired ones and those of other hosts. An attacker in the
-    /// middle can then impersonate the server, and learns the password with [basic](WsmanCredentials::basic)
-    /// authentication.
-    #[must_use]
-    pub fn danger_accept_invalid_certificates(mut self) -> Self {
-        self.trust = CertificateTrust::All;
-        self
-    }
-
-    /// Allows basic authentication without TLS: password and messages can be read by anyone on the network path.
-    #[must_use]
-    pub fn danger_allow_basic_without_tls(mut self) -> Self {
-        self.is_plain_basic_allowed = true;
-        self
-    }
-
-    /// Allows sending secure strings unencrypted if neither TLS nor the authentication encrypts messages and the server
-    /// has protocol 2.4 or later, which does not encrypt them itself. By default, requests and input with secure
-    /// strings then fail with [`Error::is_unsupported`].
-    #[must_use]
-    pub fn danger_allow_clear_secrets(mut self) -> Self {
-        self.are_clear_secrets_allowed = true;
-        self
-    }
-
-    /// Sets the maximum size of envelopes, in bytes, for both directions. Values below 8,192 are raised to 8,192.
-    /// Windows 8 and later accept 512,000. Default: [`DEFAULT_MAX_ENVELOPE_SIZE`](Self::DEFAULT_MAX_ENVELOPE_SIZE),
-    /// 153,600.
-    #[must_use]
-    pub fn max_envelope_size(mut self, bytes: usize) -> Self {
-        self.max_envelope_size = bytes.max(MIN_ENVELOPE_SIZE);
-        self
-    }
-
-    /// Sets the maximum bytes of a response, independently of the size requested from the service. A larger response
-    /// fails the request with [`Error::is_limit`]. Default:
-    /// [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE), 16 MiB.
-    #[must_use]
-    pub fn max_response_size(mut self, bytes: usize) -> Self {
-        self.max_response_size = bytes;
-        self
-    }
-
-    /// Sets the operation timeout that is sent to the service. If there is no output, the service responds to a
-    /// `Receive` request after this time, and the request is repeated. Default:
-    /// [`DEFAULT_OPERATION_TIMEOUT`](Self::DEFAULT_OPERATION_TIMEOUT), 20 seconds.
-    #[must_use]
-    pub fn operation_timeout(mut self, time: Duration) -> Self {
-        self.operation_timeout = time;
-        self
-    }
-
-    /// Sets the timeout for opening a connection. Default: [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT),
-    /// 30 seconds.
-    #[must_use]
-    pub fn connect_timeout(mut self, time: Duration) -> Self {
-        self.connect_timeout = time;
-        self
-    }
-
-    /// Sets the time added to the operation timeout after which an unanswered request fails. Default:
-    /// [`DEFAULT_GRACE`](Self::DEFAULT_GRACE), 30 seconds.
-    #[must_use]
-    pub fn grace(mut self, time: Duration) -> Self {
-        self.grace = time;
-        self
-    }
-
-    /// Sets the name of the shell in lists. Default: none.
-    #[must_use]
-    pub fn shell_name(mut self, name: impl Into<String>) -> Self {
-        self.shell_name = Some(name.into());
-        self
-    }
-
-    /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service, 2
-    /// hours on Windows.
-    #[must_use]
-    pub fn idle_timeout(mut self, time: Duration) -> Self {
-        self.idle_timeout = Some(time);
-        self
-    }
-
-    /// Does not load the user's profile.
-    #[must_use]
-    pub fn no_profile(mut self) -> Self {
-        self.has_no_profile = true;
-        self
+    setters! {
+        /// Sets the port. Default: 5986 with TLS, 5985 without.
+        port(port: u16) => port = Some(port);
+        /// Sets the path of the service. Default: `/wsman`.
+        path(path: impl Into<String>) => path = path.into();
+        /// Sets the session configuration, by name or as a complete resource URI. Default: `Microsoft.PowerShell`,
+        /// which is Windows PowerShell; `PowerShell.7` is PowerShell 7.
+        configuration(name: impl Into<String>) => configuration = name.into();
+        /// Sets the language for the service's messages (RFC 3066). Default: `en-US`.
+        locale(tag: impl Into<String>) => locale = tag.into();
+        /// Trusts only certificates signed by these authorities (one or more PEM certificates) instead of those trusted
+        /// by the platform.
+        trusted_certificates(pem: impl AsRef<[u8]>) => trust = CertificateTrust::Only(pem.as_ref().into());
+        /// Accepts every certificate, including self-signed and expired ones and those of other hosts. An attacker in
+        /// the middle can then impersonate the server, and learns the password with [basic](WsmanCredentials::basic)
+        /// authentication.
+        danger_accept_invalid_certificates() => trust = CertificateTrust::All;
+        /// Allows basic authentication without TLS: password and messages can be read by anyone on the network path.
+        danger_allow_basic_without_tls() => is_plain_basic_allowed = true;
+        /// Allows sending secure strings unencrypted if neither TLS nor the authentication encrypts messages and the
+        /// server has protocol 2.4 or later, which does not encrypt them itself. By default, requests and input with
+        /// secure strings then fail with [`Error::is_unsupported`].
+        danger_allow_clear_secrets() => are_clear_secrets_allowed = true;
+        /// Sets the maximum size of envelopes, in bytes, for both directions. Values below 8,192 are raised to 8,192.
+        /// Windows 8 and later accept 512,000. Default: [`DEFAULT_MAX_ENVELOPE_SIZE`](Self::DEFAULT_MAX_ENVELOPE_SIZE),
+        /// 153,600.
+        max_envelope_size(bytes: usize) => max_envelope_size = bytes.max(MIN_ENVELOPE_SIZE);
+        /// Sets the maximum bytes of a response, independently of the size requested from the service. A larger
+        /// response fails the request with [`Error::is_limit`]. Default:
+        /// [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE), 16 MiB.
+        max_response_size(bytes: usize) => max_response_size = bytes;
+        /// Sets the operation timeout that is sent to the service. If there is no output, the service responds to a
+        /// `Receive` request after this time, and the request is repeated. Default:
+        /// [`DEFAULT_OPERATION_TIMEOUT`](Self::DEFAULT_OPERATION_TIMEOUT), 20 seconds.
+        operation_timeout(time: Duration) => operation_timeout = time;
+        /// Sets the timeout for opening a connection. Default:
+        /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
+        connect_timeout(time: Duration) => connect_timeout = time;
+        /// Sets the time added to the operation timeout after which an unanswered request fails. Default:
+        /// [`DEFAULT_GRACE`](Self::DEFAULT_GRACE), 30 seconds.
+        grace(time: Duration) => grace = time;
+        /// Sets the name of the shell in lists. Default: none.
+        shell_name(name: impl Into<String>) => shell_name = Some(name.into());
+        /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service,
+        /// 2 hours on Windows.
+        idle_timeout(time: Duration) => idle_timeout = Some(time);
+        /// Does not load the user's profile.
+        no_profile() => has_no_profile = true;
     }
 
     /// Lists the shells of the service that the user may see, of all types and states. To connect to a disconnected
@@ -302,13 +225,14 @@ impl Wsman {
             request_timeout: self.operation_timeout.saturating_add(self.grace),
             max_response_size: self.max_response_size,
         };
-        let options = SessionOptions {
-            is_confidential: !self.is_plain() || self.are_clear_secrets_allowed,
-            shell_name: self.shell_name.clone(),
+        let options = ShellOptions {
+            name: self.shell_name.clone(),
             idle_timeout: self.idle_timeout,
             no_profile: self.has_no_profile,
         };
-        Ok(WsmanSession::new(HttpClient::new(endpoint, &self.credentials)?, settings, options))
+        let is_confidential = !self.is_plain() || self.are_clear_secrets_allowed;
+        let http = HttpClient::new(endpoint, &self.credentials)?;
+        Ok(WsmanSession::new(http, settings, options, is_confidential))
     }
 }
 

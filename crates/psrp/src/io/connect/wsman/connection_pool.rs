@@ -148,15 +148,14 @@ impl ConnectionPool {
                 let what = format!("HTTP status {status}");
                 return Err(Error::with(Kind::Refused, what));
             }
-            token = match server_token.is_empty() {
-                true if is_success && context.is_complete() => return Ok(context),
-                true if is_success => {
-                    return Err(Error::with(Kind::Untrusted, "the service did not authenticate itself"));
-                }
-                true => return Err(Error::with(Kind::Denied, "the service rejected the credentials")),
-                false if is_success && context.is_complete() => return Ok(context),
-                false => context.step(server_token).await?,
-            };
+            if is_success && context.is_complete() {
+                return Ok(context);
+            }
+            if !server_token.is_empty() {
+                token = context.step(server_token).await?;
+            } else if !is_success {
+                return Err(Error::with(Kind::Denied, "the service rejected the credentials"));
+            }
             if is_success {
                 return match context.is_complete() {
                     true => Ok(context),

@@ -1,16 +1,17 @@
 //! Credentials of the client and trust in the server's certificate.
 
-use std::fmt;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use crate::redacted::Redacted;
+
 /// User name, password and authentication method.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct WsmanCredentials {
     pub(super) method: AuthMethod,
-    pub(super) user: String,
-    pub(super) password: Zeroizing<String>,
+    pub(super) user: Redacted<String>,
+    pub(super) password: Redacted<Zeroizing<String>>,
 }
 
 /// Authentication method.
@@ -72,14 +73,7 @@ impl WsmanCredentials {
     }
 
     fn new(method: AuthMethod, user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self { method, user: user.into(), password: Zeroizing::new(password.into()) }
-    }
-}
-
-/// Hides user and password.
-impl fmt::Debug for WsmanCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WsmanCredentials").field("method", &self.method).finish_non_exhaustive()
+        Self { method, user: Redacted(user.into()), password: Redacted(Zeroizing::new(password.into())) }
     }
 }
 

@@ -62,7 +62,7 @@ impl HttpClient {
         let client = endpoint.client()?;
         let authentication = match credentials.method {
             AuthMethod::Basic => {
-                let text = Zeroizing::new(format!("{}:{}", credentials.user, *credentials.password));
+                let text = Zeroizing::new(format!("{}:{}", *credentials.user, **credentials.password));
                 let text = Zeroizing::new(format!("Basic {}", b64::encode_to_string(text.as_bytes())));
                 let mut header = HeaderValue::from_str(&text).map_err(|_| {
                     Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header")

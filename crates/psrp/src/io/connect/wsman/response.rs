@@ -3,7 +3,6 @@
 use uuid::Uuid;
 
 use super::fault::WsmanFault;
-use super::soap::Operation;
 use super::xml::{Namespace, XmlElement};
 use crate::Error;
 use crate::b64;
@@ -195,21 +194,6 @@ fn decode(text: &str, data: &mut Vec<u8>) -> Result<(), Error> {
 #[cold]
 pub(super) fn violation(what: &'static str) -> Error {
     Error::with(Kind::Protocol, what)
-}
-
-impl Operation<'_> {
-    /// Parses the response to this operation.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`ResponseEnvelope::read`].
-    pub(super) fn parse_response(
-        &self,
-        document: &[u8],
-        message_id: Uuid,
-    ) -> Result<ResponseEnvelope, Error> {
-        ResponseEnvelope::read(document, self.name(), message_id)
-    }
 }
 
 #[cfg(test)]

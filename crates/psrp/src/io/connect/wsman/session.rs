@@ -1,7 +1,6 @@
 //! WS-Management operations on one service.
 
 use std::error::Error as _;
-use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -10,35 +9,32 @@ use super::http::HttpClient;
 use super::response::{OutputChunk, Page, ResponseEnvelope, WsmanShell, violation};
 use super::soap::{self, Operation, RequestSettings, ShellOptions};
 use crate::Error;
-use crate::fragment::Priority;
 
 /// Maximum pages of a list. Each can have thousands of items.
 const MAX_PAGES: usize = 64;
-
-/// Options of the shell that a session creates.
-pub(super) struct SessionOptions {
-    /// Messages are encrypted, or unencrypted secure strings are allowed.
-    pub(super) is_confidential: bool,
-    pub(super) shell_name: Option<String>,
-    pub(super) idle_timeout: Option<Duration>,
-    pub(super) no_profile: bool,
-}
 
 /// Client of one service. Each operation is one request and its response.
 pub(super) struct WsmanSession {
     http: HttpClient,
     settings: RequestSettings,
-    options: SessionOptions,
+    shell_options: ShellOptions,
+    is_confidential: bool,
 }
 
 impl WsmanSession {
-    pub(super) fn new(http: HttpClient, settings: RequestSettings, options: SessionOptions) -> Self {
-        Self { http, settings, options }
+    /// `is_confidential` means that messages are encrypted, or unencrypted secure strings are allowed.
+    pub(super) fn new(
+        http: HttpClient,
+        settings: RequestSettings,
+        shell_options: ShellOptions,
+        is_confidential: bool,
+    ) -> Self {
+        Self { http, settings, shell_options, is_confidential }
     }
 
     /// Returns whether messages are encrypted, or unencrypted secure strings are allowed.
     pub(super) fn is_confidential(&self) -> bool {
-        self.options.is_confidential
+        self.is_confidential
     }
 
     /// Maximum bytes of data per request.
@@ -54,27 +50,23 @@ impl WsmanSession {
     async fn run(&self, operation: Operation<'_>) -> Result<ResponseEnvelope, Error> {
         let message_id = Uuid::new_v4();
         let document = self.http.post(operation.envelope(&self.settings, message_id)).await?;
-        operation.parse_response(&document, message_id)
+        ResponseEnvelope::read(&document, operation.name(), message_id)
+    }
+
+    /// Sends an operation whose response contains nothing but success.
+    pub(super) async fn execute(&self, operation: Operation<'_>) -> Result<(), Error> {
+        self.run(operation).await.map(drop)
     }
 
     /// Creates a shell. Returns its identifier if the server assigns a different one.
     pub(super) async fn create(&self, shell: Uuid, data: &[u8]) -> Result<Option<Box<str>>, Error> {
-        let options = ShellOptions {
-            name: self.options.shell_name.as_deref(),
-            idle_timeout: self.options.idle_timeout,
-            no_profile: self.options.no_profile,
-        };
-        let response = self.run(Operation::Create { shell, data, options }).await?;
+        let response = self.run(Operation::Create { shell, data, options: &self.shell_options }).await?;
         Ok(response.shell_id().map(Into::into))
     }
 
     /// Connects to a shell and returns its first data.
     pub(super) async fn connect(&self, shell: &str, data: &[u8]) -> Result<Vec<u8>, Error> {
         self.run(Operation::Connect { shell, data }).await?.connect_data()
-    }
-
-    pub(super) async fn connect_command(&self, shell: &str, command: Uuid) -> Result<(), Error> {
-        self.run(Operation::ConnectCommand { shell, command }).await.map(drop)
     }
 
     /// Creates a command. Returns its identifier if the server assigns a different one.
@@ -88,16 +80,6 @@ impl WsmanSession {
         Ok(response.command_id().map(Into::into))
     }
 
-    pub(super) async fn send(
-        &self,
-        shell: &str,
-        command: Option<&str>,
-        priority: Priority,
-        data: &[u8],
-    ) -> Result<(), Error> {
-        self.run(Operation::Send { shell, command, priority, data }).await.map(drop)
-    }
-
     /// Waits for output. Returns none after the operation timeout.
     pub(super) async fn receive(&self, shell: &str, command: Option<&str>) -> Result<OutputChunk, Error> {
         match self.run(Operation::Receive { shell, command }).await {
@@ -107,26 +89,6 @@ impl WsmanSession {
             }
             Err(error) => Err(error),
         }
-    }
-
-    pub(super) async fn interrupt(&self, shell: &str, command: &str) -> Result<(), Error> {
-        self.run(Operation::Interrupt { shell, command }).await.map(drop)
-    }
-
-    pub(super) async fn terminate(&self, shell: &str, command: &str) -> Result<(), Error> {
-        self.run(Operation::Terminate { shell, command }).await.map(drop)
-    }
-
-    pub(super) async fn delete(&self, shell: &str) -> Result<(), Error> {
-        self.run(Operation::Delete { shell }).await.map(drop)
-    }
-
-    pub(super) async fn disconnect(&self, shell: &str) -> Result<(), Error> {
-        self.run(Operation::Disconnect { shell }).await.map(drop)
-    }
-
-    pub(super) async fn reconnect(&self, shell: &str) -> Result<(), Error> {
-        self.run(Operation::Reconnect { shell }).await.map(drop)
     }
 
     pub(super) async fn shells(&self) -> Result<Vec<WsmanShell>, Error> {

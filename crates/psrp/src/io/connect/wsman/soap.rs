@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use quick_xml::escape::escape;
 use uuid::Uuid;
-use uuid::fmt::Hyphenated;
 
 use super::xml::Namespace;
 use crate::b64;
@@ -46,7 +45,7 @@ pub(super) struct RequestSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation<'a> {
     /// Creates a shell, for a pool.
-    Create { shell: Uuid, data: &'a [u8], options: ShellOptions<'a> },
+    Create { shell: Uuid, data: &'a [u8], options: &'a ShellOptions },
     /// Connects to a disconnected shell.
     Connect { shell: &'a str, data: &'a [u8] },
     /// Connects to a command of a disconnected shell.
@@ -76,9 +75,9 @@ pub(super) enum Operation<'a> {
 }
 
 /// Options of a new shell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ShellOptions<'a> {
-    pub(super) name: Option<&'a str>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShellOptions {
+    pub(super) name: Option<String>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) no_profile: bool,
 }
@@ -152,118 +151,96 @@ impl Operation<'_> {
 
     /// Encodes the envelope.
     pub(super) fn envelope(&self, settings: &RequestSettings, message_id: Uuid) -> Vec<u8> {
-        let mut xml =
-            Xml(Vec::with_capacity(2048 + self.data().map_or(0, |data| b64::encoded_len(data.len()))));
-        xml.raw("<s:Envelope");
+        let mut namespaces = String::new();
         for (prefix, namespace) in PREFIXES {
-            xml.raw(" xmlns:").raw(prefix).raw("=\"").raw(namespace.uri()).raw("\"");
+            namespaces += &format!(" xmlns:{prefix}=\"{}\"", namespace.uri());
         }
-        xml.raw("><s:Header>");
-        self.header(&mut xml, settings, message_id);
-        xml.raw("</s:Header><s:Body>");
-        self.body(&mut xml);
-        xml.raw("</s:Body></s:Envelope>");
-        xml.0
+        let (header, body) = (self.header(settings, message_id), self.body());
+        format!("<s:Envelope{namespaces}><s:Header>{header}</s:Header><s:Body>{body}</s:Body></s:Envelope>")
+            .into_bytes()
     }
 
-    fn header(&self, xml: &mut Xml, settings: &RequestSettings, message_id: Uuid) {
-        const MUST: &str = " s:mustUnderstand=\"true\"";
+    fn header(&self, settings: &RequestSettings, message_id: Uuid) -> String {
+        const MUST: &str = "s:mustUnderstand=\"true\"";
+        const OPTIONAL: &str = "s:mustUnderstand=\"false\"";
 
-        xml.raw("<a:Action").raw(MUST).raw(">").raw(self.namespace().uri()).raw("/").raw(self.name());
-        xml.raw("</a:Action><a:To>").text(&settings.endpoint);
-        xml.raw("</a:To><a:ReplyTo><a:Address").raw(MUST).raw(">").raw(ANONYMOUS);
-        xml.raw("</a:Address></a:ReplyTo><a:MessageID>").uuid(message_id).raw("</a:MessageID>");
-        xml.raw("<w:ResourceURI").raw(MUST).raw(">").text(self.resource(settings)).raw("</w:ResourceURI>");
-        xml.raw("<w:MaxEnvelopeSize").raw(MUST).raw(">").raw(&settings.max_envelope_size.to_string());
-        xml.raw("</w:MaxEnvelopeSize><w:OperationTimeout>").duration(settings.operation_timeout);
-        xml.raw("</w:OperationTimeout><w:Locale s:mustUnderstand=\"false\" xml:lang=\"")
-            .text(&settings.locale);
-        xml.raw("\"/><m:DataLocale xmlns:m=\"").raw(MICROSOFT);
-        xml.raw("\" s:mustUnderstand=\"false\" xml:lang=\"").text(&settings.locale);
-        xml.raw("\"/><m:SessionId xmlns:m=\"").raw(MICROSOFT).raw("\" s:mustUnderstand=\"false\">");
-        xml.uuid(settings.session_id).raw("</m:SessionId>");
+        let RequestSettings { session_id, max_envelope_size, operation_timeout, .. } = *settings;
+        let (to, locale) = (escape(&*settings.endpoint), escape(&*settings.locale));
+        let (namespace, name) = (self.namespace().uri(), self.name());
+        let (resource, timeout) = (escape(self.resource(settings)), duration(operation_timeout));
+        let mut header = format!(
+            "<a:Action {MUST}>{namespace}/{name}</a:Action><a:To>{to}</a:To>\
+             <a:ReplyTo><a:Address {MUST}>{ANONYMOUS}</a:Address></a:ReplyTo>\
+             <a:MessageID>uuid:{message_id:X}</a:MessageID>\
+             <w:ResourceURI {MUST}>{resource}</w:ResourceURI>\
+             <w:MaxEnvelopeSize {MUST}>{max_envelope_size}</w:MaxEnvelopeSize>\
+             <w:OperationTimeout>{timeout}</w:OperationTimeout>\
+             <w:Locale {OPTIONAL} xml:lang=\"{locale}\"/>\
+             <m:DataLocale xmlns:m=\"{MICROSOFT}\" {OPTIONAL} xml:lang=\"{locale}\"/>\
+             <m:SessionId xmlns:m=\"{MICROSOFT}\" {OPTIONAL}>uuid:{session_id:X}</m:SessionId>"
+        );
         let options = self.options();
         if !options.is_empty() {
-            xml.raw("<w:OptionSet").raw(MUST).raw(">");
+            header += &format!("<w:OptionSet {MUST}>");
             for (name, value, must_comply) in options {
-                xml.raw("<w:Option Name=\"").raw(name).raw("\"");
-                xml.raw(if must_comply { " MustComply=\"true\">" } else { ">" });
-                xml.raw(value).raw("</w:Option>");
+                let must_comply = if must_comply { " MustComply=\"true\"" } else { "" };
+                header += &format!("<w:Option Name=\"{name}\"{must_comply}>{value}</w:Option>");
             }
-            xml.raw("</w:OptionSet>");
+            header += "</w:OptionSet>";
         }
-        if let Some(shell) = self.shell() {
-            xml.selector(shell);
-        }
+        header + &self.shell().map(selector).unwrap_or_default()
     }
 
-    fn data(&self) -> Option<&[u8]> {
-        match self {
-            Self::Create { data, .. }
-            | Self::Connect { data, .. }
-            | Self::Command { data, .. }
-            | Self::Send { data, .. } => Some(data),
-            _ => None,
-        }
-    }
-
-    fn body(&self, xml: &mut Xml) {
+    fn body(&self) -> String {
         match *self {
             Self::Create { shell, data, options } => {
-                xml.raw("<rsp:Shell ShellId=\"").guid(shell).raw("\"");
-                if let Some(name) = options.name {
-                    xml.raw(" Name=\"").text(name).raw("\"");
-                }
-                xml.raw("><rsp:InputStreams>stdin pr</rsp:InputStreams>");
-                xml.raw("<rsp:OutputStreams>stdout</rsp:OutputStreams>");
-                if let Some(timeout) = options.idle_timeout {
-                    xml.raw("<rsp:IdleTimeOut>").duration(timeout).raw("</rsp:IdleTimeOut>");
-                }
-                xml.content("creationXml", data).raw("</rsp:Shell>");
+                let attribute = |name: &String| format!(" Name=\"{}\"", escape(name));
+                let name = options.name.as_ref().map(attribute).unwrap_or_default();
+                let timeout = |time| format!("<rsp:IdleTimeOut>{}</rsp:IdleTimeOut>", duration(time));
+                let timeout = options.idle_timeout.map(timeout).unwrap_or_default();
+                let content = content("creationXml", data);
+                format!(
+                    "<rsp:Shell ShellId=\"{shell:X}\"{name}><rsp:InputStreams>stdin pr</rsp:InputStreams>\
+                     <rsp:OutputStreams>stdout</rsp:OutputStreams>{timeout}{content}</rsp:Shell>"
+                )
             }
             Self::Connect { data, .. } => {
-                xml.raw("<rsp:Connect>").content("connectXml", data).raw("</rsp:Connect>");
+                format!("<rsp:Connect>{}</rsp:Connect>", content("connectXml", data))
             }
-            Self::ConnectCommand { command, .. } => {
-                xml.raw("<rsp:Connect CommandId=\"").guid(command).raw("\"/>");
-            }
+            Self::ConnectCommand { command, .. } => format!("<rsp:Connect CommandId=\"{command:X}\"/>"),
             Self::Command { command, data, .. } => {
-                xml.raw("<rsp:CommandLine CommandId=\"").guid(command).raw("\"><rsp:Command/>");
-                xml.raw("<rsp:Arguments>").base64(data).raw("</rsp:Arguments></rsp:CommandLine>");
+                let data = b64::encode_to_string(data);
+                format!(
+                    "<rsp:CommandLine CommandId=\"{command:X}\"><rsp:Command/>\
+                     <rsp:Arguments>{data}</rsp:Arguments></rsp:CommandLine>"
+                )
             }
             Self::Send { command, priority, data, .. } => {
-                xml.raw("<rsp:Send><rsp:Stream Name=\"").raw(match priority {
+                let name = match priority {
                     Priority::Default => "stdin",
                     Priority::PromptResponse => "pr",
-                });
-                xml.raw("\"").command(command).raw(">").base64(data).raw("</rsp:Stream></rsp:Send>");
+                };
+                let (command, data) = (command_attribute(command), b64::encode_to_string(data));
+                format!("<rsp:Send><rsp:Stream Name=\"{name}\"{command}>{data}</rsp:Stream></rsp:Send>")
             }
             Self::Receive { command, .. } => {
-                xml.raw("<rsp:Receive><rsp:DesiredStream").command(command);
-                xml.raw(">stdout</rsp:DesiredStream></rsp:Receive>");
+                let command = command_attribute(command);
+                format!("<rsp:Receive><rsp:DesiredStream{command}>stdout</rsp:DesiredStream></rsp:Receive>")
             }
-            Self::Interrupt { command, .. } => xml.signal(command, INTERRUPT),
-            Self::Terminate { command, .. } => xml.signal(command, TERMINATE),
-            Self::Disconnect { .. } => {
-                xml.raw("<rsp:Disconnect/>");
+            Self::Interrupt { command, .. } => signal(command, INTERRUPT),
+            Self::Terminate { command, .. } => signal(command, TERMINATE),
+            Self::Disconnect { .. } => "<rsp:Disconnect/>".into(),
+            Self::Delete { .. } | Self::Reconnect { .. } => String::new(),
+            Self::Shells => enumerate(""),
+            Self::Commands { shell } => {
+                const DIALECT: &str = "http://schemas.dmtf.org/wbem/wsman/1/wsman/SelectorFilter";
+                enumerate(&format!("<w:Filter Dialect=\"{DIALECT}\">{}</w:Filter>", selector(shell)))
             }
-            Self::Delete { .. } | Self::Reconnect { .. } => {}
-            Self::Shells | Self::Commands { .. } => {
-                xml.raw("<n:Enumerate><w:OptimizeEnumeration/><w:MaxElements>").raw(MAX_ELEMENTS);
-                xml.raw("</w:MaxElements>");
-                if let Self::Commands { shell } = self {
-                    xml.raw(
-                        "<w:Filter Dialect=\"http://schemas.dmtf.org/wbem/wsman/1/wsman/SelectorFilter\">",
-                    );
-                    xml.selector(shell).raw("</w:Filter>");
-                }
-                xml.raw("</n:Enumerate>");
-            }
-            Self::Pull { context, .. } => {
-                xml.raw("<n:Pull><n:EnumerationContext>").text(context);
-                xml.raw("</n:EnumerationContext><w:MaxElements>").raw(MAX_ELEMENTS);
-                xml.raw("</w:MaxElements></n:Pull>");
-            }
+            Self::Pull { context, .. } => format!(
+                "<n:Pull><n:EnumerationContext>{}</n:EnumerationContext>\
+                 <w:MaxElements>{MAX_ELEMENTS}</w:MaxElements></n:Pull>",
+                escape(context)
+            ),
         }
     }
 }
@@ -273,67 +250,40 @@ pub(super) fn max_data(settings: &RequestSettings) -> usize {
     // Create is the longest request with data. Its shell name and longer durations take less than this.
     const SPARE: usize = 512;
     let options = ShellOptions { name: None, idle_timeout: Some(Duration::MAX), no_profile: true };
-    let longest = Operation::Create { shell: Uuid::nil(), data: &[], options };
+    let longest = Operation::Create { shell: Uuid::nil(), data: &[], options: &options };
     let room =
         settings.max_envelope_size.saturating_sub(longest.envelope(settings, Uuid::nil()).len() + SPARE);
     room / 4 * 3
 }
 
-/// XML buffer. Strings are concatenated by hand because the requests are fixed templates.
-struct Xml(Vec<u8>);
+/// Returns data as an element of PowerShell's namespace. The element declares the namespace itself because the service
+/// passes it on as a separate document.
+fn content(name: &str, data: &[u8]) -> String {
+    format!("<{name} xmlns=\"{}\">{}</{name}>", Namespace::PowerShell.uri(), b64::encode_to_string(data))
+}
 
-impl Xml {
-    fn raw(&mut self, text: &str) -> &mut Self {
-        self.0.extend_from_slice(text.as_bytes());
-        self
-    }
+fn duration(duration: Duration) -> String {
+    format!("PT{}.{:03}S", duration.as_secs(), duration.subsec_millis())
+}
 
-    fn text(&mut self, text: &str) -> &mut Self {
-        self.raw(&escape(text))
-    }
+fn selector(shell: &str) -> String {
+    let shell = escape(shell);
+    format!("<w:SelectorSet><w:Selector Name=\"ShellId\">{shell}</w:Selector></w:SelectorSet>")
+}
 
-    fn base64(&mut self, data: &[u8]) -> &mut Self {
-        b64::encode(data, &mut self.0);
-        self
-    }
+fn command_attribute(command: Option<&str>) -> String {
+    command.map(|command| format!(" CommandId=\"{}\"", escape(command))).unwrap_or_default()
+}
 
-    /// Writes data as an element of PowerShell's namespace. The element declares the namespace itself because the
-    /// service passes it on as a separate document.
-    fn content(&mut self, name: &str, data: &[u8]) -> &mut Self {
-        self.raw("<").raw(name).raw(" xmlns=\"").raw(Namespace::PowerShell.uri()).raw("\">");
-        self.base64(data).raw("</").raw(name).raw(">")
-    }
+fn signal(command: &str, code: &str) -> String {
+    let command = command_attribute(Some(command));
+    format!("<rsp:Signal{command}><rsp:Code>{code}</rsp:Code></rsp:Signal>")
+}
 
-    /// Upper case, as Windows writes shell identifiers.
-    fn guid(&mut self, id: Uuid) -> &mut Self {
-        self.raw(id.as_hyphenated().encode_upper(&mut [0; Hyphenated::LENGTH]))
-    }
-
-    fn uuid(&mut self, id: Uuid) -> &mut Self {
-        self.raw("uuid:").guid(id)
-    }
-
-    fn duration(&mut self, duration: Duration) -> &mut Self {
-        self.raw(&format!("PT{}.{:03}S", duration.as_secs(), duration.subsec_millis()))
-    }
-
-    fn selector(&mut self, shell: &str) -> &mut Self {
-        self.raw("<w:SelectorSet><w:Selector Name=\"ShellId\">")
-            .text(shell)
-            .raw("</w:Selector></w:SelectorSet>")
-    }
-
-    fn command(&mut self, command: Option<&str>) -> &mut Self {
-        if let Some(command) = command {
-            self.raw(" CommandId=\"").text(command).raw("\"");
-        }
-        self
-    }
-
-    fn signal(&mut self, command: &str, code: &str) {
-        self.raw("<rsp:Signal").command(Some(command)).raw("><rsp:Code>").raw(code);
-        self.raw("</rsp:Code></rsp:Signal>");
-    }
+fn enumerate(filter: &str) -> String {
+    format!(
+        "<n:Enumerate><w:OptimizeEnumeration/><w:MaxElements>{MAX_ELEMENTS}</w:MaxElements>{filter}</n:Enumerate>"
+    )
 }
 
 #[cfg(test)]
@@ -383,12 +333,12 @@ mod tests {
     fn data_is_base64_encoded_in_every_request() {
         let data = b"test data";
         let options = ShellOptions {
-            name: Some("a \"name\""),
+            name: Some("a \"name\"".into()),
             idle_timeout: Some(Duration::from_secs(60)),
             no_profile: true,
         };
         let (shell, command) = ("S", Uuid::from_u128(0xC));
-        let create = Operation::Create { shell: Uuid::from_u128(0xD), data, options };
+        let create = Operation::Create { shell: Uuid::from_u128(0xD), data, options: &options };
         let of_shell = (Namespace::Shell, "Shell");
         for (operation, path) in [
             (create, [of_shell, (Namespace::PowerShell, "creationXml")]),
@@ -427,10 +377,13 @@ mod tests {
             let settings = RequestSettings { max_envelope_size, ..settings() };
             let data = vec![0; max_data(&settings)];
             let shell = "00000000-0000-0000-0000-000000000000";
-            let options =
-                ShellOptions { name: Some("session"), idle_timeout: Some(Duration::MAX), no_profile: true };
+            let options = ShellOptions {
+                name: Some("session".into()),
+                idle_timeout: Some(Duration::MAX),
+                no_profile: true,
+            };
             for operation in [
-                Operation::Create { shell: Uuid::nil(), data: &data, options },
+                Operation::Create { shell: Uuid::nil(), data: &data, options: &options },
                 Operation::Connect { shell, data: &data },
                 Operation::Command { shell, command: Uuid::nil(), data: &data },
                 Operation::Send { shell, command: Some(shell), priority: Priority::Default, data: &data },

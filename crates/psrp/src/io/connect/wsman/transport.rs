@@ -13,6 +13,7 @@ use super::fault::WsmanFault;
 use super::messages::{PoolRequest, pipeline_failure, split_first_message};
 use super::response::OutputChunk;
 use super::session::{WsmanSession, fault, shell_text};
+use super::soap::Operation;
 use super::target::{ShellTarget, TargetRequest, TargetState};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -164,31 +165,47 @@ impl WsmanTransport {
                 (Some(command), TargetRequest::Connect, TargetState::New) => {
                     target.id = Some(shell_text(command).into());
                     return self.spawn(id, async move {
-                        OperationResult::CommandConnected(session.connect_command(&shell, command).await)
+                        OperationResult::CommandConnected(
+                            session.execute(Operation::ConnectCommand { shell: &shell, command }).await,
+                        )
                     });
                 }
                 (_, TargetRequest::Data(priority, data), TargetState::Open) => {
                     return self.spawn(id, async move {
-                        OperationResult::Sent(session.send(&shell, known.as_deref(), priority, &data).await)
+                        OperationResult::Sent(
+                            session
+                                .execute(Operation::Send {
+                                    shell: &shell,
+                                    command: known.as_deref(),
+                                    priority,
+                                    data: &data,
+                                })
+                                .await,
+                        )
                     });
                 }
                 (Some(_), TargetRequest::Interrupt, TargetState::Open) => {
                     let known = known.unwrap_or_default();
                     return self.spawn(id, async move {
-                        OperationResult::Interrupted(session.interrupt(&shell, &known).await)
+                        OperationResult::Interrupted(
+                            session.execute(Operation::Interrupt { shell: &shell, command: &known }).await,
+                        )
                     });
                 }
                 (Some(_), TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
                     let known = known.unwrap_or_default();
                     return self.spawn(id, async move {
-                        OperationResult::Closed(session.terminate(&shell, &known).await)
+                        OperationResult::Closed(
+                            session.execute(Operation::Terminate { shell: &shell, command: &known }).await,
+                        )
                     });
                 }
                 (None, TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
-                    return self
-                        .spawn(id, async move { OperationResult::Closed(session.delete(&shell).await) });
+                    return self.spawn(id, async move {
+                        OperationResult::Closed(session.execute(Operation::Delete { shell: &shell }).await)
+                    });
                 }
                 // Targets that the server does not have, or that are being closed, need no request.
                 (_, TargetRequest::Data(..), TargetState::Closing) => self.push(ReceivedPacket::DataAck(id)),
@@ -557,7 +574,9 @@ impl Transport for WsmanTransport {
             ready!(self.poll_idle(cx))?;
             self.state = TransportState::Disconnecting;
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move { OperationResult::Disconnected(session.disconnect(&shell).await) });
+            self.spawn(None, async move {
+                OperationResult::Disconnected(session.execute(Operation::Disconnect { shell: &shell }).await)
+            });
         }
         self.poll_change(cx, TransportState::Disconnecting, TransportState::Disconnected)
     }
@@ -566,7 +585,9 @@ impl Transport for WsmanTransport {
         if self.state == TransportState::Disconnected && self.change_error.is_none() {
             self.state = TransportState::Reconnecting;
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move { OperationResult::Reconnected(session.reconnect(&shell).await) });
+            self.spawn(None, async move {
+                OperationResult::Reconnected(session.execute(Operation::Reconnect { shell: &shell }).await)
+            });
         }
         self.poll_change(cx, TransportState::Reconnecting, TransportState::Connected)
     }

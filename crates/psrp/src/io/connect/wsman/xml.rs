@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use quick_xml::NsReader;
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 
@@ -159,8 +160,7 @@ impl TreeBuilder {
             Event::Text(text) => self.text(&text)?,
             Event::CData(text) => self.text(&text)?,
             Event::GeneralRef(name) => {
-                let char = reference(&name)?;
-                self.text(char.encode_utf8(&mut [0; 4]))?;
+                self.text(&unescaped(&format!("&{};", &*name))?)?;
             }
             Event::DocType(_) => return Err(syntax("a document type")),
             Event::Eof => return Err(Error::new(Kind::UnexpectedEnd)),
@@ -213,38 +213,10 @@ impl TreeBuilder {
     }
 }
 
-/// Resolves the references in an attribute value.
+/// Resolves character references and references to the five XML entities.
 fn unescaped(raw: &str) -> Result<Cow<'_, str>, Error> {
-    if !raw.contains('&') {
-        return Ok(Cow::Borrowed(raw));
-    }
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some((before, after)) = rest.split_once('&') {
-        let (name, after) = after.split_once(';').ok_or_else(|| syntax("an unterminated reference"))?;
-        text.push_str(before);
-        text.push(reference(name)?);
-        rest = after;
-    }
-    text.push_str(rest);
-    Ok(Cow::Owned(text))
-}
-
-/// Resolves one of the five XML entities or a character reference.
-fn reference(name: &str) -> Result<char, Error> {
-    let number = match name {
-        "lt" => return Ok('<'),
-        "gt" => return Ok('>'),
-        "amp" => return Ok('&'),
-        "quot" => return Ok('"'),
-        "apos" => return Ok('\''),
-        _ => name.strip_prefix('#').ok_or_else(|| syntax("an unknown entity"))?,
-    };
-    let number = match number.strip_prefix('x') {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    number.ok().and_then(char::from_u32).ok_or_else(|| syntax("a reference to an invalid character"))
+    // The error would quote the input.
+    unescape(raw).map_err(|_| syntax("an invalid reference"))
 }
 
 fn syntax(what: &'static str) -> Error {

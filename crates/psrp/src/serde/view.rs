@@ -1,7 +1,6 @@
-//! EnumerationElement parts of a value.
+//! Named parts of a value.
 
 use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
 
 use crate::value::{Base, Members, TypeNames};
 use crate::{PsString, Value};
@@ -100,30 +99,19 @@ impl<'v> ObjectView<'v> {
     }
 }
 
-/// Maximum number of members for a linear search; a hash table is used for more.
-const MAX_LINEAR: usize = 16;
-
 /// Returns the members in order, each name once: extended members have priority over adapted ones, and of several
 /// members with the same name the last is used.
-pub(in crate::serde) fn visible<'v>(
+pub(super) fn visible<'v>(
     extended: &'v [(PsString, Value)],
     adapted: &'v [(PsString, Value)],
 ) -> Vec<(&'v PsString, &'v Value)> {
-    let count = extended.len() + adapted.len();
-    let mut members: Vec<(&PsString, &Value)> = Vec::with_capacity(count);
-    let mut table = HashSet::with_capacity(if count > MAX_LINEAR { count } else { 0 });
+    let mut members = Vec::with_capacity(extended.len() + adapted.len());
+    let mut seen = HashSet::new();
     for part in [extended, adapted] {
         let start = members.len();
         for (name, value) in part.iter().rev() {
             // A name with a lone surrogate only matches itself.
-            let first = name.as_str().is_none_or(|text| {
-                if count > MAX_LINEAR {
-                    table.insert(CaseInsensitive(text))
-                } else {
-                    !members.iter().any(|(other, _)| other.eq_ignore_ascii_case(text))
-                }
-            });
-            if first {
+            if name.as_str().is_none_or(|text| seen.insert(text.to_ascii_lowercase())) {
                 members.push((name, value));
             }
         }
@@ -132,51 +120,17 @@ pub(in crate::serde) fn visible<'v>(
     members
 }
 
-/// A name that is compared ignoring the case of ASCII letters.
-struct CaseInsensitive<'v>(&'v str);
-
-impl PartialEq for CaseInsensitive<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.eq_ignore_ascii_case(other.0)
-    }
-}
-
-impl Eq for CaseInsensitive<'_> {}
-
-impl Hash for CaseInsensitive<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for chunk in self.0.as_bytes().chunks(16) {
-            let mut folded = [0; 16];
-            folded[..chunk.len()].copy_from_slice(chunk);
-            folded.make_ascii_lowercase();
-            state.write(&folded);
-        }
-        state.write_usize(self.0.len());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn linear_and_hashed_lookup_agree() {
-        for count in [3, 7, 8, 100] {
-            let names = |prefix: &str| -> Vec<(PsString, Value)> {
-                (0..count)
-                    .map(|index| (format!("{prefix} of some length {index}").into(), index.into()))
-                    .collect()
-            };
-            let mut extended = names("member");
-            extended.push(("MEMBER of some LENGTH 1".into(), "last".into()));
-            let mut adapted = names("Member");
-            adapted.push(("other".into(), Value::Nil));
-            let members = visible(&extended, &adapted);
-            assert_eq!(members.len(), count as usize + 1);
-            assert_eq!(members[0].0, &"member of some length 0");
-            assert_eq!(members[1].0, &"member of some length 2");
-            assert_eq!(members[members.len() - 2].1, &"last");
-            assert_eq!(members[members.len() - 1].0, &"other");
-        }
+    fn each_name_is_visible_once() {
+        let members = |names: &[&str]| -> Vec<(PsString, Value)> {
+            names.iter().map(|name| ((*name).into(), (*name).into())).collect()
+        };
+        let (extended, adapted) = (members(&["a", "b", "c", "B"]), members(&["A", "d"]));
+        let names: Vec<_> = visible(&extended, &adapted).iter().map(|(name, _)| name.to_string()).collect();
+        assert_eq!(names, ["a", "c", "B", "d"]);
     }
 }
