@@ -3,12 +3,17 @@
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
+use psrp::Error;
 use psrp::client::PipelineRequest;
 use psrp::io::{self, Lines, Options, Transport};
-use psrp::outofproc::Role;
+use psrp::outofproc::{Packet, Role};
 use psrp::server::{Config, Event, Pipeline, PipelineEvent, RunspacePool};
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -64,17 +69,8 @@ pub fn on_start(
 
 /// Serves until the client ends the connection or the pool is closed. `act` is called with `AppCall::Idle` while less than
 /// 64 KiB are pending; it returns whether it has done something.
-pub async fn serve(transport: impl Transport, act: impl FnMut(&mut RunspacePool, AppCall) -> bool) {
-    serve_with(transport, Config::new(), act).await;
-}
-
-/// Like `serve`, with another configuration.
-pub async fn serve_with(
-    mut transport: impl Transport,
-    config: Config,
-    mut act: impl FnMut(&mut RunspacePool, AppCall) -> bool,
-) {
-    let mut machine = RunspacePool::new(config);
+pub async fn serve(mut transport: impl Transport, mut act: impl FnMut(&mut RunspacePool, AppCall) -> bool) {
+    let mut machine = RunspacePool::new(Config::new());
     let mut buffer = Vec::new();
     poll_fn(|cx| {
         loop {
@@ -123,4 +119,84 @@ pub fn started(event: &Event) -> Option<(Uuid, String)> {
     let PipelineRequest::Run(create) = request else { return Some((*id, String::new())) };
     let command = create.power_shell.statements().flatten().next();
     Some((*id, command.map(|command| command.text.to_str_lossy().into_owned()).unwrap_or_default()))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    None,
+    /// The connection ends before the packet with this number.
+    Cut(usize),
+    /// The packet arrives a minute late.
+    Late(usize),
+    /// The packet arrives twice.
+    Twice(usize),
+}
+
+/// An end of a pipe that injects a fault into received packets, and that supports disconnecting.
+pub struct TestTransport {
+    inner: Pipe,
+    fault: Fault,
+    /// Number of received packets.
+    pub arrived: Arc<AtomicUsize>,
+    delay: Option<Pin<Box<tokio::time::Sleep>>>,
+    /// Disconnects and reconnects.
+    pub log: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl TestTransport {
+    pub fn new(inner: Pipe, fault: Fault) -> Self {
+        Self { inner, fault, arrived: Arc::default(), delay: None, log: Arc::default() }
+    }
+}
+
+impl Transport for TestTransport {
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+    ) -> Poll<Option<Result<(), Error>>> {
+        let number = self.arrived.load(Ordering::SeqCst);
+        if self.fault == Fault::Cut(number) {
+            return Poll::Ready(None);
+        }
+        if self.fault == Fault::Late(number) {
+            let minute = || Box::pin(tokio::time::sleep(Duration::from_secs(59)));
+            if self.delay.get_or_insert_with(minute).as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        let is_twice = self.fault == Fault::Twice(number);
+        let arrived = self.arrived.clone();
+        self.inner.poll_receive(cx, &mut |packet| {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            take(packet)?;
+            if is_twice { take(packet) } else { Ok(()) }
+        })
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        self.inner.send(packet)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_flush(cx)
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_close(cx)
+    }
+
+    fn poll_disconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.log.lock().unwrap().push("disconnect");
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.log.lock().unwrap().push("reconnect");
+        Poll::Ready(Ok(()))
+    }
 }

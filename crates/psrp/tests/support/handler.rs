@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
-use psrp::io::{self, Lines, RunspacePool};
+use psrp::io::{self, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
-use psrp::outofproc::Role;
 use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Progress, Value};
 use psrp::{Error, client};
-use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+
+pub(crate) use crate::fake_server::{Pipe, pipe};
 
 /// Executes the text of a script, and counts events.
 #[derive(Debug, Default)]
@@ -111,6 +111,12 @@ impl Handler for TestHandler {
                     pipeline.output(value).await?;
                 }
             }
+            // Ends before its input.
+            "head" => {
+                for _ in 0..argument.parse::<i32>().unwrap() {
+                    pipeline.output(input.next().await.expect("more input")).await?;
+                }
+            }
             // Reads nothing until permitted.
             "slow" => {
                 drop(self.gate.0.acquire().await.unwrap());
@@ -184,16 +190,6 @@ impl Handler for TestHandler {
     async fn reset_runspace(&self, _: &Session) -> bool {
         true
     }
-}
-
-/// One end of a pipe.
-pub(crate) type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
-
-/// Creates a pipe with this capacity in bytes.
-pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
-    let (near, far) = tokio::io::duplex(size);
-    let (near, far) = (tokio::io::split(near), tokio::io::split(far));
-    (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
 }
 
 /// An in-memory session: the client, the handler, and the result of the server.
