@@ -12,7 +12,7 @@ use psrp::Error;
 #[cfg(feature = "crypto")]
 use psrp::client::Config;
 use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::net::TcpListener;
@@ -103,9 +103,7 @@ async fn rejected_input_matters_only_while_the_pipeline_runs() {
             _ => shell.answer(request),
         };
         let pool = open(serve(handler).await).await;
-        let mut create = CreatePipeline::new(PowerShell::script(script));
-        create.no_input = false;
-        let pipeline = pool.start(create).await.unwrap();
+        let pipeline = pool.start_with_input(PowerShell::script(script)).await.unwrap();
         pipeline.send(1).await.unwrap();
         let output = pipeline.output().await.unwrap();
         match script {
@@ -152,51 +150,40 @@ async fn a_deleted_shell_ends_the_pool() {
 }
 
 #[tokio::test]
-async fn responses_without_an_envelope_are_errors() {
-    let error = error_of(Reply::http("200 OK", "text/html", "<html><body>It works!</body></html>")).await;
-    assert!(error.is_protocol(), "{error}");
-    let error = error_of(Reply::http("503 Service Unavailable", "text/html", "<html/>")).await;
-    assert!(error.is_refused() && error.to_string().contains("503"), "{error}");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", "")).await;
-    assert!(error.is_unexpected_end(), "{error}");
-    let error = error_of(Reply::http("401 Unauthorized", "text/html", "no")).await;
-    assert!(error.is_denied(), "{error}");
-    let error = error_of(Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())).await;
-    assert!(error.is_io(), "{error}");
-    let error = error_of(Reply::Raw(Vec::new())).await;
-    assert!(error.is_io() && error.source().is_some(), "{error}");
-}
-
-#[tokio::test]
-async fn responses_to_other_requests_are_rejected() {
+async fn invalid_responses_are_errors() {
+    let html = |status| Reply::http(status, "text/html", "<html/>");
+    let soap = |text: &str| Reply::http("200 OK", "application/soap+xml", text);
+    let raw = |text: &str| Reply::Raw(text.as_bytes().to_vec());
+    let endless = |head: &str, rest: String| Reply::Endless(head.into(), rest.into_bytes());
+    let chunk = format!("3e8\r\n{}\r\n", " ".repeat(1000));
     let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", &other)).await;
-    assert!(error.is_protocol() && error.to_string().contains("different request"), "{error}");
-}
-
-#[tokio::test]
-async fn malicious_documents_are_rejected() {
     let laughs = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;'>]><a>&c;</a>";
-    assert!(error_of(Reply::http("200 OK", "application/soap+xml", laughs)).await.is_syntax());
-    let deep = "<a>".repeat(20_000);
-    assert!(error_of(Reply::http("200 OK", "application/soap+xml", &deep)).await.is_limit());
     let wide = format!("<a>{}</a>", "<b/>".repeat(24_000));
-    assert!(!error_of(Reply::http("200 OK", "application/soap+xml", &wide)).await.is_limit());
-}
-
-#[tokio::test]
-async fn endless_responses_are_limited() {
-    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
-    let error = error_of(Reply::Endless(head, format!("3e8\r\n{}\r\n", " ".repeat(1000)).into_bytes())).await;
-    assert!(error.is_limit(), "{error}");
-    let head = b"HTTP/1.1 200 OK\r\nX: ".to_vec();
-    let error = error_of(Reply::Endless(head, b"x".repeat(1000))).await;
-    assert!(error.is_io(), "{error}");
-    // Less than the announced length.
-    let error = error_of(Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>".to_vec())).await;
-    assert!(error.is_io(), "{error}");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", &" ".repeat(100_001))).await;
-    assert!(error.is_limit(), "{error}");
+    let cases: [(&str, Reply, fn(&Error) -> bool, &str); 14] = [
+        ("a web page", html("200 OK"), Error::is_protocol, ""),
+        ("unavailable", html("503 Service Unavailable"), Error::is_refused, "503"),
+        ("unauthorized", html("401 Unauthorized"), Error::is_denied, ""),
+        ("empty", soap(""), Error::is_unexpected_end, ""),
+        ("another protocol", raw("SSH-2.0-OpenSSH\r\n"), Error::is_io, ""),
+        ("no response", raw(""), |error| error.is_io() && error.source().is_some(), ""),
+        ("another request", soap(&other), Error::is_protocol, "different request"),
+        ("entities", soap(laughs), Error::is_syntax, ""),
+        ("deep", soap(&"<a>".repeat(20_000)), Error::is_limit, ""),
+        ("wide", soap(&wide), |error| !error.is_limit(), ""),
+        ("large", soap(&" ".repeat(100_001)), Error::is_limit, ""),
+        ("truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>"), Error::is_io, ""),
+        ("endless header", endless("HTTP/1.1 200 OK\r\nX: ", "x".repeat(1000)), Error::is_io, ""),
+        (
+            "endless body",
+            endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunk),
+            Error::is_limit,
+            "",
+        ),
+    ];
+    for (what, reply, is_expected, text) in cases {
+        let error = error_of(reply).await;
+        assert!(is_expected(&error) && error.to_string().contains(text), "{what}: {error}");
+    }
 }
 
 #[tokio::test]
