@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::client::PipelineEvent;
-use psrp::host::{HostRequest, HostResult};
-use psrp::io::{Child, Host, HostFuture, Options, PoolEvent, RunspacePool};
+use psrp::host::{HostMethod, HostResult};
+use psrp::io::{Child, Options, PoolEvent, RunspacePool, ScriptedHost};
 use psrp::message::{
     Command, CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
 };
@@ -19,7 +19,6 @@ use psrp::record::CommandTypes;
 use psrp::value::{SecureString, Value};
 use psrp::{Error, clixml};
 use test_support::optional;
-use uuid::Uuid;
 
 /// The fake PowerShell; `None` if it is skipped.
 fn pwsh() -> Option<Child> {
@@ -111,41 +110,24 @@ async fn all_streams_are_received() {
     pool.close().await.unwrap();
 }
 
-/// Host that types fixed answers and records what it shows.
-#[derive(Default)]
-struct FixedInputHost(Mutex<Vec<String>>);
-
-impl Host for FixedInputHost {
-    fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        assert!(pipeline.is_some());
-        Box::pin(async move {
-            Ok(match request {
-                HostRequest::WriteLine2 { text } => {
-                    self.0.lock().unwrap().push(text.to_str_lossy().into_owned());
-                    HostResult::Nothing
-                }
-                HostRequest::ReadLine => HostResult::Text("typed".into()),
-                HostRequest::ReadLineAsSecureString => HostResult::Secure(SecureString::new("hidden")),
-                other => panic!("{other:?}"),
-            })
-        })
-    }
-}
-
 #[tokio::test]
 async fn the_server_calls_the_host() {
-    let host = Arc::new(FixedInputHost::default());
+    let typed = HostResult::Text("typed".into());
+    let host = Arc::new(ScriptedHost::new().answer(HostMethod::ReadLine, typed));
     let Some(pool) = open(Options::new().host(Arc::clone(&host) as _)).await else { return };
     let output = pool.invoke(script("Write-Host one; Read-Host; Write-Host two")).await.unwrap();
     assert_eq!(output.output, [Value::from("typed")]);
-    assert_eq!(*host.0.lock().unwrap(), ["one", "two"]);
+    assert_eq!(host.written(), "one\ntwo\n");
+    assert!(host.calls().iter().all(|call| call.pipeline.is_some()));
     pool.close().await.unwrap();
 }
 
 #[cfg(feature = "crypto")]
 #[tokio::test]
 async fn secure_strings_are_transferred_in_both_directions() {
-    let Some(pool) = open(Options::new().host(Arc::new(FixedInputHost::default()))).await else { return };
+    let hidden = HostResult::Secure(SecureString::new("hidden"));
+    let host = ScriptedHost::new().answer(HostMethod::ReadLineAsSecureString, hidden);
+    let Some(pool) = open(Options::new().host(Arc::new(host))).await else { return };
     let reveal = |value: &Value| match value {
         Value::SecureString(text) => text.reveal().unwrap().to_string(),
         other => panic!("{other:?}"),

@@ -6,33 +6,22 @@
 #![cfg(feature = "wsman")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use psrp::client::{Config, PipelineEvent};
-use psrp::host::{HostRequest, HostResult};
-use psrp::io::{Host, HostFuture, Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
+use psrp::host::{HostMethod, HostResult};
+use psrp::io::{Options, RunspacePool, ScriptedHost, Wsman, WsmanCredentials, WsmanFault};
+use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
-use test_support::optional;
 use uuid::Uuid;
+
+use crate::peers::python;
 
 const USER: &str = "user";
 const PASSWORD: &str = "correct horse";
-
-fn python() -> Option<Command> {
-    let python = optional::variable("PSRP_PYTHON")?;
-    let mut command = Command::new(python);
-    command.env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1");
-    Some(command)
-}
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name)
-}
 
 /// A running service, stopped on drop.
 struct Service {
@@ -43,8 +32,7 @@ struct Service {
 impl Service {
     /// Starts the service; `None` if it is skipped.
     fn start(arguments: &[&str]) -> Option<Self> {
-        let mut child = python()?
-            .arg(script("wsman.py"))
+        let mut child = python("wsman.py")?
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -81,22 +69,12 @@ async fn numbers(pool: &RunspacePool, text: &str) -> Vec<i32> {
     run(pool, text).await.iter().map(|value| value.as_i32().unwrap()).collect()
 }
 
-fn with_input(text: &str) -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script(text));
-    create.no_input = false;
-    create
-}
-
 #[test]
 fn the_service_is_compatible_with_pypsrp() {
     for method in ["basic", "negotiate"] {
         let Some(service) = Service::start(&["--auth", method]) else { return };
-        let output = python()
-            .unwrap()
-            .arg(script("wsman_check.py"))
-            .args([&service.port.to_string(), method])
-            .output()
-            .unwrap();
+        let output =
+            python("wsman_check.py").unwrap().args([&service.port.to_string(), method]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "agreed");
     }
@@ -137,14 +115,14 @@ async fn all_streams_arrive() {
 async fn input_and_large_objects_span_many_envelopes() {
     let Some(service) = Service::start(&[]) else { return };
     let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    let pipeline = pool.start(with_input("$input")).await.unwrap();
+    let pipeline = pool.start_with_input(PowerShell::script("$input")).await.unwrap();
     for text in ["x", "y"] {
         pipeline.send(text).await.unwrap();
     }
     pipeline.end_input().await.unwrap();
     assert_eq!(pipeline.output().await.unwrap().output, ["x", "y"].map(Value::from));
 
-    let pipeline = pool.start(with_input("Measure-Input")).await.unwrap();
+    let pipeline = pool.start_with_input(PowerShell::script("Measure-Input")).await.unwrap();
     pipeline.send("y".repeat(5_000_000)).await.unwrap();
     pipeline.end_input().await.unwrap();
     assert_eq!(pipeline.output().await.unwrap().output, [Value::from(5_000_000)]);
@@ -158,32 +136,15 @@ async fn input_and_large_objects_span_many_envelopes() {
     pool.close().await.unwrap();
 }
 
-/// Host that types the same line for every prompt, and counts shown lines.
-#[derive(Default)]
-struct FixedInputHost(AtomicUsize);
-
-impl Host for FixedInputHost {
-    fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        Box::pin(async move {
-            Ok(match request {
-                HostRequest::ReadLine => HostResult::Text("typed".into()),
-                _ => {
-                    self.0.fetch_add(1, Ordering::Relaxed);
-                    HostResult::Nothing
-                }
-            })
-        })
-    }
-}
-
 #[tokio::test]
 async fn host_calls_are_responded_to() {
     let Some(service) = Service::start(&[]) else { return };
-    let host = Arc::new(FixedInputHost::default());
-    let options = Options::new().host(Arc::clone(&host) as Arc<dyn Host>);
+    let typed = |_: &_| Ok(HostResult::Text("typed".into()));
+    let host = Arc::new(ScriptedHost::new().always(HostMethod::ReadLine, typed));
+    let options = Options::new().host(Arc::clone(&host) as _);
     let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
     assert_eq!(run(&pool, "Write-Host a; Read-Host; Read-Host").await, ["typed", "typed"].map(Value::from));
-    assert_eq!(host.0.load(Ordering::Relaxed), 1);
+    assert_eq!(host.written(), "a\n");
     pool.close().await.unwrap();
 }
 
