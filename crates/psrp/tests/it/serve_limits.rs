@@ -81,6 +81,17 @@ impl RawClient {
         poll_fn(|cx| self.lines.poll_receive(cx, &mut take)).await.transpose().unwrap().is_some()
     }
 
+    /// Calls `queue` and sends until the server stops reading. Returns how often all was sent.
+    async fn fill(&mut self, mut queue: impl FnMut(&mut RunspacePool)) -> usize {
+        for sent in 0..10_000 {
+            queue(&mut self.machine);
+            if timeout(WHILE, self.send_all()).await.is_err() {
+                return sent;
+            }
+        }
+        panic!("nothing stops the client");
+    }
+
     async fn start(&mut self, script: &str) -> Uuid {
         let mut create = CreatePipeline::new(PowerShell::script(script));
         create.no_input = false;
@@ -112,9 +123,7 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
     let client = io::Options::new().max_pending_bytes(10_000);
     let server = Options::new().max_input_bytes(50_000);
     let served = TestSession::with(client::Config::new(), client, server).await;
-    let mut create = CreatePipeline::new(PowerShell::script("slow"));
-    create.no_input = false;
-    let run = served.pool.start(create).await.unwrap();
+    let run = served.pool.start_with_input(PowerShell::script("slow")).await.unwrap();
     let mut sent = 0;
     while timeout(WHILE, run.send("x".repeat(1000))).await.is_ok_and(|result| result.is_ok()) {
         sent += 1;
@@ -137,15 +146,8 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
 async fn backpressure_applies_without_acknowledgements() {
     let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
-    let mut sent = 0;
-    loop {
-        raw.machine.pipeline(id).unwrap().send_input("x".repeat(10_000)).unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 1000, "nothing stops the input");
-    }
+    let text = "x".repeat(10_000);
+    let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(text.as_str()).unwrap()).await;
     // Four times the limit, and the buffers of the pipe and its ends.
     assert!((40..80).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
@@ -158,15 +160,7 @@ async fn input_counts_its_decoded_size() {
     let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
     let empty = Object::list((0..500).map(|_| Object::builder().build()));
-    let mut sent = 0;
-    loop {
-        raw.machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 1000, "nothing stops the input");
-    }
+    let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap()).await;
     // About 10 KB on the wire each, ten times as much in memory: four times the limit, and the buffer of the pipe.
     assert!((3..20).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
@@ -176,15 +170,7 @@ async fn input_counts_its_decoded_size() {
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_to_unread_responses() {
     let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
-    let mut sent = 0;
-    loop {
-        raw.machine.get_available_runspaces().unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 10_000, "nothing stops the requests");
-    }
+    let sent = raw.fill(|machine| assert!(machine.get_available_runspaces().is_ok())).await;
     // A request has 100 bytes of data and counts 64 more.
     assert!((400..2000).contains(&sent), "{sent}");
     for _ in 0..sent {
