@@ -139,6 +139,16 @@ impl Handler for TestHandler {
                 let answer = pipeline.host(HostRequest::ReadLine).await?;
                 pipeline.output(HostResult::to_value(&answer)).await?;
             }
+            // Host calls and output.
+            "alternate" => {
+                for number in 0..argument.parse::<i32>().unwrap() {
+                    let text = number.to_string();
+                    match number % 7 % 2 {
+                        0 => pipeline.output(text).await?,
+                        _ => drop(pipeline.host(HostRequest::WriteLine2 { text: text.into() }).await?),
+                    }
+                }
+            }
             // Two calls at once; the second response is not awaited.
             "impatient" => {
                 let late = pipeline.host(HostRequest::ReadLine);
@@ -149,6 +159,7 @@ impl Handler for TestHandler {
             }
             "session" => {
                 let session = pipeline.session();
+                assert!(!session.init().host_info.is_host_ui_null);
                 let answer = session.host(HostRequest::GetName).await?;
                 session.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).await?;
                 pipeline.output(HostResult::to_value(&answer)).await?;
