@@ -56,8 +56,7 @@ async fn error_of(reply: Reply) -> Error {
 #[tokio::test]
 async fn pools_open_run_stop_and_close() {
     let shell = Shell::default();
-    let served = shell.clone();
-    let pool = open(serve(move |request| served.answer(request)).await).await;
+    let pool = open(shell.clone().serve(|_| None).await).await;
     let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
     assert_eq!(output.output, [Value::from("hello")]);
     // Ending a pipeline and starting the next one are requests on two connections.
@@ -75,16 +74,13 @@ async fn pools_open_run_stop_and_close() {
 
 #[tokio::test]
 async fn a_rejected_command_fails_only_its_pipeline() {
-    let shell = Shell::default();
     let commands = AtomicUsize::new(0);
-    let handler = move |request: &Request| match &*request.action {
-        "Command" if commands.fetch_add(1, Ordering::Relaxed) == 0 => {
-            Reply::Fault("w:QuotaLimit", 2_150_859_174, "Too many operations.\u{1b}[2J")
-        }
-        _ => shell.answer(request),
-    };
     // An escape character is not allowed in XML, but all readers here accept it.
-    let pool = open(serve(handler).await).await;
+    let fault = Reply::Fault("w:QuotaLimit", 2_150_859_174, "Too many operations.\u{1b}[2J");
+    let is_first =
+        move |request: &Request| request.action == "Command" && commands.fetch_add(1, Ordering::Relaxed) == 0;
+    let pool =
+        open(Shell::default().serve(move |request| is_first(request).then(|| fault.clone())).await).await;
     let refused = pool.invoke(PowerShell::script("one")).await.unwrap();
     assert_eq!((refused.state, refused.output.len()), (PipelineState::Failed, 0));
     let reason = refused.reason.unwrap().message().unwrap().to_string();
@@ -97,12 +93,9 @@ async fn a_rejected_command_fails_only_its_pipeline() {
 #[tokio::test]
 async fn rejected_input_matters_only_while_the_pipeline_runs() {
     for script in ["hello", "wait"] {
-        let shell = Shell::default();
-        let handler = move |request: &Request| match &*request.action {
-            "Send" => Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command."),
-            _ => shell.answer(request),
-        };
-        let pool = open(serve(handler).await).await;
+        let fault = Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command.");
+        let rejected = move |request: &Request| (request.action == "Send").then(|| fault.clone());
+        let pool = open(Shell::default().serve(rejected).await).await;
         let pipeline = pool.start_with_input(PowerShell::script(script)).await.unwrap();
         pipeline.send(1).await.unwrap();
         let output = pipeline.output().await.unwrap();
@@ -120,12 +113,9 @@ async fn rejected_input_matters_only_while_the_pipeline_runs() {
 
 #[tokio::test]
 async fn a_rejected_stop_fails_the_pipeline() {
-    let shell = Shell::default();
-    let handler = move |request: &Request| match request.envelope.contains("crtl_c") {
-        true => Reply::Fault("w:InternalError", 1359, "An internal error."),
-        false => shell.answer(request),
-    };
-    let pool = open(serve(handler).await).await;
+    let fault = Reply::Fault("w:InternalError", 1359, "An internal error.");
+    let rejected = move |request: &Request| request.envelope.contains("crtl_c").then(|| fault.clone());
+    let pool = open(Shell::default().serve(rejected).await).await;
     let sleeper = pool.start(PowerShell::script("wait")).await.unwrap();
     sleeper.stop().await.unwrap();
     let output = sleeper.output().await.unwrap();
@@ -137,14 +127,12 @@ async fn a_rejected_stop_fails_the_pipeline() {
 
 #[tokio::test]
 async fn a_deleted_shell_ends_the_pool() {
-    let shell = Shell::default();
-    let handler = move |request: &Request| match &*request.action {
-        "Receive" if shell.actions().iter().filter(|action| *action == "Receive").count() > 2 => {
-            Reply::Fault("w:InvalidSelectors", 2_150_858_843, "The shell is gone.")
-        }
-        _ => shell.answer(request),
-    };
-    let pool = open(serve(handler).await).await;
+    let receives = AtomicUsize::new(0);
+    let fault = Reply::Fault("w:InvalidSelectors", 2_150_858_843, "The shell is gone.");
+    let is_gone =
+        move |request: &Request| request.action == "Receive" && receives.fetch_add(1, Ordering::Relaxed) > 2;
+    let pool =
+        open(Shell::default().serve(move |request| is_gone(request).then(|| fault.clone())).await).await;
     let error = pool.closed().await;
     assert!(error.is_closed() && error.to_string().contains("The shell is gone."), "{error}");
 }
@@ -198,12 +186,8 @@ async fn unresponsive_services_time_out() {
     let error = wsman(address).grace(SHORT).shells().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     // It ends a pool, too, unless the service reports a timeout without output.
-    let shell = Shell::default();
-    let handler = move |request: &Request| match &*request.action {
-        "Command" => Reply::Silence,
-        _ => shell.answer(request),
-    };
-    let address = serve(handler).await;
+    let address =
+        Shell::default().serve(|request| (request.action == "Command").then_some(Reply::Silence)).await;
     // Long enough for the responses that do arrive.
     let grace = Duration::from_secs(5);
     let pool = RunspacePool::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
@@ -273,8 +257,7 @@ fn with_secret() -> PowerShell {
 
 #[tokio::test]
 async fn cleartext_secrets_need_permission() {
-    let shell = Shell::default();
-    let address = serve(move |request| shell.answer(request)).await;
+    let address = Shell::default().serve(|_| None).await;
     let pool = open(address).await;
     let error = pool.invoke(with_secret()).await.unwrap_err();
     assert!(error.is_unsupported() && !format!("{error:?}").contains("hunter2"), "{error:?}");
