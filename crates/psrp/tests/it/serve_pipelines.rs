@@ -18,6 +18,7 @@ use psrp::{Error, client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
+use crate::io_copy::Directory;
 use crate::session::with_key;
 
 /// Responds with the name of the method. If slow, `ReadLine` takes an hour.
@@ -340,9 +341,8 @@ async fn a_cancelled_session_ends_its_pipelines() {
 
 #[tokio::test]
 async fn one_handler_serves_several_socket_sessions() {
-    let directory = std::env::temp_dir().join(format!("psrp-serve-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("socket");
+    let directory = Directory::new();
+    let path = directory.path("socket");
     let server = io::serve::UnixServer::bind(&path).unwrap();
     assert!(io::serve::UnixServer::bind(&path).unwrap_err().is_io());
     let handler = Arc::new(TestHandler::default());
@@ -368,6 +368,5 @@ async fn one_handler_serves_several_socket_sessions() {
     TestHandler::reach(&handler.closed, 3).await;
     task.abort();
     let _: Result<Result<_, Error>, _> = task.await;
-    assert!(!path.exists());
-    std::fs::remove_dir(&directory).unwrap();
+    assert!(directory.names().is_empty());
 }
