@@ -274,15 +274,6 @@ async fn garbage_fails_all_operations() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_session_stays_open() {
-    let (pool, _server) = open(Options::new(), deaf).await;
-    let mut run = pool.start(PowerShell::script("")).await.unwrap();
-    tokio::time::sleep(Duration::from_secs(7 * 24 * 3600)).await;
-    assert!(run.next().await.unwrap().is_ok());
-    assert_eq!(pool.state(), RunspacePoolState::Opened);
-}
-
-#[tokio::test(start_paused = true)]
 async fn timeouts_fail_operations() {
     // The pool is never opened.
     let (near, _far) = pipe(4096);

@@ -217,12 +217,14 @@ async fn an_acknowledgement_from_a_client_ends_the_session() {
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_stay_open() {
-    let served = TestSession::new().await;
+    let served = TestSession::runspaces(2).await;
+    let running = served.pool.start(PowerShell::script("wait")).await.unwrap();
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+        tokio::time::sleep(Duration::from_secs(3 * 24 * 3600)).await;
         let output = served.pool.invoke(PowerShell::script("still here")).await.unwrap();
         assert_eq!(output.output.len(), 1);
     }
+    assert_eq!(running.state(), PipelineState::Running);
     served.close().await;
 }
 
