@@ -130,6 +130,8 @@ pub enum Fault {
     Late(usize),
     /// The packet arrives twice.
     Twice(usize),
+    /// Signals are acknowledged, but do not arrive.
+    IgnoredSignals,
 }
 
 /// An end of a pipe that injects a fault into received packets, and that supports disconnecting.
@@ -166,12 +168,22 @@ impl Transport for TestTransport {
             }
         }
         let is_twice = self.fault == Fault::Twice(number);
+        let ignores_signals = self.fault == Fault::IgnoredSignals;
+        let mut ignored = None;
         let arrived = self.arrived.clone();
-        self.inner.poll_receive(cx, &mut |packet| {
+        let received = self.inner.poll_receive(cx, &mut |packet| {
             arrived.fetch_add(1, Ordering::SeqCst);
+            if let (Packet::Signal(id), true) = (packet, ignores_signals) {
+                ignored = Some(id);
+                return Ok(());
+            }
             take(packet)?;
             if is_twice { take(packet) } else { Ok(()) }
-        })
+        });
+        if let Some(id) = ignored {
+            self.inner.send(Packet::SignalAck(id))?;
+        }
+        received
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
