@@ -190,29 +190,25 @@ async fn deferred_secrets_are_limited() {
 }
 
 #[tokio::test]
-async fn too_many_pipelines_end_the_session() {
-    let options = Options::new().config(server::Config::new().max_pipelines(2));
-    let mut raw = RawClient::opened(options).await;
-    for _ in 0..3 {
-        raw.send(Packet::Command(Some(Uuid::new_v4()))).await;
+async fn violations_end_the_session() {
+    let many = [(); 3].map(|()| Packet::Command(Some(Uuid::new_v4())));
+    let cases: [(&[Packet<'_>], fn(&Error) -> bool); 2] =
+        [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
+    for (packets, is_expected) in cases {
+        let options = Options::new().config(server::Config::new().max_pipelines(3));
+        let mut raw = RawClient::opened(options).await;
+        raw.start("wait").await;
+        TestHandler::reach(&raw.handler.running, 1).await;
+        for packet in packets {
+            raw.send(*packet).await;
+        }
+        while raw.receive().await {}
+        assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
+        let error = raw.ended.await.unwrap().unwrap_err();
+        assert!(is_expected(&error), "{error}");
+        assert_eq!(TestHandler::count(&raw.handler.running), 0);
+        assert_eq!(TestHandler::count(&raw.handler.closed), 1);
     }
-    while raw.receive().await {}
-    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
-    assert!(raw.ended.await.unwrap().unwrap_err().is_limit());
-    assert_eq!(TestHandler::count(&raw.handler.closed), 1);
-}
-
-#[tokio::test]
-async fn an_acknowledgement_from_a_client_ends_the_session() {
-    let mut raw = RawClient::opened(Options::new()).await;
-    raw.start("wait").await;
-    TestHandler::reach(&raw.handler.running, 1).await;
-    raw.send(Packet::DataAck(None)).await;
-    while raw.receive().await {}
-    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
-    let error = raw.ended.await.unwrap().unwrap_err();
-    assert!(error.is_protocol(), "{error}");
-    assert_eq!(TestHandler::count(&raw.handler.running), 0);
 }
 
 #[tokio::test(start_paused = true)]
