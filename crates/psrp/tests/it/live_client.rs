@@ -123,8 +123,8 @@ pub(crate) async fn check_session(pool: &RunspacePool, host: &ScriptedHost) {
     assert_eq!((stopped.state, stopped.output.len()), (PipelineState::Stopped, 0));
     // A dropped pipeline is removed soon, and the pool continues.
     drop(pool.start(script("Start-Sleep 600")).await.unwrap());
-    let output = pool.invoke(script("1..1000")).await.unwrap();
-    assert_eq!(output.output, (1..=1000).map(Value::from).collect::<Vec<_>>());
+    let output = pool.invoke(script("1..10000")).await.unwrap();
+    assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -192,10 +192,8 @@ async fn pool_requests_and_events_work() {
 }
 
 #[tokio::test]
-async fn many_and_large_objects_are_received() {
+async fn large_objects_are_received() {
     let Some(pool) = open(Options::new()).await else { return };
-    let output = pool.invoke(script("1..10000")).await.unwrap();
-    assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
     let output = pool.invoke(script("Get-Text 5000000")).await.unwrap();
     assert_eq!(output.output, [Value::from("x".repeat(5_000_000))]);
     let text = "y".repeat(5_000_000);
