@@ -11,26 +11,17 @@ use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve::{self, SessionEnd};
 use psrp::io::{Options, Output, OutputRecord, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
-use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
-use psrp::server;
-use psrp::value::{Progress, Value};
+use psrp::record::ErrorCategory;
+use psrp::value::Value;
 
-use crate::fake_server::{self, AppCall, Fault, TestTransport, on_start, open, pipe};
+use crate::fake_server::{Fault, TestTransport, pipe};
 use crate::handler::{TestHandler, TestSession};
-
-/// Each pipeline outputs the text of its script.
-fn echo(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
-    on_start(machine, &ask, |pipeline, script| {
-        pipeline.write_output(script).unwrap();
-        pipeline.complete().unwrap();
-    })
-}
 
 #[tokio::test]
 async fn scripts_run_over_pipes_of_any_size() {
     for size in [1, 7, 64, 65536] {
         let (near, far) = pipe(size);
-        let server = tokio::spawn(fake_server::serve(far, echo));
+        let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
         let pool = RunspacePool::over(near, Options::new()).await.unwrap();
         assert_eq!(pool.state(), RunspacePoolState::Opened);
         let text = "hello ".repeat(20_000);
@@ -39,29 +30,8 @@ async fn scripts_run_over_pipes_of_any_size() {
         assert!(output.state == PipelineState::Completed && !output.had_errors());
         pool.close().await.unwrap();
         assert_eq!(pool.state(), RunspacePoolState::Closed);
-        server.await.unwrap();
+        assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
     }
-}
-
-/// Writes to all streams, twice to the progress stream, and ends. Fails if the script says so.
-fn all_streams(pipeline: &mut server::Pipeline<'_>, script: &str) {
-    let record = |text: &str| InformationalRecord::new(text);
-    pipeline.write_output(1).unwrap();
-    pipeline.write_error(ErrorRecord::new("error", ErrorCategory::InvalidData)).unwrap();
-    pipeline.write_warning(record("warning")).unwrap();
-    pipeline.write_verbose(record("verbose")).unwrap();
-    pipeline.write_debug(record("debug")).unwrap();
-    pipeline.write_information(InformationRecord::new("information")).unwrap();
-    for percent in [10, 20] {
-        let progress = Progress { percent_complete: percent, ..Progress::new(3, "activity", "status") };
-        pipeline.write_progress(progress).unwrap();
-    }
-    pipeline.write_output(Value::Nil).unwrap();
-    match script {
-        "fail" => pipeline.fail(ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation)),
-        _ => pipeline.complete(),
-    }
-    .unwrap();
 }
 
 /// The streams of the records in order.
@@ -80,8 +50,8 @@ fn order(output: &Output) -> Vec<&'static str> {
 
 #[tokio::test]
 async fn events_of_all_streams_arrive_in_order() {
-    let (pool, _server) = open(Options::new(), |machine, ask| on_start(machine, &ask, all_streams)).await;
-    let mut run = pool.start(PowerShell::script("fail")).await.unwrap();
+    let TestSession { pool, .. } = TestSession::new().await;
+    let mut run = pool.start(PowerShell::script("streams fail")).await.unwrap();
     let mut kinds = Vec::new();
     while let Some(event) = run.next().await {
         kinds.push(match event.unwrap() {
@@ -102,8 +72,8 @@ async fn events_of_all_streams_arrive_in_order() {
     assert_eq!(run.state(), PipelineState::Failed);
     assert!(run.next().await.is_none());
 
-    let output = pool.invoke(PowerShell::script("fail")).await.unwrap();
-    assert_eq!(output.output, [Value::from(1), Value::Nil]);
+    let output = pool.invoke(PowerShell::script("streams fail")).await.unwrap();
+    assert_eq!(output.output, [Value::from("output"), Value::Nil]);
     assert_eq!(output.errors[0].message().unwrap(), "error");
     let texts =
         [&output.warnings, &output.verbose, &output.debug].map(|records| records[0].message.to_str_lossy());
@@ -120,7 +90,7 @@ async fn events_of_all_streams_arrive_in_order() {
     assert_eq!(error.to_string(), "the pipeline has not completed: Failed: no \\u{1b}[31mmore");
 
     // A pipeline with error records may complete. The caller can change the fields.
-    let mut output = pool.invoke(PowerShell::script("")).await.unwrap();
+    let mut output = pool.invoke(PowerShell::script("streams")).await.unwrap();
     assert!(output.had_errors() && output.state == PipelineState::Completed);
     output.errors.remove(0);
     assert_eq!(order(&output), ["output", "warning", "verbose", "debug", "information", "output"]);
@@ -287,7 +257,7 @@ async fn a_pool_is_disconnected_and_reconnected() {
 #[tokio::test]
 async fn a_client_connects_to_an_existing_pool() {
     let (near, far) = pipe(4096);
-    let server = tokio::spawn(fake_server::serve(far, echo));
+    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
     let id = uuid::Uuid::from_u128(9);
     let options = Options::new().config(Config::new().pool_id(id));
     let pool = RunspacePool::connect_over(near, options).await.unwrap();
@@ -298,5 +268,5 @@ async fn a_client_connects_to_an_existing_pool() {
     assert_eq!(pool.invoke(PowerShell::script("a")).await.unwrap().output, [Value::from("a")]);
     drop(run);
     pool.close().await.unwrap();
-    server.await.unwrap();
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
 }

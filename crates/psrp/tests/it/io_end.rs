@@ -11,7 +11,6 @@ use psrp::Error;
 use psrp::io::{Options, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Role;
-use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::server::{self, Event, PipelineEvent};
 use psrp::value::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -164,36 +163,6 @@ async fn the_end_of_the_connection_fails_all_operations() {
     let (pool, server) = open(Options::new(), deaf).await;
     let error = all_fail(pool, || server.abort()).await;
     assert_eq!(error.to_string(), "the connection has ended: closed by the server");
-}
-
-#[tokio::test]
-async fn a_broken_pool_fails_all_operations() {
-    let is_broken = Arc::new(Mutex::new(false));
-    let (pool, _server) = open(Options::new(), {
-        let is_broken = Arc::clone(&is_broken);
-        move |machine, ask| {
-            if deaf(machine, ask) {
-                return true;
-            }
-            if !std::mem::take(&mut *is_broken.lock().unwrap()) {
-                return false;
-            }
-            machine
-                .set_broken(ErrorRecord::new("out of \u{7}memory", ErrorCategory::LimitsExceeded))
-                .unwrap();
-            true
-        }
-    })
-    .await;
-    let run = pool.start(PowerShell::script("")).await.unwrap();
-    *is_broken.lock().unwrap() = true;
-    // A packet that makes the server poll.
-    drop(pool.start(PowerShell::script("")).await.unwrap());
-    let output = run.output().await.unwrap();
-    assert_eq!(output.state, PipelineState::Failed);
-    let error = pool.closed().await;
-    let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
-    assert_eq!(error.to_string(), text);
 }
 
 /// Returns the client's error after these bytes in a session, and whether it has a source.

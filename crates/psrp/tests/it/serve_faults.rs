@@ -23,7 +23,7 @@ async fn client(transport: TestTransport) -> Result<bool, Error> {
     let options = io::Options::new().stop_timeout(Duration::from_secs(90));
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
-    let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 1);
+    let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 2);
     let output = pool.invoke_with_input(PowerShell::script("echo"), ["one", "two"]).await?;
     is_right &= output.output == [Value::from("one"), Value::from("two")];
     let run = pool.start(PowerShell::script("wait")).await?;

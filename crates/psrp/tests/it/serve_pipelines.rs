@@ -46,21 +46,6 @@ async fn with_host(is_slow: bool) -> TestSession {
 }
 
 #[tokio::test]
-async fn all_streams_arrive() {
-    let served = TestSession::new().await;
-    let output = served.pool.invoke(PowerShell::script("streams")).await.unwrap();
-    assert_eq!(output.state, PipelineState::Completed);
-    assert_eq!(output.output, [Value::from("output")]);
-    assert_eq!(output.errors[0].message().unwrap(), &"error");
-    assert_eq!(output.warnings[0].message, "warning");
-    assert_eq!(output.verbose[0].message, "verbose");
-    assert_eq!(output.debug[0].message, "debug");
-    assert_eq!(output.information[0].message().unwrap(), &"information");
-    assert_eq!(output.progress[0].activity, "progress");
-    served.close().await;
-}
-
-#[tokio::test]
 async fn failures_have_a_reason_and_panics_are_generic() {
     let served = TestSession::new().await;
     let output = served.pool.invoke(PowerShell::script("fail for a reason")).await.unwrap();
@@ -295,14 +280,18 @@ async fn a_handler_can_reject_the_pool() {
 
 #[tokio::test]
 async fn a_handler_can_break_the_pool() {
-    let served = TestSession::new().await;
+    let served = TestSession::runspaces(2).await;
     let mut events = served.pool.events();
-    let result = served.pool.invoke(PowerShell::script("break because")).await;
+    let running = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    let result = served.pool.invoke(PowerShell::script("break out of \u{7}memory")).await;
     assert!(result.is_err() || result.is_ok_and(|output| output.state == PipelineState::Failed));
+    assert_eq!(running.output().await.unwrap().state, PipelineState::Failed);
     let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
     assert_eq!(info.state, RunspacePoolState::Broken);
-    assert_eq!(info.error.unwrap().message().unwrap(), &"because");
+    assert_eq!(info.error.unwrap().message().unwrap(), &"out of \u{7}memory");
     assert_eq!(served.ended.await.unwrap().unwrap(), SessionEnd::Broken);
+    let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
+    assert_eq!(served.pool.closed().await.to_string(), text);
 }
 
 #[tokio::test]

@@ -95,6 +95,7 @@ impl Handler for TestHandler {
                     self.objects.fetch_add(1, Ordering::SeqCst);
                 }
             }
+            // Writes to all streams, and fails if the argument says so.
             "streams" => {
                 let record = InformationalRecord::new;
                 pipeline.output("output").await?;
@@ -103,7 +104,15 @@ impl Handler for TestHandler {
                 pipeline.verbose(record("verbose")).await?;
                 pipeline.debug(record("debug")).await?;
                 pipeline.information(InformationRecord::new("information")).await?;
-                pipeline.progress(Progress::new(1, "progress", "working")).await?;
+                for percent_complete in [10, 20] {
+                    let progress = Progress { percent_complete, ..Progress::new(1, "progress", "working") };
+                    pipeline.progress(progress).await?;
+                }
+                pipeline.output(Value::Nil).await?;
+                if argument == "fail" {
+                    let record = ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation);
+                    return Err(record.into());
+                }
             }
             "echo" => {
                 while let Some(value) = input.next().await {
