@@ -14,8 +14,8 @@ use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::record::ErrorCategory;
 use psrp::value::Value;
 
-use crate::fake_server::{Fault, TestTransport, pipe};
 use crate::handler::{TestHandler, TestSession};
+use crate::transport::{Fault, TestTransport, pipe};
 
 #[tokio::test]
 async fn scripts_run_over_pipes_of_any_size() {

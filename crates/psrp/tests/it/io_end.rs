@@ -1,112 +1,91 @@
 //! Ends of pipelines, pools and connections.
 
-#![cfg(feature = "tokio")]
+#![cfg(all(feature = "tokio", feature = "crypto"))]
 
 use std::error::Error as _;
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::Error;
+use psrp::client::Config;
+use psrp::io::serve::{self, SessionEnd};
 use psrp::io::{Options, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Role;
-use psrp::server::{self, Event, PipelineEvent};
 use psrp::value::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 
-use crate::fake_server::{AppCall, Fault, TestTransport, lines, on_start, open, pipe, serve};
-
-/// Starts pipelines that run until they are stopped, and records their events.
-fn endless(
-    notes: Arc<Mutex<Vec<&'static str>>>,
-) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
-    move |machine, ask| {
-        if on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap()) {
-            return true;
-        }
-        let mut notes = notes.lock().unwrap();
-        match ask {
-            AppCall::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
-                notes.push("stop");
-                let mut pipeline = machine.pipeline(id).unwrap();
-                pipeline.write_output("last").unwrap();
-                pipeline.stop().unwrap();
-            }
-            AppCall::Event(Event::Pipeline { event: PipelineEvent::Closed, .. }) => notes.push("close"),
-            AppCall::Event(Event::Closed) => notes.push("closed"),
-            _ => return false,
-        }
-        true
-    }
-}
+use crate::handler::{TestHandler, TestSession, pipe};
+use crate::transport::{Fault, TestTransport, lines};
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_without_a_final_state_ends() {
     let (near, far) = pipe(4096);
-    let server = tokio::spawn(serve(TestTransport::new(far, Fault::IgnoredSignals), deaf));
+    let far = TestTransport::new(far, Fault::IgnoredSignals);
+    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
     let pool = RunspacePool::over(near, Options::new()).await.unwrap();
-    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let run = pool.start(PowerShell::script("wait")).await.unwrap();
     let start = tokio::time::Instant::now();
     run.stop().await.unwrap();
     let expected = Options::DEFAULT_STOP_DELAY + Options::DEFAULT_LATE_RECORDS;
     assert!(start.elapsed() >= expected && start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
     pool.close().await.unwrap();
-    server.await.unwrap();
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
 }
 
 #[tokio::test]
 async fn a_stopped_pipeline_delivers_all_its_output() {
-    let notes = Arc::default();
-    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
-    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let served = TestSession::new().await;
+    let run = served.pool.start(PowerShell::script("polite")).await.unwrap();
+    TestHandler::reach(&served.handler.running, 1).await;
     run.stop().await.unwrap();
     run.stop().await.unwrap();
     assert_eq!(run.state(), PipelineState::Stopped);
     let output = run.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Stopped);
-    assert_eq!(output.output.last(), Some(&Value::from("last")));
+    assert_eq!(output.output.last(), Some(&Value::from("last words")));
     assert_eq!(
         output.completed().unwrap_err().to_string(),
         "the pipeline has not completed: Stopped: The pipeline has been stopped."
     );
-    pool.close().await.unwrap();
-    server.await.unwrap();
-    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "closed"]);
+    let log = Arc::clone(&served.log);
+    served.close().await;
+    assert_eq!(*log.lock().unwrap(), ["stop", "close", "closed"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dropping_a_pipeline_stops_and_closes_it() {
-    let notes = Arc::default();
-    let (pool, server) = open(Options::new().stop_delay(Duration::ZERO), endless(Arc::clone(&notes))).await;
-    let mut run = pool.start(PowerShell::script("")).await.unwrap();
-    while !matches!(run.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
+    let options = Options::new().stop_delay(Duration::ZERO);
+    let TestSession { pool, handler, ended, log } =
+        TestSession::with(Config::new(), options, serve::Options::new()).await;
+    let run = pool.start(PowerShell::script("wait")).await.unwrap();
+    TestHandler::reach(&handler.running, 1).await;
     drop(run);
     while !pool.pipelines().is_empty() {
         tokio::task::yield_now().await;
     }
     // Also when a future that runs a pipeline is dropped. The paused clock does not advance until the pipeline runs and
     // waits.
-    let invoked = tokio::time::timeout(Duration::from_millis(50), pool.invoke(PowerShell::script(""))).await;
-    assert!(invoked.is_err());
+    let invoked = pool.invoke(PowerShell::script("wait"));
+    assert!(tokio::time::timeout(Duration::from_millis(50), invoked).await.is_err());
     drop(pool);
-    server.await.unwrap();
-    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "stop", "close", "closed"]);
+    assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Closed);
+    assert_eq!(*log.lock().unwrap(), ["stop", "close", "stop", "close", "closed"]);
 }
 
 #[tokio::test]
 async fn closing_a_pool_stops_its_pipelines() {
-    let notes = Arc::default();
-    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
-    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    let TestSession { pool, ended, log, .. } = TestSession::new().await;
+    let mut run = pool.start(PowerShell::script("wait")).await.unwrap();
     let other = pool.clone();
     let (one, two) = tokio::join!(pool.close(), other.close());
     one.unwrap();
     two.unwrap();
-    server.await.unwrap();
-    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "closed"]);
+    assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Closed);
+    assert_eq!(*log.lock().unwrap(), ["stop", "close", "closed"]);
     while let Some(event) = run.next().await {
         if let Err(error) = event {
             panic!("{error}");
@@ -119,20 +98,20 @@ async fn closing_a_pool_stops_its_pipelines() {
 }
 
 /// Ends the pool, and checks that all pending operations fail with the same cause.
-async fn all_fail(pool: RunspacePool, end: impl FnOnce()) -> Error {
-    let run = pool.start(PowerShell::script("")).await.unwrap();
-    let mut other = pool.start(PowerShell::script("")).await.unwrap();
+async fn all_fail(pool: RunspacePool, handler: &TestHandler, end: impl FnOnce()) -> Error {
+    let run = pool.start(PowerShell::script("wait")).await.unwrap();
+    let mut other = pool.start(PowerShell::script("stubborn")).await.unwrap();
     let handle = other.handle();
     let output = tokio::spawn(run.output());
     let asked = tokio::spawn({
         let pool = pool.clone();
-        async move { pool.get_available_runspaces().await }
+        async move { pool.reset_runspace_state().await }
     });
     let stopped = tokio::spawn({
         let handle = other.handle();
         async move { handle.stop().await }
     });
-    while !matches!(other.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
+    TestHandler::reach(&handler.running, 2).await;
     end();
     for error in [
         output.await.unwrap().unwrap_err(),
@@ -153,15 +132,10 @@ async fn all_fail(pool: RunspacePool, end: impl FnOnce()) -> Error {
     pool.closed().await
 }
 
-/// Starts pipelines and does not respond to anything else.
-fn deaf(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
-    on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap())
-}
-
 #[tokio::test]
 async fn the_end_of_the_connection_fails_all_operations() {
-    let (pool, server) = open(Options::new(), deaf).await;
-    let error = all_fail(pool, || server.abort()).await;
+    let TestSession { pool, handler, ended, .. } = TestSession::runspaces(2).await;
+    let error = all_fail(pool, &handler, || ended.abort()).await;
     assert_eq!(error.to_string(), "the connection has ended: closed by the server");
 }
 
@@ -169,7 +143,8 @@ async fn the_end_of_the_connection_fails_all_operations() {
 async fn error_of_garbage(garbage: &'static [u8]) -> (Error, bool) {
     let (client, middle) = tokio::io::duplex(4096);
     let (other_middle, server) = tokio::io::duplex(4096);
-    tokio::spawn(serve(lines(Role::Server, server), deaf));
+    let handler = Arc::new(TestHandler::default());
+    tokio::spawn(serve::serve(lines(Role::Server, server), handler.clone(), serve::Options::new()));
     let inject = Arc::new(Notify::new());
     tokio::spawn({
         let inject = Arc::clone(&inject);
@@ -194,8 +169,9 @@ async fn error_of_garbage(garbage: &'static [u8]) -> (Error, bool) {
             }
         }
     });
-    let pool = RunspacePool::over(lines(Role::Client, client), Options::new()).await.unwrap();
-    let error = all_fail(pool, || inject.notify_one()).await;
+    let options = Options::new().runspaces(1..=2);
+    let pool = RunspacePool::over(lines(Role::Client, client), options).await.unwrap();
+    let error = all_fail(pool, &handler, || inject.notify_one()).await;
     let is_cause = error.source().is_some_and(|source| source.is::<Error>());
     (error, is_cause)
 }
@@ -225,13 +201,14 @@ async fn timeouts_fail_operations() {
     assert!(error.is_timeout(), "{error}");
 
     // The pipeline is not stopped, but closed.
-    let (pool, server) = open(Options::new(), deaf).await;
-    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let patient = serve::Options::new().stop_timeout(Duration::from_secs(3600));
+    let served = TestSession::with(Config::new(), Options::new(), patient).await;
+    let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
+    TestHandler::reach(&served.handler.running, 1).await;
     let error = run.stop().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     drop(run);
-    pool.close().await.unwrap();
-    server.await.unwrap();
+    served.close().await;
 
     // The server hangs.
     let hang = Arc::new(Notify::new());
@@ -239,9 +216,9 @@ async fn timeouts_fail_operations() {
     let server = tokio::spawn({
         let hang = Arc::clone(&hang);
         async move {
-            let mut server = pin!(serve(far, deaf));
+            let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::new()));
             tokio::select! {
-                () = &mut server => {}
+                _ = &mut server => {}
                 () = hang.notified() => std::future::pending().await,
             }
         }
@@ -259,8 +236,8 @@ fn dropping_the_runtime_ends_the_pool() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime();
     let (pool, run) = first.block_on(async {
-        let (pool, _server) = open(Options::new(), deaf).await;
-        let run = pool.start(PowerShell::script("")).await.unwrap();
+        let TestSession { pool, .. } = TestSession::new().await;
+        let run = pool.start(PowerShell::script("wait")).await.unwrap();
         (pool, run)
     });
     drop(first);

@@ -12,8 +12,8 @@ use psrp::io::{self, RunspacePool};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
-use crate::fake_server::{Fault, TestTransport, pipe};
 use crate::handler::TestHandler;
+use crate::transport::{Fault, TestTransport, pipe};
 
 /// Longer than all timeouts of both ends together. The paused clock advances only when all tasks are idle.
 const FOREVER: Duration = Duration::from_secs(3600);

@@ -189,6 +189,7 @@ async fn pool_requests_are_responded_to() {
     assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (8, 8));
     assert!(pool.set_min_runspaces(9).await.unwrap_err().is_state());
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 8);
+    served.handler.gate.0.add_permits(1);
     assert!(pool.reset_runspace_state().await.unwrap());
 
     let mut events = pool.events();

@@ -1,7 +1,7 @@
 //! A handler for tests, and in-memory sessions with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
@@ -14,7 +14,8 @@ use psrp::{Error, client};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-pub(crate) use crate::fake_server::{Pipe, pipe};
+use crate::transport::{Fault, TestTransport};
+pub(crate) use crate::transport::{Pipe, pipe};
 
 /// Executes the text of a script, and counts events.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ pub(crate) struct TestHandler {
     pub(crate) objects: AtomicUsize,
     /// Sessions ended.
     pub(crate) closed: AtomicUsize,
-    /// Permits for `wait`.
+    /// Permits for `wait` and for resets of the runspace.
     pub(crate) gate: Gate,
     pub(crate) refuses: bool,
 }
@@ -208,6 +209,7 @@ impl Handler for TestHandler {
     }
 
     async fn reset_runspace(&self, _: &Session) -> bool {
+        drop(self.gate.0.acquire().await.unwrap());
         true
     }
 }
@@ -217,6 +219,8 @@ pub(crate) struct TestSession {
     pub(crate) pool: RunspacePool,
     pub(crate) handler: Arc<TestHandler>,
     pub(crate) ended: JoinHandle<Result<SessionEnd, Error>>,
+    /// Signals and closes received by the server.
+    pub(crate) log: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl TestSession {
@@ -231,10 +235,11 @@ impl TestSession {
 
     pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {
         let (near, far) = pipe(4096);
-        let handler = Arc::new(TestHandler::default());
+        let far = TestTransport::new(far, Fault::None);
+        let (handler, log) = (Arc::new(TestHandler::default()), far.log.clone());
         let ended = tokio::spawn(serve(far, handler.clone(), server));
         let pool = RunspacePool::over(near, client.config(config)).await.unwrap();
-        Self { pool, handler, ended }
+        Self { pool, handler, ended, log }
     }
 
     /// Closes the session, and checks that both ends succeed.
