@@ -189,10 +189,13 @@ async fn deferred_secrets_are_limited() {
     assert_eq!(TestHandler::count(&raw.handler.running), 1);
 }
 
+/// Expected kind of an error.
+type Check = fn(&Error) -> bool;
+
 #[tokio::test]
 async fn violations_end_the_session() {
     let many = [(); 3].map(|()| Packet::Command(Some(Uuid::new_v4())));
-    let cases: [(&[Packet<'_>], fn(&Error) -> bool); 2] =
+    let cases: [(&[Packet<'_>], Check); 2] =
         [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
     for (packets, is_expected) in cases {
         let options = Options::new().config(server::Config::new().max_pipelines(3));

@@ -137,6 +137,9 @@ async fn a_deleted_shell_ends_the_pool() {
     assert!(error.is_closed() && error.to_string().contains("The shell is gone."), "{error}");
 }
 
+/// Expected kind of an error.
+type Check = fn(&Error) -> bool;
+
 #[tokio::test]
 async fn invalid_responses_are_errors() {
     let html = |status| Reply::http(status, "text/html", "<html/>");
@@ -147,7 +150,7 @@ async fn invalid_responses_are_errors() {
     let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
     let laughs = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;'>]><a>&c;</a>";
     let wide = format!("<a>{}</a>", "<b/>".repeat(24_000));
-    let cases: [(&str, Reply, fn(&Error) -> bool, &str); 15] = [
+    let cases: [(&str, Reply, Check, &str); 15] = [
         ("a web page", html("200 OK"), Error::is_protocol, ""),
         ("unavailable", html("503 Service Unavailable"), Error::is_refused, "503"),
         ("unauthorized", html("401 Unauthorized"), Error::is_denied, ""),

@@ -38,8 +38,8 @@ async fn untrusted_keys_are_rejected_with_file_and_line() {
     let known = files.path("known_hosts");
     let place = known.display();
     for (text, accepts_new, part) in [
-        (format!("[127.0.0.1]:1 {key}\n"), false, format!("{print}")),
-        (format!("[127.0.0.1]:1 {key}\n"), false, format!("{place}")),
+        (format!("[127.0.0.1]:1 {key}\n"), false, print),
+        (format!("[127.0.0.1]:1 {key}\n"), false, place.to_string()),
         (format!("# of old\n\n{name} {other}\n"), false, format!("{place}:3")),
         (format!("# of old\n\n{name} {other}\n"), true, format!("{place}:3")),
         (format!("{name} {key}\n@revoked * {key}\n"), false, format!("revoked by {place}:2")),
