@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter, OutOfOrder};
+use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter};
 
 use crate::fragment_reference::{assemble, check, chunks};
 use crate::vectors_wire::{hex, load};
@@ -73,30 +73,6 @@ fn messages_are_split_like_the_vectors() {
         let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
         assert_eq!((outcome.messages, outcome.failure), (vec![message], None));
     }
-}
-
-/// go-psrpcore's assembler counts fragments up to the last fragment identifier, and completes messages with gaps.
-#[test]
-fn a_message_with_gaps_is_rejected() {
-    let fragment = |fragment_id, start, end| {
-        let mut bytes = Vec::new();
-        Fragment { object_id: 1, fragment_id, start, end, blob: b"x"[..].into() }.encode(&mut bytes).unwrap();
-        bytes
-    };
-    let holes = [fragment(7, true, false), fragment(1, false, true)].concat();
-    assert!(assemble(AssemblerOptions::new(), &[&holes]).failure.is_some());
-}
-
-#[test]
-fn after_a_reconnect_the_rest_of_a_message_is_skipped() {
-    let mut wire = Vec::new();
-    let mut fragmenter = Fragmenter::new().fragment_size(31);
-    fragmenter.encode(&[1; 30], &mut wire);
-    fragmenter.encode(&[2; 30], &mut wire);
-    // The connection was lost after the first fragment.
-    let options = AssemblerOptions::new().out_of_order(OutOfOrder::Skip);
-    let outcome = assemble(options, &chunks(&wire[31..], &[9]));
-    assert_eq!((outcome.messages, outcome.failure), (vec![vec![2; 30]], None));
 }
 
 fn fragment() -> impl Strategy<Value = Vec<u8>> {

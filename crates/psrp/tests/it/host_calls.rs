@@ -1,4 +1,4 @@
-//! Host calls in both directions.
+//! Host calls in both directions, and a table of calls of every method.
 
 use psrp::clixml::{from_slice, to_vec};
 use psrp::host::{
@@ -20,111 +20,211 @@ fn cells() -> CellBuffer {
     CellBuffer::new(2, 3, vec![cell; 6]).unwrap()
 }
 
-/// A call of every method.
-fn requests() -> Vec<HostRequest> {
+/// A host call, what PowerShell's test host records of it, and its result; `None` for an error.
+pub(crate) type Call = (HostRequest, &'static str, Option<HostResult>);
+
+/// Returns calls of every method, each at least once.
+pub(crate) fn calls() -> Vec<Call> {
     use HostRequest::*;
 
-    let text = || PsString::from("text");
-    let (caption, message) = (text(), text());
-    let color = ConsoleColor::Red;
-    let position = Coordinates { x: 1, y: -2 };
-    let size = Size { width: 80, height: 25 };
-    let rectangle = Rectangle { left: 0, top: 1, right: 2, bottom: 3 };
-    let fill = BufferCell::default();
-    let choices = vec![ChoiceDescription::new("&Yes", "y"), ChoiceDescription::default()];
-    let fields = vec![FieldDescription { name: text(), label: Some(text()), ..FieldDescription::default() }];
-    let record = Box::new(Progress::new(1, "a", "b"));
-    let (user_name, target_name) = (text(), text());
+    const READS_LINE: &str = "WriteWarningLine A script or application on the remote computer LOCALHOST is asking to read a \
+        line securely. Enter sensitive information, such as your credentials, only if you trust the remote computer and the \
+        application or script that is requesting it.\nReadLineAsSecureString";
+    const PROMPTS: &str = "WriteWarningLine A script or application on the remote computer LOCALHOST is sending a prompt \
+        request. When you are prompted, enter sensitive information, such as credentials or passwords, only if you trust the \
+        remote computer and the application or script that is requesting the data.\n\
+        Prompt [caption] [message] text:System.String:label:help:True,secret:System.Security.SecureString:::False";
+    const CREDENTIAL: &str = "PromptForCredential [PowerShell Credential Request: caption] [Warning: A script or application on \
+        the remote computer LOCALHOST is requesting your credentials. Enter your credentials only if you trust the remote \
+        computer and the application or script that is requesting them.\n\nmessage] user target";
+    const CREDENTIAL_OF_KIND: &str = "PromptForCredential [PowerShell Credential Request: caption] [Warning: A script or \
+        application on the remote computer LOCALHOST is requesting your credentials. Enter your credentials only if you trust \
+        the remote computer and the application or script that is requesting them.\n\nmessage] user target Domain AlwaysPrompt";
+    const READS_BUFFER: &str = "WriteWarningLine A script or application on the remote computer LOCALHOST is attempting to \
+        read the buffer contents on the PowerShell host. For security reasons, this is not allowed; the call has been \
+        suppressed.";
+
+    let text = || "text".into();
+    let (caption, message) = (|| "caption".into(), || "message".into());
+    let (user_name, target_name) = (|| "user".into(), || "target".into());
+    let (foreground, background) = (ConsoleColor::Red, ConsoleColor::Blue);
+    let rectangle = Rectangle { left: 1, top: 2, right: 3, bottom: 4 };
+    let place = |x, y| Coordinates { x, y };
+    let size = |width, height| Size { width, height };
+    let at = place(5, 6);
+    let fill = BufferCell { character: 66, foreground_color: foreground, ..BufferCell::default() };
+    let choices = || vec![ChoiceDescription::new("&a", "first"), ChoiceDescription::new("&b", "second")];
+    let fields = vec![
+        FieldDescription {
+            name: text(),
+            label: Some("label".into()),
+            help_message: Some("help".into()),
+            is_mandatory: true,
+            ..FieldDescription::default()
+        },
+        FieldDescription {
+            name: "secret".into(),
+            parameter_type_full_name: Some("System.Security.SecureString".into()),
+            ..FieldDescription::default()
+        },
+    ];
+    let credential = || Some(HostResult::Credential(PsCredential::new("ada", SecureString::new("pw"))));
+    let answers = vec![
+        ("text".into(), Value::from("answer")),
+        ("secret".into(), Value::from(SecureString::new("hidden"))),
+    ];
+    let key = KeyInfo {
+        virtual_key_code: 65,
+        character: 65,
+        control_key_state: ControlKeyStates::SHIFT,
+        key_down: true,
+    };
+    let name = |text: &str| Some(HostResult::Text(text.into()));
+    let color = |color| Some(HostResult::Color(color));
+    let nothing = || Some(HostResult::Nothing);
+    let position = |x, y| Some(HostResult::Coordinates(place(x, y)));
+    let sized = |width, height| Some(HostResult::Size(size(width, height)));
     vec![
-        GetName,
-        GetVersion,
-        GetInstanceId,
-        GetCurrentCulture,
-        GetCurrentUICulture,
-        SetShouldExit { exit_code: -1 },
-        EnterNestedPrompt,
-        ExitNestedPrompt,
-        NotifyBeginApplication,
-        NotifyEndApplication,
-        ReadLine,
-        ReadLineAsSecureString,
-        Write1 { text: text() },
-        Write2 { foreground: color, background: color, text: text() },
-        WriteLine1,
-        WriteLine2 { text: text() },
-        WriteLine3 { foreground: color, background: ConsoleColor::Other(77), text: text() },
-        WriteErrorLine { text: text() },
-        WriteDebugLine { text: text() },
-        WriteProgress { source_id: 1 << 40, record },
-        WriteVerboseLine { text: text() },
-        WriteWarningLine { text: text() },
-        Prompt { caption: caption.clone(), message: message.clone(), fields },
-        PromptForCredential1 {
-            caption: caption.clone(),
-            message: message.clone(),
-            user_name: user_name.clone(),
-            target_name: target_name.clone(),
-        },
-        PromptForCredential2 {
-            caption: caption.clone(),
-            message: message.clone(),
-            user_name,
-            target_name,
-            allowed: CredentialTypes::DEFAULT,
-            options: CredentialUiOptions::AlwaysPrompt,
-        },
-        PromptForChoice {
-            caption: caption.clone(),
-            message: message.clone(),
-            choices: choices.clone(),
-            default_choice: -1,
-        },
-        GetForegroundColor,
-        SetForegroundColor { color },
-        GetBackgroundColor,
-        SetBackgroundColor { color },
-        GetCursorPosition,
-        SetCursorPosition { position },
-        GetWindowPosition,
-        SetWindowPosition { position },
-        GetCursorSize,
-        SetCursorSize { size: 100 },
-        GetBufferSize,
-        SetBufferSize { size },
-        GetWindowSize,
-        SetWindowSize { size },
-        GetWindowTitle,
-        SetWindowTitle { title: text() },
-        GetMaxWindowSize,
-        GetMaxPhysicalWindowSize,
-        GetKeyAvailable,
-        ReadKey { options: ReadKeyOptions::NO_ECHO | ReadKeyOptions::INCLUDE_KEY_DOWN },
-        FlushInputBuffer,
-        SetBufferContents1 { rectangle, fill },
-        SetBufferContents2 { origin: position, contents: cells() },
-        GetBufferContents { rectangle },
-        ScrollBufferContents { source: rectangle, destination: position, clip: rectangle, fill },
-        PushRunspace { runspace: Value::Nil },
-        PopRunspace,
-        GetIsRunspacePushed,
-        GetRunspace,
-        PromptForChoiceMultipleSelection { caption, message, choices, default_choices: vec![0, 1] },
+        (GetName, "", name("RealHost")),
+        (GetVersion, "", Some(HostResult::Version(Version::new(1, 2).with_build(3)))),
+        (GetInstanceId, "", None),
+        (GetCurrentCulture, "", name("en-US")),
+        (GetCurrentUICulture, "", name("en-US")),
+        (SetShouldExit { exit_code: 3 }, "SetShouldExit 3", nothing()),
+        (EnterNestedPrompt, "EnterNestedPrompt", nothing()),
+        (ExitNestedPrompt, "ExitNestedPrompt", nothing()),
+        (NotifyBeginApplication, "NotifyBeginApplication", nothing()),
+        (NotifyEndApplication, "NotifyEndApplication", nothing()),
+        (ReadLine, "ReadLine", name("typed")),
+        (ReadLineAsSecureString, READS_LINE, Some(HostResult::Secure(SecureString::new("hidden")))),
+        (Write1 { text: text() }, "Write text", nothing()),
+        (Write2 { foreground, background, text: text() }, "Write Red Blue text", nothing()),
+        (WriteLine1, "WriteLine", nothing()),
+        (WriteLine2 { text: text() }, "WriteLine text", nothing()),
+        (WriteLine3 { foreground, background, text: text() }, "WriteLine Red Blue text", nothing()),
+        (WriteErrorLine { text: text() }, "WriteErrorLine text", nothing()),
+        (WriteDebugLine { text: text() }, "WriteDebugLine text", nothing()),
+        (
+            WriteProgress { source_id: 9, record: Box::new(Progress::new(-1, "activity", "")) },
+            "WriteProgress activity   -1 Processing",
+            nothing(),
+        ),
+        (WriteVerboseLine { text: text() }, "WriteVerboseLine text", nothing()),
+        (WriteWarningLine { text: text() }, "WriteWarningLine text", nothing()),
+        (
+            Prompt { caption: caption(), message: message(), fields },
+            PROMPTS,
+            Some(HostResult::Answers(answers)),
+        ),
+        (
+            PromptForCredential1 {
+                caption: caption(),
+                message: message(),
+                user_name: user_name(),
+                target_name: target_name(),
+            },
+            CREDENTIAL,
+            credential(),
+        ),
+        (
+            PromptForCredential2 {
+                caption: caption(),
+                message: message(),
+                user_name: user_name(),
+                target_name: target_name(),
+                allowed: CredentialTypes::DOMAIN,
+                options: CredentialUiOptions::AlwaysPrompt,
+            },
+            CREDENTIAL_OF_KIND,
+            credential(),
+        ),
+        (
+            PromptForChoice { caption: caption(), message: message(), choices: choices(), default_choice: 0 },
+            "PromptForChoice [caption] [message] &a:first,&b:second 0",
+            Some(HostResult::Number(1)),
+        ),
+        (GetForegroundColor, "", color(ConsoleColor::Gray)),
+        (SetForegroundColor { color: ConsoleColor::Green }, "", nothing()),
+        (GetForegroundColor, "", color(ConsoleColor::Green)),
+        (GetBackgroundColor, "", color(ConsoleColor::Black)),
+        (SetBackgroundColor { color: ConsoleColor::Cyan }, "", nothing()),
+        (GetBackgroundColor, "", color(ConsoleColor::Cyan)),
+        (GetCursorPosition, "", position(3, 4)),
+        (SetCursorPosition { position: at }, "", nothing()),
+        (GetCursorPosition, "", position(5, 6)),
+        (GetWindowPosition, "", position(0, 0)),
+        (SetWindowPosition { position: at }, "", nothing()),
+        (GetWindowPosition, "", position(5, 6)),
+        (GetCursorSize, "", Some(HostResult::Number(25))),
+        (SetCursorSize { size: 50 }, "", nothing()),
+        (GetCursorSize, "", Some(HostResult::Number(50))),
+        (GetBufferSize, "", sized(100, 50)),
+        (SetBufferSize { size: size(90, 30) }, "", nothing()),
+        (GetBufferSize, "", sized(90, 30)),
+        (GetWindowSize, "", sized(100, 40)),
+        (SetWindowSize { size: size(80, 20) }, "", nothing()),
+        (GetWindowSize, "", sized(80, 20)),
+        (GetWindowTitle, "", name("title")),
+        (SetWindowTitle { title: text() }, "", nothing()),
+        (GetWindowTitle, "", name("text")),
+        (GetMaxWindowSize, "", sized(200, 60)),
+        (GetMaxPhysicalWindowSize, "", sized(200, 60)),
+        (GetKeyAvailable, "", Some(HostResult::Bool(true))),
+        (
+            ReadKey { options: ReadKeyOptions::INCLUDE_KEY_DOWN | ReadKeyOptions::NO_ECHO },
+            "ReadKey NoEcho, IncludeKeyDown",
+            Some(HostResult::Key(key)),
+        ),
+        (FlushInputBuffer, "FlushInputBuffer", nothing()),
+        (SetBufferContents1 { rectangle, fill }, "SetBufferContents 1,2 ; 3,4 B", nothing()),
+        (
+            SetBufferContents2 { origin: at, contents: CellBuffer::new(2, 1, vec![fill, fill]).unwrap() },
+            "SetBufferContents 5,6 2x1",
+            nothing(),
+        ),
+        (GetBufferContents { rectangle }, READS_BUFFER, nothing()),
+        (
+            ScrollBufferContents { source: rectangle, destination: at, clip: rectangle, fill },
+            "ScrollBufferContents 1,2 ; 3,4",
+            nothing(),
+        ),
+        (PushRunspace { runspace: Value::Nil }, "PushRunspace", nothing()),
+        (PopRunspace, "PopRunspace", nothing()),
+        (GetIsRunspacePushed, "", Some(HostResult::Bool(false))),
+        (GetRunspace, "", None),
+        (
+            PromptForChoiceMultipleSelection {
+                caption: caption(),
+                message: message(),
+                choices: choices(),
+                default_choices: vec![0, 1],
+            },
+            "PromptForChoices [caption] 0,1",
+            Some(HostResult::Choices(vec![0, 1])),
+        ),
     ]
+}
+
+fn requests() -> impl Iterator<Item = HostRequest> {
+    calls().into_iter().map(|(request, ..)| request)
 }
 
 #[test]
 fn host_calls_survive_a_round_trip() {
-    let requests = requests();
-    let methods: Vec<HostMethod> = requests.iter().map(HostRequest::method).collect();
-    assert_eq!(methods, HostMethod::ALL);
-    for request in requests {
+    for method in HostMethod::ALL {
+        assert!(requests().any(|request| request.method() == *method), "{method}");
+    }
+    let color = ConsoleColor::Other(77);
+    let unknown = HostRequest::SetForegroundColor { color };
+    for request in requests().chain([unknown]) {
         let call = HostCall::new(5, &request);
         assert_eq!(call.is_void(), call.method.is_void(), "{request:?}");
         assert_eq!(call.call_id, if call.method.is_void() { -100 } else { 5 });
         let data = to_vec(&call.to_value()).unwrap();
         let read = HostCall::from_value(&from_slice(&data).unwrap()).unwrap();
         assert_eq!(read, call);
-        assert_eq!(read.request().unwrap(), request);
+        // Defaults of missing fields are written.
+        assert_eq!(HostCall::new(5, &read.request().unwrap()), call);
     }
 }
 
@@ -132,8 +232,9 @@ fn host_calls_survive_a_round_trip() {
 fn missing_parameters_are_named_and_excess_ones_ignored() {
     for request in requests() {
         let mut call = HostCall::new(5, &request);
+        let expected = call.request().unwrap();
         call.parameters.push(Value::Nil);
-        assert_eq!(call.request().unwrap(), request);
+        assert_eq!(call.request().unwrap(), expected);
         call.parameters.pop();
         if call.parameters.pop().is_some() {
             let error = call.request().unwrap_err();

@@ -3,6 +3,7 @@
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -23,10 +24,19 @@ pub(crate) struct Directory(PathBuf);
 impl Directory {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("psrp-copy-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            // Not below the target directory: socket paths are limited to about a hundred bytes.
+            let path = std::env::temp_dir().join(format!("psrp-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                // Left behind by a killed process with the same identifier.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                created => {
+                    created.unwrap();
+                    return Self(path);
+                }
+            }
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -1,156 +1,102 @@
 //! Flow control of the client: limits of buffered input and output.
 
-#![cfg(feature = "tokio")]
+#![cfg(all(feature = "tokio", feature = "crypto"))]
 
 use std::future::{Future, poll_fn};
 use std::io::{self, Write};
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use psrp::client::PipelineEvent;
+use psrp::client::{Config, PipelineEvent};
+use psrp::io::serve;
 use psrp::io::{Options, RunspacePool};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
-use psrp::server;
+use psrp::message::{PipelineState, PowerShell};
 use psrp::value::{Object, Value};
-use uuid::Uuid;
-
-use crate::fake_server::{AppCall, on_start, open, pipe, serve};
 use test_support::counting;
 
-/// Writes as many numbers as the script says to each pipeline while there is room. Counts the written numbers.
-fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
-    values(written, Value::from)
+use crate::handler::{TestHandler, TestSession, pipe};
+
+/// Opens a session whose client buffers at most this many bytes.
+async fn session(max_buffered_bytes: usize) -> TestSession {
+    let options = Options::new().max_buffered_bytes(max_buffered_bytes);
+    let server = serve::Options::new().max_unsent_bytes(64 * 1024);
+    TestSession::with(Config::new(), options, server).await
 }
 
-/// Like `numbers`, with a function that creates the values.
-fn values(
-    written: Arc<AtomicUsize>,
-    value: impl Fn(i32) -> Value + Send,
-) -> impl FnMut(&mut server::RunspacePool, AppCall) -> bool + Send {
-    let mut left: Vec<(Uuid, usize)> = Vec::new();
-    move |machine, ask| {
-        let start = |pipeline: &mut server::Pipeline<'_>, script: &str| {
-            left.push((pipeline.id(), script.parse().unwrap()));
-        };
-        if on_start(machine, &ask, start) {
-            return true;
-        }
-        match ask {
-            AppCall::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Stop }) => {
-                left.retain(|(own, _)| *own != id);
-                machine.pipeline(id).unwrap().stop().unwrap();
-            }
-            AppCall::Idle => {
-                let Some((id, count)) = left.first_mut() else { return false };
-                let mut pipeline = machine.pipeline(*id).unwrap();
-                if *count == 0 {
-                    pipeline.complete().unwrap();
-                    left.remove(0);
-                } else {
-                    pipeline.write_output(value(i32::try_from(*count).unwrap())).unwrap();
-                    *count -= 1;
-                    written.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            AppCall::Event(_) => return false,
-        }
-        true
-    }
-}
-
-/// Runs until the count does not change any more.
-async fn settle(written: &AtomicUsize) -> usize {
-    let mut before = usize::MAX;
-    loop {
-        for _ in 0..1000 {
-            tokio::task::yield_now().await;
-        }
-        let now = written.load(Ordering::Relaxed);
-        if now == before {
-            return now;
-        }
-        before = now;
-    }
-}
-
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn backpressure_reaches_the_server() {
-    let written = Arc::new(AtomicUsize::new(0));
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(50_000), numbers(Arc::clone(&written))).await;
-    let mut run = pool.start(PowerShell::script("100000")).await.unwrap();
+    let TestSession { pool, handler, .. } = session(50_000).await;
+    assert!(pool.set_max_runspaces(2).await.unwrap());
+    let mut run = pool.start(PowerShell::script("count 100000")).await.unwrap();
     // An object counts more than 100 bytes. The server has written more: its queue, its transport and the pipe buffer
     // less than 200 KB of at least 60 bytes each.
-    let first = settle(&written).await;
+    let first = TestHandler::settle(&handler.objects).await;
     assert!((500..4000).contains(&first), "{first}");
     for _ in 0..first {
         run.next().await.unwrap().unwrap();
     }
-    let second = settle(&written).await;
+    let second = TestHandler::settle(&handler.objects).await;
     assert!(second > first && second < 3 * first, "{first} {second}");
 
     // The output of the first pipeline is not read, so the second one waits until the first is dropped.
-    let other = pool.start(PowerShell::script("10")).await.unwrap();
+    let other = pool.start(PowerShell::script("count 10")).await.unwrap();
     let mut other = pin!(other.output());
     assert!(poll_fn(|cx| Poll::Ready(other.as_mut().poll(cx))).await.is_pending());
-    settle(&written).await;
+    TestHandler::settle(&handler.objects).await;
     assert!(poll_fn(|cx| Poll::Ready(other.as_mut().poll(cx))).await.is_pending());
     drop(run);
     assert_eq!(other.await.unwrap().output.len(), 10);
     pool.close().await.unwrap();
 }
 
-/// Values that are small on the wire and large in memory count with their memory size.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn backpressure_counts_decoded_sizes() {
-    let written = Arc::new(AtomicUsize::new(0));
-    let empty = |_| Value::from(Object::list((0..1000).map(|_| Object::builder().build())));
-    let options = Options::new().max_buffered_bytes(1 << 20);
-    let (pool, _server) = open(options, values(Arc::clone(&written), empty)).await;
-    let mut run = pool.start(PowerShell::script("200")).await.unwrap();
+    let TestSession { pool, handler, .. } = session(1 << 20).await;
+    let empty = Value::from(Object::list((0..1000).map(|_| Object::builder().build())));
+    let run = pool.start_with_input(PowerShell::script("echo")).await.unwrap();
+    let input = run.handle();
+    let sender = tokio::spawn(async move {
+        for _ in 0..200 {
+            input.send(empty.clone()).await.unwrap();
+        }
+        input.end_input().await.unwrap();
+    });
     // A list has about 20 KB on the wire and ten times as much in memory.
-    let first = settle(&written).await;
+    let first = TestHandler::settle(&handler.objects).await;
     assert!((4..20).contains(&first), "{first}");
-    for _ in 0..200 {
-        run.next().await.unwrap().unwrap();
-    }
+    assert_eq!(run.output().await.unwrap().output.len(), 200);
+    sender.await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn no_output_is_lost_when_the_reader_pauses() {
-    let written = Arc::default();
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(10_000), numbers(Arc::clone(&written))).await;
-    let mut run = pool.start(PowerShell::script("5000")).await.unwrap();
-    let mut next = 5000;
+    let TestSession { pool, handler, .. } = session(10_000).await;
+    let mut run = pool.start(PowerShell::script("count 5000")).await.unwrap();
+    let mut next = 0;
     while let Some(event) = run.next().await {
         let PipelineEvent::Output(value) = event.unwrap() else { continue };
         assert_eq!(value, Value::from(next));
-        next -= 1;
+        next += 1;
         if next % 1000 == 0 {
-            settle(&written).await;
+            TestHandler::settle(&handler.objects).await;
         }
     }
-    assert_eq!(next, 0);
+    assert_eq!(next, 5000);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unread_pipeline_can_be_stopped() {
-    let written = Arc::default();
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(100_000), numbers(Arc::clone(&written))).await;
-    let run = pool.start(PowerShell::script("1000000")).await.unwrap();
-    settle(&written).await;
+    let TestSession { pool, handler, .. } = session(100_000).await;
+    let run = pool.start(PowerShell::script("count 1000000")).await.unwrap();
+    TestHandler::settle(&handler.objects).await;
     run.stop().await.unwrap();
     let output = run.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Stopped);
-    assert_eq!(output.output.len(), written.load(Ordering::Relaxed));
+    assert_eq!(output.output.len(), TestHandler::count(&handler.objects));
 
     // A pool can be closed, too.
-    let run = pool.start(PowerShell::script("1000000")).await.unwrap();
-    settle(&written).await;
+    let run = pool.start(PowerShell::script("count 1000000")).await.unwrap();
+    TestHandler::settle(&handler.objects).await;
     pool.close().await.unwrap();
     drop(run);
 }
@@ -159,18 +105,14 @@ async fn an_unread_pipeline_can_be_stopped() {
 async fn input_waits_for_the_server() {
     // The client's end of a pipe that is not read after the pool was opened.
     let (near, far) = pipe(1024);
-    let mut server = Box::pin(serve(far, |machine: &mut server::RunspacePool, ask: AppCall| {
-        on_start(machine, &ask, |_, _| ())
-    }));
+    let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::new()));
     let options = Options::new().max_pending_bytes(10_000);
     let opening = RunspacePool::over(near, options);
     let pool = tokio::select! {
         pool = opening => pool.unwrap(),
-        () = &mut server => panic!("the server has ended"),
+        _ = &mut server => panic!("the server has ended"),
     };
-    let mut create = CreatePipeline::new(PowerShell::script(""));
-    create.no_input = false;
-    let run = pool.start(create).await.unwrap();
+    let run = pool.start_with_input(PowerShell::script("")).await.unwrap();
     let mut sent = 0;
     let endless = async {
         loop {
@@ -194,17 +136,14 @@ async fn input_waits_for_the_server() {
     // The server continues.
     tokio::select! {
         result = run.send("y") => result.unwrap(),
-        () = &mut server => panic!("the server has ended"),
+        _ = &mut server => panic!("the server has ended"),
     }
-    drop(server);
-    let error = poll_fn(|cx| start.as_mut().poll(cx)).await;
-    drop(error);
 }
 
 /// Reads, stops, drops or half reads pipelines, depending on a number.
 async fn misuse(pool: &RunspacePool, seed: usize) {
     let count = seed % 7 * 40;
-    let mut run = pool.start(PowerShell::script(count.to_string().as_str())).await.unwrap();
+    let mut run = pool.start(PowerShell::script(format!("count {count}"))).await.unwrap();
     for _ in 0..seed % 11 {
         match run.next().await {
             Some(event) => drop(event.unwrap()),
@@ -230,10 +169,11 @@ async fn misuse(pool: &RunspacePool, seed: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn pipelines_leave_no_state_behind() {
-    let (pool, server) = open(Options::new().max_buffered_bytes(20_000), numbers(Arc::default())).await;
+    let served = session(20_000).await;
+    assert!(served.pool.set_max_runspaces(8).await.unwrap());
     let tasks: Vec<_> = (0..20)
         .map(|task| {
-            let pool = pool.clone();
+            let pool = served.pool.clone();
             tokio::spawn(async move {
                 for round in 0..20 {
                     misuse(&pool, task * 31 + round * 17).await;
@@ -244,12 +184,11 @@ async fn pipelines_leave_no_state_behind() {
     for task in tasks {
         task.await.unwrap();
     }
-    while !pool.pipelines().is_empty() {
+    while !served.pool.pipelines().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(pool.invoke(PowerShell::script("10")).await.unwrap().output.len(), 10);
-    pool.close().await.unwrap();
-    server.await.unwrap();
+    assert_eq!(served.pool.invoke(PowerShell::script("count 10")).await.unwrap().output.len(), 10);
+    served.close().await;
 }
 
 /// Returns the peak memory of a client and server in one thread while this many objects are transferred.
@@ -257,20 +196,15 @@ fn peak(objects: usize) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     counting::peak(|| {
         runtime.block_on(async {
-            let written = Arc::default();
-            let (near, far) = pipe(65536);
-            let server = tokio::spawn(serve(far, numbers(Arc::clone(&written))));
-            let options = Options::new().max_buffered_bytes(100_000);
-            let pool = RunspacePool::over(near, options).await.unwrap();
-            let mut run = pool.start(PowerShell::script(objects.to_string().as_str())).await.unwrap();
+            let served = session(100_000).await;
+            let mut run = served.pool.start(PowerShell::script(format!("count {objects}"))).await.unwrap();
             let mut count = 0;
             while let Some(event) = run.next().await {
                 count += usize::from(matches!(event.unwrap(), PipelineEvent::Output(_)));
             }
             assert_eq!(count, objects);
             drop(run);
-            pool.close().await.unwrap();
-            server.await.unwrap();
+            served.close().await;
         });
     })
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::client::PipelineEvent;
-use psrp::host::{HostRequest, HostResult};
-use psrp::io::{Child, Host, HostFuture, Options, PoolEvent, RunspacePool};
+use psrp::host::{HostMethod, HostResult};
+use psrp::io::{Child, Options, PoolEvent, RunspacePool, ScriptedHost};
 use psrp::message::{
     Command, CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
 };
@@ -19,7 +19,6 @@ use psrp::record::CommandTypes;
 use psrp::value::{SecureString, Value};
 use psrp::{Error, clixml};
 use test_support::optional;
-use uuid::Uuid;
 
 /// The fake PowerShell; `None` if it is skipped.
 fn pwsh() -> Option<Child> {
@@ -88,9 +87,14 @@ async fn values_of_every_type_survive_the_server() {
     pool.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn all_streams_are_received() {
-    let Some(pool) = open(Options::new()).await else { return };
+/// A host for [`check_session`].
+pub(crate) fn typing_host() -> Arc<ScriptedHost> {
+    let typed = HostResult::Text("typed".into());
+    Arc::new(ScriptedHost::new().answer(HostMethod::ReadLine, typed))
+}
+
+/// Checks streams, host calls, input, concurrent pipelines, stops and many objects with a fake PowerShell.
+pub(crate) async fn check_session(pool: &RunspacePool, host: &ScriptedHost) {
     let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
                 Write-Information f; Write-Progress g; throw h";
     let output = pool.invoke(script(text)).await.unwrap();
@@ -104,48 +108,47 @@ async fn all_streams_are_received() {
     assert_eq!(output.state, PipelineState::Failed);
     assert_eq!(output.reason.unwrap().message().unwrap(), "h");
 
+    let output = pool.invoke(script("Write-Host one; Read-Host; Write-Host two")).await.unwrap();
+    assert_eq!(output.output, [Value::from("typed")]);
+    assert_eq!(host.written(), "one\ntwo\n");
+    assert!(host.calls().iter().all(|call| call.pipeline.is_some()));
+
+    // Each of two pipelines can only end after the other has started.
+    let mut first = pool.start(script("Write-Output a; Start-Sleep 600")).await.unwrap();
+    let second = pool.invoke_with_input(script("$input"), 0..100).await.unwrap();
+    assert_eq!(second.output, (0..100).map(Value::from).collect::<Vec<_>>());
+    while first.next().await.unwrap().unwrap() != PipelineEvent::Output("a".into()) {}
+    first.stop().await.unwrap();
+    let stopped = first.output().await.unwrap();
+    assert_eq!((stopped.state, stopped.output.len()), (PipelineState::Stopped, 0));
+    // A dropped pipeline is removed soon, and the pool continues.
+    drop(pool.start(script("Start-Sleep 600")).await.unwrap());
+    let output = pool.invoke(script("1..10000")).await.unwrap();
+    assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_session_runs() {
+    let host = typing_host();
+    let Some(pool) = open(Options::new().host(Arc::clone(&host) as _)).await else { return };
+    check_session(&pool, &host).await;
     let command = Command::new("Get-Item").parameter("Path", "/srv").switch("Force").argument(3);
     let output = pool.invoke(PowerShell::new().command(command)).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     assert_eq!(output.output[0].entries().unwrap()[0].1, Value::from("Get-Item"));
+    // Closing stops running pipelines.
+    let _running = pool.start(script("Start-Sleep 600")).await.unwrap();
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 1);
     pool.close().await.unwrap();
-}
-
-/// Host that types fixed answers and records what it shows.
-#[derive(Default)]
-struct FixedInputHost(Mutex<Vec<String>>);
-
-impl Host for FixedInputHost {
-    fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        assert!(pipeline.is_some());
-        Box::pin(async move {
-            Ok(match request {
-                HostRequest::WriteLine2 { text } => {
-                    self.0.lock().unwrap().push(text.to_str_lossy().into_owned());
-                    HostResult::Nothing
-                }
-                HostRequest::ReadLine => HostResult::Text("typed".into()),
-                HostRequest::ReadLineAsSecureString => HostResult::Secure(SecureString::new("hidden")),
-                other => panic!("{other:?}"),
-            })
-        })
-    }
-}
-
-#[tokio::test]
-async fn the_server_calls_the_host() {
-    let host = Arc::new(FixedInputHost::default());
-    let Some(pool) = open(Options::new().host(Arc::clone(&host) as _)).await else { return };
-    let output = pool.invoke(script("Write-Host one; Read-Host; Write-Host two")).await.unwrap();
-    assert_eq!(output.output, [Value::from("typed")]);
-    assert_eq!(*host.0.lock().unwrap(), ["one", "two"]);
-    pool.close().await.unwrap();
+    assert_eq!(pool.state(), RunspacePoolState::Closed);
 }
 
 #[cfg(feature = "crypto")]
 #[tokio::test]
 async fn secure_strings_are_transferred_in_both_directions() {
-    let Some(pool) = open(Options::new().host(Arc::new(FixedInputHost::default()))).await else { return };
+    let hidden = HostResult::Secure(SecureString::new("hidden"));
+    let host = ScriptedHost::new().answer(HostMethod::ReadLineAsSecureString, hidden);
+    let Some(pool) = open(Options::new().host(Arc::new(host))).await else { return };
     let reveal = |value: &Value| match value {
         Value::SecureString(text) => text.reveal().unwrap().to_string(),
         other => panic!("{other:?}"),
@@ -156,42 +159,6 @@ async fn secure_strings_are_transferred_in_both_directions() {
     let input = [SecureString::new("\u{e9}\u{1F511}")];
     let output = pool.invoke_with_input(script("$input"), input).await.unwrap();
     assert_eq!(reveal(&output.output[0]), "\u{e9}\u{1F511}");
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_running_pipeline_is_stopped() {
-    let Some(pool) = open(Options::new()).await else { return };
-    let mut run = pool.start(script("1..3; Start-Sleep 600; 4..5")).await.unwrap();
-    let mut count = 0;
-    while count < 3 {
-        count += usize::from(matches!(run.next().await.unwrap().unwrap(), PipelineEvent::Output(_)));
-    }
-    run.stop().await.unwrap();
-    let output = run.output().await.unwrap();
-    assert_eq!((output.state, output.output.len()), (PipelineState::Stopped, 0));
-    // A dropped pipeline is removed soon, and the pool continues.
-    drop(pool.start(script("Start-Sleep 600")).await.unwrap());
-    assert_eq!(pool.invoke(script("1..3")).await.unwrap().output.len(), 3);
-    pool.close().await.unwrap();
-    assert_eq!(pool.state(), RunspacePoolState::Closed);
-}
-
-#[tokio::test]
-async fn two_pipelines_run_concurrently() {
-    let Some(pool) = open(Options::new()).await else { return };
-    // Each can only end after the other has started.
-    let mut first = pool.start(script("Write-Output a; Start-Sleep 600")).await.unwrap();
-    let second = pool.invoke_with_input(script("$input"), 0..100).await.unwrap();
-    assert_eq!(second.output, (0..100).map(Value::from).collect::<Vec<_>>());
-    loop {
-        if let PipelineEvent::Output(value) = first.next().await.unwrap().unwrap() {
-            assert_eq!(value, Value::from("a"));
-            break;
-        }
-    }
-    assert_eq!(pool.get_available_runspaces().await.unwrap(), 1);
-    // Closing stops running pipelines.
     pool.close().await.unwrap();
 }
 
@@ -225,10 +192,8 @@ async fn pool_requests_and_events_work() {
 }
 
 #[tokio::test]
-async fn many_and_large_objects_are_received() {
+async fn large_objects_are_received() {
     let Some(pool) = open(Options::new()).await else { return };
-    let output = pool.invoke(script("1..10000")).await.unwrap();
-    assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
     let output = pool.invoke(script("Get-Text 5000000")).await.unwrap();
     assert_eq!(output.output, [Value::from("x".repeat(5_000_000))]);
     let text = "y".repeat(5_000_000);

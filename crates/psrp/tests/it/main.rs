@@ -2,9 +2,6 @@
 
 #[path = "../support/conversation.rs"]
 mod conversation;
-#[cfg(feature = "tokio")]
-#[path = "../support/fake_server.rs"]
-mod fake_server;
 #[path = "../support/fragment_reference.rs"]
 mod fragment_reference;
 #[cfg(all(feature = "tokio", feature = "crypto"))]
@@ -23,6 +20,9 @@ mod session;
 mod session_fuzz;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(all(feature = "tokio", feature = "crypto"))]
+#[path = "../support/transport.rs"]
+mod transport;
 #[path = "../support/vectors_wire.rs"]
 mod vectors_wire;
 

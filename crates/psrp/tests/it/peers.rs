@@ -18,7 +18,7 @@ use crate::support;
 const VALUES: usize = 2_000;
 
 /// Command of a Python peer; `None` if it is skipped.
-fn python(script: &str) -> Option<Command> {
+pub(crate) fn python(script: &str) -> Option<Command> {
     let python = optional::variable("PSRP_PYTHON")?;
     let mut command = Command::new(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(script));

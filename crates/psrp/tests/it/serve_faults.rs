@@ -2,106 +2,29 @@
 
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use psrp::Error;
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, RunspacePool, Transport};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
-use psrp::outofproc::Packet;
+use psrp::io::{self, RunspacePool};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
-use crate::handler::{Pipe, TestHandler, pipe};
+use crate::handler::TestHandler;
+use crate::transport::{Fault, TestTransport, pipe};
 
 /// Longer than all timeouts of both ends together. The paused clock advances only when all tasks are idle.
 const FOREVER: Duration = Duration::from_secs(3600);
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    None,
-    /// The connection ends before the packet with this number.
-    Cut(usize),
-    /// The packet arrives a minute late.
-    Late(usize),
-    /// The packet arrives twice.
-    Twice(usize),
-}
-
-/// An end of a pipe that injects a fault into received packets.
-struct Faulty {
-    inner: Pipe,
-    fault: Fault,
-    arrived: Arc<AtomicUsize>,
-    delay: Option<Pin<Box<tokio::time::Sleep>>>,
-}
-
-impl Faulty {
-    fn new(inner: Pipe, fault: Fault) -> Self {
-        Self { inner, fault, arrived: Arc::default(), delay: None }
-    }
-}
-
-impl Transport for Faulty {
-    fn poll_receive(
-        &mut self,
-        cx: &mut Context<'_>,
-        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
-    ) -> Poll<Option<Result<(), Error>>> {
-        let number = self.arrived.load(Ordering::SeqCst);
-        if self.fault == Fault::Cut(number) {
-            return Poll::Ready(None);
-        }
-        if self.fault == Fault::Late(number) {
-            let minute = || Box::pin(tokio::time::sleep(Duration::from_secs(59)));
-            if self.delay.get_or_insert_with(minute).as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
-            }
-        }
-        let is_twice = self.fault == Fault::Twice(number);
-        let arrived = self.arrived.clone();
-        self.inner.poll_receive(cx, &mut |packet| {
-            arrived.fetch_add(1, Ordering::SeqCst);
-            take(packet)?;
-            if is_twice { take(packet) } else { Ok(()) }
-        })
-    }
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
-        self.inner.send(packet)
-    }
-
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_flush(cx)
-    }
-
-    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_close(cx)
-    }
-}
-
 /// Runs a session with many features. Returns whether all results are correct.
-async fn client(transport: Faulty) -> Result<bool, Error> {
+async fn client(transport: TestTransport) -> Result<bool, Error> {
     let options = io::Options::new().stop_timeout(Duration::from_secs(90));
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
-    let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 1);
-    let mut create = CreatePipeline::new(PowerShell::script("echo"));
-    create.no_input = false;
-    let run = pool.start(create).await?;
-    for text in ["one", "two"] {
-        run.send(text).await?;
-    }
-    run.end_input().await?;
-    let output = run.output().await?;
+    let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 2);
+    let output = pool.invoke_with_input(PowerShell::script("echo"), ["one", "two"]).await?;
     is_right &= output.output == [Value::from("one"), Value::from("two")];
     let run = pool.start(PowerShell::script("wait")).await?;
     run.stop().await?;
@@ -118,7 +41,7 @@ async fn session(
     at_server: Fault,
 ) -> (Result<bool, Error>, Result<SessionEnd, Error>, [usize; 2]) {
     let (near, far) = pipe(1024);
-    let (near, far) = (Faulty::new(near, at_client), Faulty::new(far, at_server));
+    let (near, far) = (TestTransport::new(near, at_client), TestTransport::new(far, at_server));
     let arrived = [near.arrived.clone(), far.arrived.clone()];
     let handler = Arc::new(TestHandler::default());
     let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
@@ -161,14 +84,11 @@ async fn a_lost_connection_ends_both_sides() {
 #[tokio::test(start_paused = true)]
 async fn delays_have_no_effect() {
     let [at_client, at_server] = packets().await;
-    for number in 0..at_client {
-        let (client, server, _) = session(Fault::Late(number), Fault::None).await;
-        assert!(client.unwrap_or_else(|error| panic!("packet {number} at the client: {error}")));
-        assert_eq!(server.unwrap(), SessionEnd::Closed);
-    }
-    for number in 0..at_server {
-        let (client, server, _) = session(Fault::None, Fault::Late(number)).await;
-        assert!(client.unwrap_or_else(|error| panic!("packet {number} at the server: {error}")));
+    let late_at_client = (0..at_client).map(|number| (Fault::Late(number), Fault::None));
+    let late_at_server = (0..at_server).map(|number| (Fault::None, Fault::Late(number)));
+    for faults in late_at_client.chain(late_at_server) {
+        let (client, server, _) = session(faults.0, faults.1).await;
+        assert!(client.unwrap_or_else(|error| panic!("{faults:?}: {error}")));
         assert_eq!(server.unwrap(), SessionEnd::Closed);
     }
 }

@@ -81,6 +81,17 @@ impl RawClient {
         poll_fn(|cx| self.lines.poll_receive(cx, &mut take)).await.transpose().unwrap().is_some()
     }
 
+    /// Calls `queue` and sends until the server stops reading. Returns how often all was sent.
+    async fn fill(&mut self, mut queue: impl FnMut(&mut RunspacePool)) -> usize {
+        for sent in 0..10_000 {
+            queue(&mut self.machine);
+            if timeout(WHILE, self.send_all()).await.is_err() {
+                return sent;
+            }
+        }
+        panic!("nothing stops the client");
+    }
+
     async fn start(&mut self, script: &str) -> Uuid {
         let mut create = CreatePipeline::new(PowerShell::script(script));
         create.no_input = false;
@@ -112,9 +123,7 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
     let client = io::Options::new().max_pending_bytes(10_000);
     let server = Options::new().max_input_bytes(50_000);
     let served = TestSession::with(client::Config::new(), client, server).await;
-    let mut create = CreatePipeline::new(PowerShell::script("slow"));
-    create.no_input = false;
-    let run = served.pool.start(create).await.unwrap();
+    let run = served.pool.start_with_input(PowerShell::script("slow")).await.unwrap();
     let mut sent = 0;
     while timeout(WHILE, run.send("x".repeat(1000))).await.is_ok_and(|result| result.is_ok()) {
         sent += 1;
@@ -137,15 +146,8 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
 async fn backpressure_applies_without_acknowledgements() {
     let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
-    let mut sent = 0;
-    loop {
-        raw.machine.pipeline(id).unwrap().send_input("x".repeat(10_000)).unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 1000, "nothing stops the input");
-    }
+    let text = "x".repeat(10_000);
+    let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(text.as_str()).unwrap()).await;
     // Four times the limit, and the buffers of the pipe and its ends.
     assert!((40..80).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
@@ -158,15 +160,7 @@ async fn input_counts_its_decoded_size() {
     let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
     let empty = Object::list((0..500).map(|_| Object::builder().build()));
-    let mut sent = 0;
-    loop {
-        raw.machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 1000, "nothing stops the input");
-    }
+    let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap()).await;
     // About 10 KB on the wire each, ten times as much in memory: four times the limit, and the buffer of the pipe.
     assert!((3..20).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
@@ -176,15 +170,7 @@ async fn input_counts_its_decoded_size() {
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_to_unread_responses() {
     let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
-    let mut sent = 0;
-    loop {
-        raw.machine.get_available_runspaces().unwrap();
-        if timeout(WHILE, raw.send_all()).await.is_err() {
-            break;
-        }
-        sent += 1;
-        assert!(sent < 10_000, "nothing stops the requests");
-    }
+    let sent = raw.fill(|machine| assert!(machine.get_available_runspaces().is_ok())).await;
     // A request has 100 bytes of data and counts 64 more.
     assert!((400..2000).contains(&sent), "{sent}");
     for _ in 0..sent {
@@ -203,40 +189,41 @@ async fn deferred_secrets_are_limited() {
     assert_eq!(TestHandler::count(&raw.handler.running), 1);
 }
 
-#[tokio::test]
-async fn too_many_pipelines_end_the_session() {
-    let options = Options::new().config(server::Config::new().max_pipelines(2));
-    let mut raw = RawClient::opened(options).await;
-    for _ in 0..3 {
-        raw.send(Packet::Command(Some(Uuid::new_v4()))).await;
-    }
-    while raw.receive().await {}
-    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
-    assert!(raw.ended.await.unwrap().unwrap_err().is_limit());
-    assert_eq!(TestHandler::count(&raw.handler.closed), 1);
-}
+/// Expected kind of an error.
+type Check = fn(&Error) -> bool;
 
 #[tokio::test]
-async fn an_acknowledgement_from_a_client_ends_the_session() {
-    let mut raw = RawClient::opened(Options::new()).await;
-    raw.start("wait").await;
-    TestHandler::reach(&raw.handler.running, 1).await;
-    raw.send(Packet::DataAck(None)).await;
-    while raw.receive().await {}
-    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
-    let error = raw.ended.await.unwrap().unwrap_err();
-    assert!(error.is_protocol(), "{error}");
-    assert_eq!(TestHandler::count(&raw.handler.running), 0);
+async fn violations_end_the_session() {
+    let many = [(); 3].map(|()| Packet::Command(Some(Uuid::new_v4())));
+    let cases: [(&[Packet<'_>], Check); 2] =
+        [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
+    for (packets, is_expected) in cases {
+        let options = Options::new().config(server::Config::new().max_pipelines(3));
+        let mut raw = RawClient::opened(options).await;
+        raw.start("wait").await;
+        TestHandler::reach(&raw.handler.running, 1).await;
+        for packet in packets {
+            raw.send(*packet).await;
+        }
+        while raw.receive().await {}
+        assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
+        let error = raw.ended.await.unwrap().unwrap_err();
+        assert!(is_expected(&error), "{error}");
+        assert_eq!(TestHandler::count(&raw.handler.running), 0);
+        assert_eq!(TestHandler::count(&raw.handler.closed), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_stay_open() {
-    let served = TestSession::new().await;
+    let served = TestSession::runspaces(2).await;
+    let running = served.pool.start(PowerShell::script("wait")).await.unwrap();
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+        tokio::time::sleep(Duration::from_secs(3 * 24 * 3600)).await;
         let output = served.pool.invoke(PowerShell::script("still here")).await.unwrap();
         assert_eq!(output.output.len(), 1);
     }
+    assert_eq!(running.state(), PipelineState::Running);
     served.close().await;
 }
 

@@ -9,22 +9,17 @@ use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
 use psrp::message::{
-    CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, SessionCapability,
+    ApplicationPrivateData, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
+    SessionCapability,
 };
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::{SecureString, Value};
-use psrp::{Error, client};
+use psrp::{Error, client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
+use crate::io_copy::Directory;
 use crate::session::with_key;
-
-/// A pipeline with input.
-fn with_input(script: &str) -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script(script));
-    create.no_input = false;
-    create
-}
 
 /// Responds with the name of the method. If slow, `ReadLine` takes an hour.
 struct NamedResponses {
@@ -51,21 +46,6 @@ async fn with_host(is_slow: bool) -> TestSession {
 }
 
 #[tokio::test]
-async fn all_streams_arrive() {
-    let served = TestSession::new().await;
-    let output = served.pool.invoke(PowerShell::script("streams")).await.unwrap();
-    assert_eq!(output.state, PipelineState::Completed);
-    assert_eq!(output.output, [Value::from("output")]);
-    assert_eq!(output.errors[0].message().unwrap(), &"error");
-    assert_eq!(output.warnings[0].message, "warning");
-    assert_eq!(output.verbose[0].message, "verbose");
-    assert_eq!(output.debug[0].message, "debug");
-    assert_eq!(output.information[0].message().unwrap(), &"information");
-    assert_eq!(output.progress[0].activity, "progress");
-    served.close().await;
-}
-
-#[tokio::test]
 async fn failures_have_a_reason_and_panics_are_generic() {
     let served = TestSession::new().await;
     let output = served.pool.invoke(PowerShell::script("fail for a reason")).await.unwrap();
@@ -82,42 +62,26 @@ async fn failures_have_a_reason_and_panics_are_generic() {
     served.close().await;
 }
 
-#[tokio::test]
-async fn stopping_drops_the_handler() {
-    let served = TestSession::new().await;
-    let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    run.stop().await.unwrap();
-    let output = run.output().await.unwrap();
-    assert_eq!(output.state, PipelineState::Stopped);
-    assert_eq!(output.reason.unwrap().fully_qualified_error_id.unwrap(), "PipelineStopped");
-    assert_eq!(TestHandler::count(&served.handler.running), 0);
-    served.close().await;
-}
-
-#[tokio::test]
-async fn a_handler_can_stop_gracefully() {
-    let served = TestSession::new().await;
-    let run = served.pool.start(PowerShell::script("polite")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    tokio::task::yield_now().await;
-    run.stop().await.unwrap();
-    let output = run.output().await.unwrap();
-    assert_eq!(output.state, PipelineState::Stopped);
-    assert_eq!(output.output, [Value::from("last words")]);
-    served.close().await;
-}
-
+/// A handler that does not stop is dropped: at once, or after a timeout if it can stop gracefully.
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_does_not_stop_is_dropped_after_a_timeout() {
-    let served = TestSession::new().await;
-    let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    let start = tokio::time::Instant::now();
-    run.stop().await.unwrap();
-    assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
-    assert!(start.elapsed() >= Duration::from_secs(30), "the default of the time to stop");
-    served.close().await;
+async fn stopping_ends_the_handler() {
+    for (script, words, seconds) in
+        [("wait", None, 0), ("polite", Some("last words"), 0), ("stubborn", None, 30)]
+    {
+        let served = TestSession::new().await;
+        let run = served.pool.start(PowerShell::script(script)).await.unwrap();
+        TestHandler::reach(&served.handler.running, 1).await;
+        tokio::task::yield_now().await;
+        let start = tokio::time::Instant::now();
+        run.stop().await.unwrap();
+        let output = run.output().await.unwrap();
+        assert_eq!(output.state, PipelineState::Stopped);
+        assert_eq!(output.reason.unwrap().fully_qualified_error_id.unwrap(), "PipelineStopped");
+        assert_eq!(output.output, words.map(Value::from).as_slice(), "{script}");
+        assert_eq!(start.elapsed().as_secs(), seconds, "{script}");
+        assert_eq!(TestHandler::count(&served.handler.running), 0);
+        served.close().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,28 +98,24 @@ async fn a_dropped_pipeline_is_cancelled() {
 
 #[tokio::test]
 async fn a_script_runs_in_one_call() {
-    let (near, far) = pipe(4096);
-    let handler = Arc::new(TestHandler::default());
-    let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
-    let near = std::sync::Mutex::new(Some(near));
-    let connect = || {
-        let pipe = near.lock().unwrap().take();
-        async { pipe.ok_or_else(|| std::io::Error::other("one connection alone").into()) }
-    };
-    let output = psrp::run(&connect, "count 3").await.unwrap();
-    assert_eq!(output.output, [0, 1, 2].map(Value::from));
-    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
-    assert!(psrp::run(&connect, "count 3").await.unwrap_err().is_io());
-
-    // A failed script has an output, too, and its pool is closed.
-    let (near, far) = pipe(4096);
-    let server = tokio::spawn(serve(far, handler, Options::new()));
-    let near = std::sync::Mutex::new(Some(near));
-    let connect = || std::future::ready(Ok(near.lock().unwrap().take().unwrap()));
-    let output = psrp::run(&connect, "fail so it does").await.unwrap();
-    assert_eq!(output.state, PipelineState::Failed);
-    assert!(output.completed().unwrap_err().to_string().ends_with("so it does"));
-    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
+    for (script, state) in [("count 3", PipelineState::Completed), ("fail so it does", PipelineState::Failed)]
+    {
+        let (near, far) = pipe(4096);
+        let server = tokio::spawn(serve(far, TestHandler::default(), Options::new()));
+        let near = std::sync::Mutex::new(Some(near));
+        let connect = || {
+            let pipe = near.lock().unwrap().take();
+            async { pipe.ok_or_else(|| std::io::Error::other("one connection alone").into()) }
+        };
+        let output = psrp::run(&connect, script).await.unwrap();
+        assert_eq!(output.state, state);
+        match output.completed() {
+            Ok(output) => assert_eq!(output.output, [0, 1, 2].map(Value::from)),
+            Err(error) => assert!(error.to_string().ends_with("so it does")),
+        }
+        assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
+        assert!(psrp::run(&connect, script).await.unwrap_err().is_io());
+    }
 }
 
 #[tokio::test]
@@ -209,29 +169,35 @@ async fn pipelines_wait_for_a_runspace() {
 }
 
 #[tokio::test]
-async fn nested_pipelines_do_not_wait() {
-    let served = TestSession::new().await;
-    let outer = served.pool.start(PowerShell::script("wait")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    let mut inner = PowerShell::script("nested");
-    inner.is_nested = true;
-    let output = served.pool.invoke(CreatePipeline::new(inner)).await.unwrap();
-    assert_eq!(output.output, [Value::from("nested")]);
-    served.handler.gate.0.add_permits(1);
-    assert_eq!(outer.output().await.unwrap().state, PipelineState::Completed);
-    served.close().await;
-}
-
-#[tokio::test]
 async fn pool_requests_are_responded_to() {
-    let served = TestSession::new().await;
-    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 1);
-    assert!(served.pool.set_max_runspaces(8).await.unwrap());
-    assert!(!served.pool.set_max_runspaces(9).await.unwrap(), "the handler refuses");
-    assert!(served.pool.set_min_runspaces(8).await.unwrap());
-    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 8);
-    assert!(served.pool.reset_runspace_state().await.unwrap());
+    let data = ApplicationPrivateData::new([("Name", "test")]);
+    let server = server::Config::new().application_private_data(data);
+    let client = client::Config::new().pool_id(Uuid::from_u128(5));
+    let options = io::Options::new().runspaces(2..=3);
+    let served = TestSession::with(client, options, Options::new().config(server)).await;
+    let pool = served.pool.clone();
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
+    assert_eq!(pool.id(), Uuid::from_u128(5));
+    let data = pool.application_private_data().unwrap().data.unwrap();
+    assert_eq!(data.get("Name").unwrap(), &Value::from("test"));
+    assert!(pool.peer().is_some());
+
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 3);
+    assert!(pool.set_max_runspaces(8).await.unwrap());
+    assert!(!pool.set_max_runspaces(9).await.unwrap(), "the handler refuses");
+    assert!(pool.set_min_runspaces(8).await.unwrap());
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (8, 8));
+    assert!(pool.set_min_runspaces(9).await.unwrap_err().is_state());
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 8);
+    served.handler.gate.0.add_permits(1);
+    assert!(pool.reset_runspace_state().await.unwrap());
+
+    let mut events = pool.events();
     served.close().await;
+    let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
+    assert_eq!(info.state, RunspacePoolState::Closed);
+    assert_eq!(events.next().await, None);
+    assert!(pool.get_available_runspaces().await.unwrap_err().is_closed());
 }
 
 #[tokio::test]
@@ -257,15 +223,6 @@ async fn pipelines_and_the_pool_can_call_the_host() {
     served.close().await;
 }
 
-#[tokio::test]
-async fn host_errors_fail_the_handler() {
-    let served = TestSession::new().await;
-    let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
-    assert_eq!(output.state, PipelineState::Failed);
-    assert!(output.reason.is_some());
-    served.close().await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_response_can_be_ignored() {
     let served = with_host(true).await;
@@ -287,6 +244,7 @@ async fn secrets_are_transferred_in_both_directions() {
 }
 
 async fn secrets(capability: SessionCapability) {
+    let has_key = capability == with_key();
     let config = client::Config::new().capability(capability);
     let served = TestSession::with(config, io::Options::new(), Options::new()).await;
     let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
@@ -298,12 +256,13 @@ async fn secrets(capability: SessionCapability) {
     }
     assert_eq!(output.output.len(), 10);
 
-    let run = served.pool.start(with_input("echo")).await.unwrap();
-    run.send(SecureString::new("back and forth")).await.unwrap();
-    run.end_input().await.unwrap();
-    let output = run.output().await.unwrap();
+    let input = [SecureString::new("Pa\u{df}wort")];
+    let output = served.pool.invoke_with_input(PowerShell::script("echo"), input).await.unwrap();
     let Value::SecureString(secret) = &output.output[0] else { panic!() };
-    assert_eq!(**secret.reveal().unwrap(), *"back and forth");
+    assert_eq!(**secret.reveal().unwrap(), *"Pa\u{df}wort");
+    if has_key {
+        served.pool.exchange_key().await.unwrap();
+    }
     served.close().await;
 }
 
@@ -322,14 +281,18 @@ async fn a_handler_can_reject_the_pool() {
 
 #[tokio::test]
 async fn a_handler_can_break_the_pool() {
-    let served = TestSession::new().await;
+    let served = TestSession::runspaces(2).await;
     let mut events = served.pool.events();
-    let result = served.pool.invoke(PowerShell::script("break because")).await;
+    let running = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    let result = served.pool.invoke(PowerShell::script("break out of \u{7}memory")).await;
     assert!(result.is_err() || result.is_ok_and(|output| output.state == PipelineState::Failed));
+    assert_eq!(running.output().await.unwrap().state, PipelineState::Failed);
     let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
     assert_eq!(info.state, RunspacePoolState::Broken);
-    assert_eq!(info.error.unwrap().message().unwrap(), &"because");
+    assert_eq!(info.error.unwrap().message().unwrap(), &"out of \u{7}memory");
     assert_eq!(served.ended.await.unwrap().unwrap(), SessionEnd::Broken);
+    let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
+    assert_eq!(served.pool.closed().await.to_string(), text);
 }
 
 #[tokio::test]
@@ -345,18 +308,14 @@ async fn a_cancelled_session_ends_its_pipelines() {
 
 #[tokio::test]
 async fn one_handler_serves_several_socket_sessions() {
-    let directory = std::env::temp_dir().join(format!("psrp-serve-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("socket");
+    let directory = Directory::new();
+    let path = directory.path("socket");
     let server = io::serve::UnixServer::bind(&path).unwrap();
     assert!(io::serve::UnixServer::bind(&path).unwrap_err().is_io());
     let handler = Arc::new(TestHandler::default());
     let task = tokio::spawn(server.max_sessions(2).serve(handler.clone(), Options::new));
-    let connect = || async {
-        let (read, write) = tokio::net::UnixStream::connect(&path).await.unwrap().into_split();
-        let lines = io::Lines::new(psrp::outofproc::Role::Client, read, write);
-        RunspacePool::over(lines, io::Options::new()).await.unwrap()
-    };
+    let socket = io::Socket::new(&path);
+    let connect = async || RunspacePool::open(&socket, io::Options::new()).await.unwrap();
     let (first, second) = (connect().await, connect().await);
     for pool in [&first, &second] {
         let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
@@ -376,6 +335,5 @@ async fn one_handler_serves_several_socket_sessions() {
     TestHandler::reach(&handler.closed, 3).await;
     task.abort();
     let _: Result<Result<_, Error>, _> = task.await;
-    assert!(!path.exists());
-    std::fs::remove_dir(&directory).unwrap();
+    assert!(directory.names().is_empty());
 }

@@ -5,11 +5,9 @@
 use psrp::client::{self, PipelineEvent};
 use psrp::host::{HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    Availability, Command, CreatePipeline, GetCommandMetadata, PipelineState, PipelineStateInfo, PowerShell,
-    RunspacePoolState, UserEvent,
+    Command, CreatePipeline, PipelineState, PipelineStateInfo, PowerShell, RunspacePoolState,
 };
 use psrp::outofproc::Packet;
-use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord};
 use psrp::server;
 use psrp::value::{SecureString, Value};
 use uuid::Uuid;
@@ -21,40 +19,6 @@ fn secret(value: &Value) -> Option<String> {
         Value::SecureString(text) => text.reveal().map(|text| text.to_string()),
         _ => panic!("no secure string"),
     }
-}
-
-#[test]
-fn all_streams_arrive_in_order() {
-    let mut session = Session::opened();
-    let id = session.run(PowerShell::script("Test"));
-    let mut pipeline = session.server.pipeline(id).unwrap();
-    pipeline.write_output("out").unwrap();
-    pipeline.write_output(Value::Nil).unwrap();
-    pipeline.write_error(ErrorRecord::new("bad", ErrorCategory::InvalidData)).unwrap();
-    pipeline.write_debug(InformationalRecord::new("debug")).unwrap();
-    pipeline.write_verbose(InformationalRecord::new("verbose")).unwrap();
-    pipeline.write_warning(InformationalRecord::new("warning")).unwrap();
-    pipeline.complete().unwrap();
-    assert!(pipeline.write_output("late").unwrap_err().is_state());
-    session.exchange();
-    let events = session.pipeline_events(id);
-    assert!(matches!(&events[0], PipelineEvent::State(info) if info.state == PipelineState::Running));
-    assert_eq!(events[1..3], [PipelineEvent::Output("out".into()), PipelineEvent::Output(Value::Nil)]);
-    assert!(matches!(&events[3], PipelineEvent::Error(record) if *record.message().unwrap() == "bad"));
-    assert!(matches!(&events[4], PipelineEvent::Debug(_)));
-    assert!(matches!(&events[5], PipelineEvent::Verbose(_)));
-    assert!(matches!(&events[6], PipelineEvent::Warning(_)));
-    assert!(matches!(&events[7], PipelineEvent::State(info) if info.state == PipelineState::Completed));
-    assert_eq!(events.len(), 8);
-
-    assert!(session.client.close().unwrap_err().is_state(), "there is a pipeline");
-    session.client.pipeline(id).unwrap().close().unwrap();
-    session.exchange();
-    assert_eq!((session.client.pipelines().len(), session.server.pipelines().len()), (0, 0));
-    session.client.close().unwrap();
-    session.exchange();
-    assert_eq!(session.client.state(), RunspacePoolState::Closed);
-    assert_eq!(session.server.state(), RunspacePoolState::Closed);
 }
 
 #[test]
@@ -92,20 +56,6 @@ fn secure_strings_start_the_key_exchange() {
 }
 
 #[test]
-fn the_server_requests_the_key() {
-    let mut session = Session::opened_with_key();
-    let id = session.run(PowerShell::script("Test"));
-    let mut pipeline = session.server.pipeline(id).unwrap();
-    pipeline.write_output(SecureString::new("secret")).unwrap();
-    pipeline.write_output("after").unwrap();
-    session.exchange();
-    let events = session.pipeline_events(id);
-    let [.., PipelineEvent::Output(first), PipelineEvent::Output(second)] = &events[..] else { panic!() };
-    assert_eq!(secret(first).unwrap(), "secret");
-    assert_eq!(second, &"after");
-}
-
-#[test]
 fn host_calls_are_responded_to_once() {
     let mut session = Session::opened();
     let id = session.run(PowerShell::script("Test"));
@@ -134,25 +84,6 @@ fn host_calls_are_responded_to_once() {
     }
     answers.sort();
     assert_eq!(answers, [(None, 2), (Some(id), 1)]);
-}
-
-#[test]
-fn stopping_a_pipeline_leaves_others_running() {
-    let mut session = Session::opened();
-    let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
-    session.client.pipeline(first).unwrap().stop().unwrap();
-    session.exchange();
-    let stop = server::Event::Pipeline { id: first, event: server::PipelineEvent::Stop };
-    assert!(session.server_events().contains(&stop));
-    session.server.pipeline(first).unwrap().stop().unwrap();
-    session.server.pipeline(second).unwrap().write_output(2).unwrap();
-    session.exchange();
-    let events = session.client_events();
-    let output = PipelineEvent::Output(2.into());
-    assert!(events.contains(&client::Event::Pipeline { id: second, event: output }));
-    let states: Vec<_> = [first, second].map(|id| session.client.pipeline(id).unwrap().state()).into();
-    assert_eq!(states, [PipelineState::Stopped, PipelineState::Running]);
-    assert!(session.client.pipeline(first).unwrap().stop().unwrap_err().is_state());
 }
 
 #[test]
@@ -227,52 +158,6 @@ fn input_is_sent_in_a_separate_packet_from_the_creation() {
         }
         assert_eq!(are_data, expected);
     }
-}
-
-#[test]
-fn pool_requests_are_responded_to() {
-    let mut session = Session::opened();
-    let set = session.client.set_max_runspaces(4).unwrap().unwrap();
-    let refused = session.client.set_max_runspaces(9).unwrap().unwrap();
-    let get = session.client.get_available_runspaces().unwrap();
-    let reset = session.client.reset_runspace_state().unwrap();
-    session.exchange();
-    assert!(session.server.respond(get, Availability::Accepted(true)).unwrap_err().is_state());
-    session.server.respond(set, Availability::Accepted(true)).unwrap();
-    session.server.respond(refused, Availability::Accepted(false)).unwrap();
-    session.server.respond(get, Availability::Count(4)).unwrap();
-    session.server.respond(reset, Availability::Accepted(true)).unwrap();
-    assert!(session.server.respond(reset, Availability::Accepted(true)).unwrap_err().is_state());
-    let event = UserEvent { event_identifier: 7, ..UserEvent::default() };
-    session.server.send_event(event.clone()).unwrap();
-    session.exchange();
-    assert_eq!((session.client.max_runspaces(), session.server.max_runspaces()), (4, 4));
-    let events = session.client_events();
-    assert_eq!(events.len(), 5);
-    assert_eq!(events[4], client::Event::UserEvent(Box::new(event)));
-}
-
-#[test]
-fn a_pipeline_lists_commands() {
-    let mut session = Session::opened();
-    let get = GetCommandMetadata::new(["Get-*"]);
-    let id = session.client.invoke(get.clone()).unwrap();
-    session.exchange();
-    let start = server::PipelineEvent::Start(get.into());
-    assert_eq!(session.server_events(), [server::Event::Pipeline { id, event: start }]);
-}
-
-#[test]
-fn a_broken_pool_fails_its_pipelines() {
-    let mut session = Session::opened();
-    let id = session.run(PowerShell::script("1"));
-    session.server.set_broken(ErrorRecord::new("gone", ErrorCategory::ResourceUnavailable)).unwrap();
-    session.exchange();
-    assert_eq!(session.client.state(), RunspacePoolState::Broken);
-    let events = session.pipeline_events(id);
-    let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
-    assert_eq!(info.state, PipelineState::Failed);
-    assert_eq!(info.error.as_ref().unwrap().message().unwrap(), &"gone");
 }
 
 #[test]

@@ -6,33 +6,22 @@
 #![cfg(feature = "wsman")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use psrp::client::{Config, PipelineEvent};
-use psrp::host::{HostRequest, HostResult};
-use psrp::io::{Host, HostFuture, Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
+use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
+use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
-use test_support::optional;
 use uuid::Uuid;
+
+use crate::live_client::{check_session, typing_host};
+use crate::peers::python;
 
 const USER: &str = "user";
 const PASSWORD: &str = "correct horse";
-
-fn python() -> Option<Command> {
-    let python = optional::variable("PSRP_PYTHON")?;
-    let mut command = Command::new(python);
-    command.env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1");
-    Some(command)
-}
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name)
-}
 
 /// A running service, stopped on drop.
 struct Service {
@@ -43,8 +32,7 @@ struct Service {
 impl Service {
     /// Starts the service; `None` if it is skipped.
     fn start(arguments: &[&str]) -> Option<Self> {
-        let mut child = python()?
-            .arg(script("wsman.py"))
+        let mut child = python("wsman.py")?
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -81,22 +69,12 @@ async fn numbers(pool: &RunspacePool, text: &str) -> Vec<i32> {
     run(pool, text).await.iter().map(|value| value.as_i32().unwrap()).collect()
 }
 
-fn with_input(text: &str) -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script(text));
-    create.no_input = false;
-    create
-}
-
 #[test]
 fn the_service_is_compatible_with_pypsrp() {
     for method in ["basic", "negotiate"] {
         let Some(service) = Service::start(&["--auth", method]) else { return };
-        let output = python()
-            .unwrap()
-            .arg(script("wsman_check.py"))
-            .args([&service.port.to_string(), method])
-            .output()
-            .unwrap();
+        let output =
+            python("wsman_check.py").unwrap().args([&service.port.to_string(), method]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "agreed");
     }
@@ -105,8 +83,10 @@ fn the_service_is_compatible_with_pypsrp() {
 #[tokio::test]
 async fn pools_open_run_and_close() {
     let Some(service) = Service::start(&[]) else { return };
-    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
+    let host = typing_host();
+    let options = Options::new().host(Arc::clone(&host) as _);
+    let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
+    check_session(&pool, &host).await;
     let shells = service.basic().shells().await.unwrap();
     assert_eq!(shells.len(), 1);
     assert_eq!((shells[0].id, shells[0].state.as_deref()), (pool.id(), Some("Connected")));
@@ -116,89 +96,17 @@ async fn pools_open_run_and_close() {
 }
 
 #[tokio::test]
-async fn all_streams_arrive() {
-    let Some(service) = Service::start(&[]) else { return };
-    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
-                Write-Information f; Write-Progress g";
-    let output = pool.invoke(PowerShell::script(text)).await.unwrap();
-    assert_eq!(output.state, PipelineState::Completed);
-    assert_eq!(output.output, [Value::from("a")]);
-    assert_eq!(output.errors.len(), 1);
-    let counts = (output.warnings.len(), output.verbose.len(), output.debug.len());
-    assert_eq!((counts, output.information.len(), output.progress.len()), ((1, 1, 1), 1, 1));
-    let failed = pool.invoke(PowerShell::script("throw much")).await.unwrap();
-    assert_eq!(failed.state, PipelineState::Failed);
-    assert_eq!(failed.reason.unwrap().message().unwrap().to_string(), "much");
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
 async fn input_and_large_objects_span_many_envelopes() {
     let Some(service) = Service::start(&[]) else { return };
     let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    let pipeline = pool.start(with_input("$input")).await.unwrap();
-    for text in ["x", "y"] {
-        pipeline.send(text).await.unwrap();
-    }
-    pipeline.end_input().await.unwrap();
-    assert_eq!(pipeline.output().await.unwrap().output, ["x", "y"].map(Value::from));
-
-    let pipeline = pool.start(with_input("Measure-Input")).await.unwrap();
-    pipeline.send("y".repeat(5_000_000)).await.unwrap();
-    pipeline.end_input().await.unwrap();
-    assert_eq!(pipeline.output().await.unwrap().output, [Value::from(5_000_000)]);
-
+    let input = ["y".repeat(5_000_000)];
+    let output = pool.invoke_with_input(PowerShell::script("Measure-Input"), input).await.unwrap();
+    assert_eq!(output.output, [Value::from(5_000_000)]);
     let output = run(&pool, "New-Text 5000000").await;
     assert_eq!(output, [Value::from("x".repeat(5_000_000))]);
-    assert_eq!(numbers(&pool, "1..1000").await, (1..=1000).collect::<Vec<_>>());
     // The script itself is longer than an envelope.
     let long = format!("Write-Output {}", "z".repeat(400_000));
     assert_eq!(run(&pool, &long).await, [Value::from("z".repeat(400_000))]);
-    pool.close().await.unwrap();
-}
-
-/// Host that types the same line for every prompt, and counts shown lines.
-#[derive(Default)]
-struct FixedInputHost(AtomicUsize);
-
-impl Host for FixedInputHost {
-    fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        Box::pin(async move {
-            Ok(match request {
-                HostRequest::ReadLine => HostResult::Text("typed".into()),
-                _ => {
-                    self.0.fetch_add(1, Ordering::Relaxed);
-                    HostResult::Nothing
-                }
-            })
-        })
-    }
-}
-
-#[tokio::test]
-async fn host_calls_are_responded_to() {
-    let Some(service) = Service::start(&[]) else { return };
-    let host = Arc::new(FixedInputHost::default());
-    let options = Options::new().host(Arc::clone(&host) as Arc<dyn Host>);
-    let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
-    assert_eq!(run(&pool, "Write-Host a; Read-Host; Read-Host").await, ["typed", "typed"].map(Value::from));
-    assert_eq!(host.0.load(Ordering::Relaxed), 1);
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn stopping_a_pipeline_does_not_affect_others() {
-    let Some(service) = Service::start(&[]) else { return };
-    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    let sleeper = pool.start(PowerShell::script("Write-Output a; Start-Sleep 60")).await.unwrap();
-    let other = pool.start(PowerShell::script("Start-Sleep 1; 1..3")).await.unwrap();
-    sleeper.stop().await.unwrap();
-    let stopped = sleeper.output().await.unwrap();
-    assert_eq!(stopped.state, PipelineState::Stopped);
-    assert_eq!(other.output().await.unwrap().output.len(), 3);
-    // A dropped pipeline is stopped, too.
-    drop(pool.start(PowerShell::script("Start-Sleep 60")).await.unwrap());
     pool.close().await.unwrap();
 }
 

@@ -12,7 +12,7 @@ use psrp::Error;
 #[cfg(feature = "crypto")]
 use psrp::client::Config;
 use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::net::TcpListener;
@@ -56,8 +56,7 @@ async fn error_of(reply: Reply) -> Error {
 #[tokio::test]
 async fn pools_open_run_stop_and_close() {
     let shell = Shell::default();
-    let served = shell.clone();
-    let pool = open(serve(move |request| served.answer(request)).await).await;
+    let pool = open(shell.clone().serve(|_| None).await).await;
     let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
     assert_eq!(output.output, [Value::from("hello")]);
     // Ending a pipeline and starting the next one are requests on two connections.
@@ -75,16 +74,13 @@ async fn pools_open_run_stop_and_close() {
 
 #[tokio::test]
 async fn a_rejected_command_fails_only_its_pipeline() {
-    let shell = Shell::default();
     let commands = AtomicUsize::new(0);
-    let handler = move |request: &Request| match &*request.action {
-        "Command" if commands.fetch_add(1, Ordering::Relaxed) == 0 => {
-            Reply::Fault("w:QuotaLimit", 2_150_859_174, "Too many operations.\u{1b}[2J")
-        }
-        _ => shell.answer(request),
-    };
     // An escape character is not allowed in XML, but all readers here accept it.
-    let pool = open(serve(handler).await).await;
+    let fault = Reply::Fault("w:QuotaLimit", 2_150_859_174, "Too many operations.\u{1b}[2J");
+    let is_first =
+        move |request: &Request| request.action == "Command" && commands.fetch_add(1, Ordering::Relaxed) == 0;
+    let pool =
+        open(Shell::default().serve(move |request| is_first(request).then(|| fault.clone())).await).await;
     let refused = pool.invoke(PowerShell::script("one")).await.unwrap();
     assert_eq!((refused.state, refused.output.len()), (PipelineState::Failed, 0));
     let reason = refused.reason.unwrap().message().unwrap().to_string();
@@ -97,15 +93,10 @@ async fn a_rejected_command_fails_only_its_pipeline() {
 #[tokio::test]
 async fn rejected_input_matters_only_while_the_pipeline_runs() {
     for script in ["hello", "wait"] {
-        let shell = Shell::default();
-        let handler = move |request: &Request| match &*request.action {
-            "Send" => Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command."),
-            _ => shell.answer(request),
-        };
-        let pool = open(serve(handler).await).await;
-        let mut create = CreatePipeline::new(PowerShell::script(script));
-        create.no_input = false;
-        let pipeline = pool.start(create).await.unwrap();
+        let fault = Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command.");
+        let rejected = move |request: &Request| (request.action == "Send").then(|| fault.clone());
+        let pool = open(Shell::default().serve(rejected).await).await;
+        let pipeline = pool.start_with_input(PowerShell::script(script)).await.unwrap();
         pipeline.send(1).await.unwrap();
         let output = pipeline.output().await.unwrap();
         match script {
@@ -122,12 +113,9 @@ async fn rejected_input_matters_only_while_the_pipeline_runs() {
 
 #[tokio::test]
 async fn a_rejected_stop_fails_the_pipeline() {
-    let shell = Shell::default();
-    let handler = move |request: &Request| match request.envelope.contains("crtl_c") {
-        true => Reply::Fault("w:InternalError", 1359, "An internal error."),
-        false => shell.answer(request),
-    };
-    let pool = open(serve(handler).await).await;
+    let fault = Reply::Fault("w:InternalError", 1359, "An internal error.");
+    let rejected = move |request: &Request| request.envelope.contains("crtl_c").then(|| fault.clone());
+    let pool = open(Shell::default().serve(rejected).await).await;
     let sleeper = pool.start(PowerShell::script("wait")).await.unwrap();
     sleeper.stop().await.unwrap();
     let output = sleeper.output().await.unwrap();
@@ -139,64 +127,60 @@ async fn a_rejected_stop_fails_the_pipeline() {
 
 #[tokio::test]
 async fn a_deleted_shell_ends_the_pool() {
-    let shell = Shell::default();
-    let handler = move |request: &Request| match &*request.action {
-        "Receive" if shell.actions().iter().filter(|action| *action == "Receive").count() > 2 => {
-            Reply::Fault("w:InvalidSelectors", 2_150_858_843, "The shell is gone.")
-        }
-        _ => shell.answer(request),
-    };
-    let pool = open(serve(handler).await).await;
+    let receives = AtomicUsize::new(0);
+    let fault = Reply::Fault("w:InvalidSelectors", 2_150_858_843, "The shell is gone.");
+    let is_gone =
+        move |request: &Request| request.action == "Receive" && receives.fetch_add(1, Ordering::Relaxed) > 2;
+    let pool =
+        open(Shell::default().serve(move |request| is_gone(request).then(|| fault.clone())).await).await;
     let error = pool.closed().await;
     assert!(error.is_closed() && error.to_string().contains("The shell is gone."), "{error}");
 }
 
-#[tokio::test]
-async fn responses_without_an_envelope_are_errors() {
-    let error = error_of(Reply::http("200 OK", "text/html", "<html><body>It works!</body></html>")).await;
-    assert!(error.is_protocol(), "{error}");
-    let error = error_of(Reply::http("503 Service Unavailable", "text/html", "<html/>")).await;
-    assert!(error.is_refused() && error.to_string().contains("503"), "{error}");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", "")).await;
-    assert!(error.is_unexpected_end(), "{error}");
-    let error = error_of(Reply::http("401 Unauthorized", "text/html", "no")).await;
-    assert!(error.is_denied(), "{error}");
-    let error = error_of(Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())).await;
-    assert!(error.is_io(), "{error}");
-    let error = error_of(Reply::Raw(Vec::new())).await;
-    assert!(error.is_io() && error.source().is_some(), "{error}");
-}
+/// Expected kind of an error.
+type Check = fn(&Error) -> bool;
 
 #[tokio::test]
-async fn responses_to_other_requests_are_rejected() {
+async fn invalid_responses_are_errors() {
+    let html = |status| Reply::http(status, "text/html", "<html/>");
+    let soap = |text: &str| Reply::http("200 OK", "application/soap+xml", text);
+    let raw = |text: &str| Reply::Raw(text.as_bytes().to_vec());
+    let endless = |head: &str, rest: String| Reply::Endless(head.into(), rest.into_bytes());
+    let chunk = format!("3e8\r\n{}\r\n", " ".repeat(1000));
     let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", &other)).await;
-    assert!(error.is_protocol() && error.to_string().contains("different request"), "{error}");
-}
-
-#[tokio::test]
-async fn malicious_documents_are_rejected() {
     let laughs = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;'>]><a>&c;</a>";
-    assert!(error_of(Reply::http("200 OK", "application/soap+xml", laughs)).await.is_syntax());
-    let deep = "<a>".repeat(20_000);
-    assert!(error_of(Reply::http("200 OK", "application/soap+xml", &deep)).await.is_limit());
     let wide = format!("<a>{}</a>", "<b/>".repeat(24_000));
-    assert!(!error_of(Reply::http("200 OK", "application/soap+xml", &wide)).await.is_limit());
-}
-
-#[tokio::test]
-async fn endless_responses_are_limited() {
-    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
-    let error = error_of(Reply::Endless(head, format!("3e8\r\n{}\r\n", " ".repeat(1000)).into_bytes())).await;
-    assert!(error.is_limit(), "{error}");
-    let head = b"HTTP/1.1 200 OK\r\nX: ".to_vec();
-    let error = error_of(Reply::Endless(head, b"x".repeat(1000))).await;
-    assert!(error.is_io(), "{error}");
-    // Less than the announced length.
-    let error = error_of(Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>".to_vec())).await;
-    assert!(error.is_io(), "{error}");
-    let error = error_of(Reply::http("200 OK", "application/soap+xml", &" ".repeat(100_001))).await;
-    assert!(error.is_limit(), "{error}");
+    let cases: [(&str, Reply, Check, &str); 15] = [
+        ("a web page", html("200 OK"), Error::is_protocol, ""),
+        ("unavailable", html("503 Service Unavailable"), Error::is_refused, "503"),
+        ("unauthorized", html("401 Unauthorized"), Error::is_denied, ""),
+        ("empty", soap(""), Error::is_unexpected_end, ""),
+        ("another protocol", raw("SSH-2.0-OpenSSH\r\n"), Error::is_io, ""),
+        ("no response", raw(""), |error| error.is_io() && error.source().is_some(), ""),
+        ("another request", soap(&other), Error::is_protocol, "different request"),
+        ("entities", soap(laughs), Error::is_syntax, ""),
+        ("deep", soap(&"<a>".repeat(20_000)), Error::is_limit, ""),
+        ("wide", soap(&wide), |error| !error.is_limit(), ""),
+        ("large", soap(&" ".repeat(100_001)), Error::is_limit, ""),
+        ("truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>"), Error::is_io, ""),
+        ("endless header", endless("HTTP/1.1 200 OK\r\nX: ", "x".repeat(1000)), Error::is_io, ""),
+        (
+            "endless body",
+            endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunk),
+            Error::is_limit,
+            "",
+        ),
+        (
+            "fault",
+            Reply::Fault("w:AccessDenied", 5, "Access is denied.\n"),
+            |error| error.is_denied() && error.source().unwrap().is::<WsmanFault>(),
+            "access is denied: Enumerate: Access is denied. (AccessDenied, 0x5)",
+        ),
+    ];
+    for (what, reply, is_expected, text) in cases {
+        let error = error_of(reply).await;
+        assert!(is_expected(&error) && error.to_string().contains(text), "{what}: {error}");
+    }
 }
 
 #[tokio::test]
@@ -205,12 +189,8 @@ async fn unresponsive_services_time_out() {
     let error = wsman(address).grace(SHORT).shells().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     // It ends a pool, too, unless the service reports a timeout without output.
-    let shell = Shell::default();
-    let handler = move |request: &Request| match &*request.action {
-        "Command" => Reply::Silence,
-        _ => shell.answer(request),
-    };
-    let address = serve(handler).await;
+    let address =
+        Shell::default().serve(|request| (request.action == "Command").then_some(Reply::Silence)).await;
     // Long enough for the responses that do arrive.
     let grace = Duration::from_secs(5);
     let pool = RunspacePool::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
@@ -234,18 +214,6 @@ async fn credentials_are_not_sent_after_a_redirect() {
     let error = error_of(Reply::Raw(location.into_bytes())).await;
     assert!(error.is_refused() && error.to_string().contains("307"), "{error}");
     assert_eq!(seen.lock().unwrap().len(), 0);
-}
-
-#[tokio::test]
-async fn faults_have_text_and_code() {
-    let error = error_of(Reply::Fault("w:AccessDenied", 5, "Access is denied.\n")).await;
-    assert!(error.is_denied(), "{error}");
-    assert_eq!(error.to_string(), "access is denied: Enumerate: Access is denied. (AccessDenied, 0x5)");
-    let fault: &WsmanFault = error.source().unwrap().downcast_ref().unwrap();
-    assert_eq!(
-        (fault.code(), fault.subcode(), fault.message()),
-        (Some(5), Some("AccessDenied"), "Access is denied.")
-    );
 }
 
 #[tokio::test]
@@ -292,8 +260,7 @@ fn with_secret() -> PowerShell {
 
 #[tokio::test]
 async fn cleartext_secrets_need_permission() {
-    let shell = Shell::default();
-    let address = serve(move |request| shell.answer(request)).await;
+    let address = Shell::default().serve(|_| None).await;
     let pool = open(address).await;
     let error = pool.invoke(with_secret()).await.unwrap_err();
     assert!(error.is_unsupported() && !format!("{error:?}").contains("hunter2"), "{error:?}");

@@ -1,20 +1,21 @@
 //! A handler for tests, and in-memory sessions with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
-use psrp::io::{self, Lines, RunspacePool};
+use psrp::io::{self, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
-use psrp::outofproc::Role;
 use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Progress, Value};
 use psrp::{Error, client};
-use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+
+use crate::transport::{Fault, TestTransport};
+pub(crate) use crate::transport::{Pipe, pipe};
 
 /// Executes the text of a script, and counts events.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ pub(crate) struct TestHandler {
     pub(crate) objects: AtomicUsize,
     /// Sessions ended.
     pub(crate) closed: AtomicUsize,
-    /// Permits for `wait`.
+    /// Permits for `wait` and for resets of the runspace.
     pub(crate) gate: Gate,
     pub(crate) refuses: bool,
 }
@@ -95,6 +96,7 @@ impl Handler for TestHandler {
                     self.objects.fetch_add(1, Ordering::SeqCst);
                 }
             }
+            // Writes to all streams, and fails if the argument says so.
             "streams" => {
                 let record = InformationalRecord::new;
                 pipeline.output("output").await?;
@@ -103,12 +105,26 @@ impl Handler for TestHandler {
                 pipeline.verbose(record("verbose")).await?;
                 pipeline.debug(record("debug")).await?;
                 pipeline.information(InformationRecord::new("information")).await?;
-                pipeline.progress(Progress::new(1, "progress", "working")).await?;
+                for percent_complete in [10, 20] {
+                    let progress = Progress { percent_complete, ..Progress::new(1, "progress", "working") };
+                    pipeline.progress(progress).await?;
+                }
+                pipeline.output(Value::Nil).await?;
+                if argument == "fail" {
+                    let record = ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation);
+                    return Err(record.into());
+                }
             }
             "echo" => {
                 while let Some(value) = input.next().await {
                     self.objects.fetch_add(1, Ordering::SeqCst);
                     pipeline.output(value).await?;
+                }
+            }
+            // Ends before its input.
+            "head" => {
+                for _ in 0..argument.parse::<i32>().unwrap() {
+                    pipeline.output(input.next().await.expect("more input")).await?;
                 }
             }
             // Reads nothing until permitted.
@@ -133,6 +149,16 @@ impl Handler for TestHandler {
                 let answer = pipeline.host(HostRequest::ReadLine).await?;
                 pipeline.output(HostResult::to_value(&answer)).await?;
             }
+            // Host calls and output.
+            "alternate" => {
+                for number in 0..argument.parse::<i32>().unwrap() {
+                    let text = number.to_string();
+                    match number % 7 % 2 {
+                        0 => pipeline.output(text).await?,
+                        _ => drop(pipeline.host(HostRequest::WriteLine2 { text: text.into() }).await?),
+                    }
+                }
+            }
             // Two calls at once; the second response is not awaited.
             "impatient" => {
                 let late = pipeline.host(HostRequest::ReadLine);
@@ -143,6 +169,7 @@ impl Handler for TestHandler {
             }
             "session" => {
                 let session = pipeline.session();
+                assert!(!session.init().host_info.is_host_ui_null);
                 let answer = session.host(HostRequest::GetName).await?;
                 session.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).await?;
                 pipeline.output(HostResult::to_value(&answer)).await?;
@@ -182,18 +209,9 @@ impl Handler for TestHandler {
     }
 
     async fn reset_runspace(&self, _: &Session) -> bool {
+        drop(self.gate.0.acquire().await.unwrap());
         true
     }
-}
-
-/// One end of a pipe.
-pub(crate) type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
-
-/// Creates a pipe with this capacity in bytes.
-pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
-    let (near, far) = tokio::io::duplex(size);
-    let (near, far) = (tokio::io::split(near), tokio::io::split(far));
-    (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
 }
 
 /// An in-memory session: the client, the handler, and the result of the server.
@@ -201,6 +219,8 @@ pub(crate) struct TestSession {
     pub(crate) pool: RunspacePool,
     pub(crate) handler: Arc<TestHandler>,
     pub(crate) ended: JoinHandle<Result<SessionEnd, Error>>,
+    /// Signals and closes received by the server.
+    pub(crate) log: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl TestSession {
@@ -215,10 +235,11 @@ impl TestSession {
 
     pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {
         let (near, far) = pipe(4096);
-        let handler = Arc::new(TestHandler::default());
+        let far = TestTransport::new(far, Fault::None);
+        let (handler, log) = (Arc::new(TestHandler::default()), far.log.clone());
         let ended = tokio::spawn(serve(far, handler.clone(), server));
         let pool = RunspacePool::over(near, client.config(config)).await.unwrap();
-        Self { pool, handler, ended }
+        Self { pool, handler, ended, log }
     }
 
     /// Closes the session, and checks that both ends succeed.

@@ -168,6 +168,14 @@ impl Shell {
         self.0.lock().unwrap().actions.clone()
     }
 
+    /// Serves this shell, except for the requests to which `intercept` responds.
+    pub(crate) async fn serve(
+        self,
+        intercept: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
+    ) -> SocketAddr {
+        serve(move |request| intercept(request).unwrap_or_else(|| self.answer(request))).await
+    }
+
     /// Responds like a service.
     pub(crate) fn answer(&self, request: &Request) -> Reply {
         let mut inner = self.0.lock().unwrap();

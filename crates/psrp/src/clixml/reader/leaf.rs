@@ -133,29 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn usual_forms_are_parsed() {
-        for (xml, name, text) in [
-            ("<I32>4</I32>", None, "4"),
-            ("<I32 N=\"Id\">4</I32>", Some("Id"), "4"),
-            ("<I32 N=\"it's > \u{e9}\"> \u{e9}>\n</I32>", Some("it's > \u{e9}"), " \u{e9}>\n"),
-            ("<I32 />", None, ""),
-            ("<I32/>", None, ""),
-            ("<I32 N=\"\" />", Some(""), ""),
-            ("<I32 N=\"Id\"/>", Some("Id"), ""),
-        ] {
-            for rest in ["", "</MS>", "x"] {
-                let input = format!("{xml}{rest}");
-                let (leaf, after) = read(&input).unwrap_or_else(|| panic!("{xml}"));
-                let is_plain =
-                    |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'=' | b'?'..=b'z'));
-                let characters = |text| Characters { text, plain: is_plain(text) };
-                assert_eq!((leaf.name, leaf.text), (name.map(characters), characters(text)));
-                assert_eq!((leaf.tag, after), (Primitive::Int32, rest));
-            }
-        }
-    }
-
-    #[test]
     fn white_space_of_any_length_is_skipped() {
         for newline in ["", "\n", "\r\n", "\n\n", "\t"] {
             for spaces in 0..40 {

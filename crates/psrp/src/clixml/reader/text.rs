@@ -226,12 +226,6 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_normalized() {
-        assert_eq!(Text::Raw("a\r\nb\rc\n\r\r\n").into_string(), "a\nb\nc\n\n\n");
-        assert_eq!(built(&["a\r\n", "&#13", "b\r"]), "a\n\rb\n");
-    }
-
-    #[test]
     fn references_are_resolved() {
         assert_eq!(built(&["&lt", "x", "&#x41", "&#66", "&#x1F600", "&#0"]), "<xAB\u{1F600}\0");
         for name in ["", "#", "#x", "#+1", "#x+1", "#xG", "#1114112", "#x110000", "#99999999999", "nbsp"] {

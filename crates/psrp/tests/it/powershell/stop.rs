@@ -21,9 +21,7 @@ async fn an_early_stop_ends() {
         tokio::time::timeout(HANG, run.stop()).await.expect("it ends").unwrap();
         assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
     }
-    assert_usable(&pool).await;
-    until_idle(&pool).await;
-    pool.close().await.unwrap();
+    close_idle(pool).await;
 }
 
 #[tokio::test]
@@ -34,9 +32,7 @@ async fn dropping_a_pipeline_ends_it() {
         tokio::time::sleep(Duration::from_millis(round)).await;
         drop(run);
     }
-    assert_usable(&pool).await;
-    until_idle(&pool).await;
-    pool.close().await.unwrap();
+    close_idle(pool).await;
 }
 
 #[tokio::test]
@@ -50,26 +46,21 @@ async fn a_stop_does_not_wait_for_input() {
         tokio::time::timeout(HANG, run.stop()).await.expect("it ends").unwrap();
         assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
     }
-    assert_usable(&pool).await;
-    until_idle(&pool).await;
-    pool.close().await.unwrap();
+    close_idle(pool).await;
 }
 
-async fn assert_usable(pool: &RunspacePool) {
-    let output = run(pool, "1 + 1").await;
+/// Checks that the pool is usable, waits until the server uses no processor time, and closes the pool.
+async fn close_idle(pool: RunspacePool) {
+    let output = run(&pool, "1 + 1").await;
     assert_eq!((output.state, &*output.output), (PipelineState::Completed, &[Value::from(2)][..]));
-}
-
-/// Waits until the server uses no processor time.
-async fn until_idle(pool: &RunspacePool) {
-    let process = run(pool, "$PID").await.output[0].as_i64().unwrap();
+    let process = run(&pool, "$PID").await.output[0].as_i64().unwrap();
     let used = || -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         // The name of the program, in parentheses, may contain spaces; the state is two fields after it.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
         Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
     };
-    let Some(mut before) = used() else { return };
+    let Some(mut before) = used() else { return pool.close().await.unwrap() };
     let idle = async {
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
@@ -81,4 +72,5 @@ async fn until_idle(pool: &RunspacePool) {
         }
     };
     tokio::time::timeout(HANG, idle).await.expect("no script runs any more");
+    pool.close().await.unwrap();
 }

@@ -1,39 +1,26 @@
 //! Temporary files of a test.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use russh::keys::key::safe_rng;
 use russh::keys::ssh_key::LineEnding;
 use russh::keys::{Algorithm, PrivateKey, PublicKey};
 
-static COUNT: AtomicU32 = AtomicU32::new(0);
+use crate::io_copy::Directory;
 
-/// A directory that is removed on drop.
-pub(crate) struct Files(PathBuf);
+/// Files in a directory that is removed on drop.
+pub(crate) struct Files(Directory);
 
 impl Files {
     pub(crate) fn new() -> Self {
-        loop {
-            let name = format!("psrp-ssh-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-            // Not below the target directory: socket paths are limited to about a hundred bytes.
-            let path = std::env::temp_dir().join(name);
-            match fs::create_dir(&path) {
-                // Left behind by a killed process with the same identifier.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => {
-                    made.unwrap();
-                    return Self(path);
-                }
-            }
-        }
+        Self(Directory::new())
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path(name)
     }
 
     /// Writes a file that only its owner can read. Concurrent readers see the old or the new content, never a part.
@@ -58,12 +45,6 @@ impl Files {
     /// Writes a known hosts file with the key of a server on loopback.
     pub(crate) fn known_hosts(&self, port: u16, key: &PublicKey) -> PathBuf {
         self.write("known_hosts", &format!("[127.0.0.1]:{port} {}\n", line(key)))
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -32,14 +32,6 @@ async fn denied(ssh: &Ssh, parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_key_file_authenticates() {
-    let (files, mine) = (Files::new(), key());
-    let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;
-    let path = files.write_key("mine", &mine, None);
-    login(&server.connector(&files).key_file(path)).await.unwrap();
-}
-
-#[tokio::test]
 async fn all_key_files_are_tried_and_reported() {
     let (files, mine, wrong) = (Files::new(), key(), key());
     let server = server(AuthPolicy { keys: vec![mine.public_key().clone()], ..AuthPolicy::default() }).await;

@@ -2,7 +2,7 @@
 //!
 //! Without OpenSSH, its tests are skipped with a message and pass. `PSRP_PYTHON` names a Python interpreter with the
 //! packages of `peers/requirements.txt`: with it, OpenSSH serves sessions of the fake PowerShell, `peers/pwsh.py`.
-#![cfg(all(feature = "ssh", unix))]
+#![cfg(all(feature = "ssh", feature = "crypto", unix))]
 
 mod files;
 mod login;

@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
-use psrp::message::{CreatePipeline, PowerShell};
+use psrp::message::PowerShell;
 use russh::keys::PrivateKey;
 use test_support::optional;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::live_client::{check_session, typing_host};
 use crate::ssh::files::{Files, key, line};
 use crate::ssh::server::connector;
 
@@ -190,21 +192,15 @@ async fn keep_alive_is_answered() {
 async fn sessions_of_the_fake_powershell() {
     let Some(command) = fake_powershell() else { return };
     let Some(server) = OpenSsh::start(&command).await else { return };
-    let pool = match RunspacePool::open(&server.connector(), Options::new()).await {
+    let (host, ssh) = (typing_host(), server.connector());
+    let options = Options::new().host(Arc::clone(&host) as _);
+    let pool = match RunspacePool::open(&ssh, options).await {
         Ok(pool) => pool,
         Err(error) => panic!("{error}\n{}", server.log()),
     };
-    let other = RunspacePool::open(&server.connector(), Options::new()).await.unwrap();
-    let (one, two) = tokio::join!(
-        pool.invoke(PowerShell::script("1..3")),
-        other.invoke(PowerShell::script("Write-Output over; Write-Warning there"))
-    );
-    assert_eq!(one.unwrap().output, [1, 2, 3].map(psrp::Value::from));
-    let two = two.unwrap();
-    assert_eq!((two.output[0].as_str(), two.warnings.len()), (Some("over"), 1));
-
-    let run = pool.start(CreatePipeline::new(PowerShell::script("Start-Sleep 60"))).await.unwrap();
-    run.stop().await.unwrap();
+    let other = RunspacePool::open(&ssh, Options::new()).await.unwrap();
+    let (_, output) = tokio::join!(check_session(&pool, &host), other.invoke(PowerShell::script("1..3")));
+    assert_eq!(output.unwrap().output, [1, 2, 3].map(psrp::Value::from));
     pool.close().await.unwrap();
     other.close().await.unwrap();
 }
@@ -220,9 +216,8 @@ async fn sessions_of_powershell() {
     };
     let output = pool.invoke(PowerShell::script("1..3; Write-Warning careful")).await.unwrap();
     assert_eq!((output.output, output.warnings.len()), ([1, 2, 3].map(psrp::Value::from).into(), 1));
-    let mut create = CreatePipeline::new(PowerShell::script("$input | ForEach-Object { $_ * 2 }"));
-    create.no_input = false;
-    let output = pool.invoke_with_input(create, [1, 2]).await.unwrap();
+    let double = PowerShell::script("$input | ForEach-Object { $_ * 2 }");
+    let output = pool.invoke_with_input(double, [1, 2]).await.unwrap();
     assert_eq!(output.output, [2, 4].map(psrp::Value::from));
 
     let run = pool.start(PowerShell::script("while ($true) { }")).await.unwrap();

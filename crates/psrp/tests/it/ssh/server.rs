@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use psrp::Value;
-use psrp::io::serve::{Handler as Scripts, Input, Options, Outcome, Pipeline, serve};
+use psrp::io::serve::{self, Input, Options, Outcome, Pipeline};
 use psrp::io::{Lines, Ssh};
 use psrp::message::CreatePipeline;
 use psrp::outofproc::Role;
-use psrp::record::{ErrorCategory, ErrorRecord};
 use russh::keys::{PrivateKey, PublicKey};
 use russh::server::{Auth, ChannelOpenHandle, Config, Handle, Handler, Msg, Response, Session};
 use russh::server::{VerifiedPublicKey, run_stream};
@@ -19,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+use crate::handler::TestHandler;
 use crate::ssh::files::{Files, key};
 
 /// Authentication required by the server.
@@ -44,7 +43,7 @@ impl Default for AuthPolicy {
 /// Behaviour of the subsystem `powershell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// Serves sessions: see [`Statements`].
+    /// Serves sessions: see [`Scripts`].
     Serve,
     /// Writes this to its error output and exits with this status.
     Fail(&'static str, u32),
@@ -227,10 +226,10 @@ impl Handler for Connection {
 async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handle, id: ChannelId) {
     let status = match program {
         Program::Serve => {
-            let dead = Arc::new(Notify::new());
+            let scripts = Scripts::default();
+            let dead = Arc::clone(&scripts.dead);
             let (read, write) = tokio::io::split(&mut stream);
-            let statements = Statements { dead: Arc::clone(&dead) };
-            let session = serve(Lines::new(Role::Server, read, write), statements, Options::new());
+            let session = serve::serve(Lines::new(Role::Server, read, write), scripts, Options::new());
             tokio::select! {
                 ended = session => u32::from(ended.is_err()),
                 () = dead.notified() => {
@@ -260,40 +259,26 @@ async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handl
     let _ = connection.close(id).await;
 }
 
-/// Runs scripts of one statement: a verb and a number.
-struct Statements {
+/// The test handler, with more scripts.
+#[derive(Default)]
+struct Scripts {
+    handler: TestHandler,
     dead: Arc<Notify>,
 }
 
-impl Scripts for Statements {
-    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
-        let text = create.power_shell.statements().next().unwrap()[0].text.to_string();
-        let (verb, number) = text.split_once(' ').unwrap_or((&text, "0"));
-        let number: i32 = number.parse().unwrap();
-        match verb {
-            "count" => {
-                for i in 1..=number {
-                    pipeline.output(i).await?;
-                }
-            }
-            "text" => pipeline.output("x".repeat(number as usize)).await?,
-            "echo" => {
-                while let Some(value) = input.next().await {
-                    pipeline.output(value).await?;
-                }
-            }
-            // Endless output.
+impl serve::Handler for Scripts {
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, input: Input) -> Outcome {
+        let script = create.power_shell.statements().next().unwrap()[0].text.to_string();
+        match &*script {
             "flood" => loop {
-                pipeline.output(Value::from("y".repeat(number as usize))).await?;
+                pipeline.output("y".repeat(10_000)).await?;
             },
-            "wait" => std::future::pending().await,
             "die" => {
                 pipeline.output(1).await?;
                 self.dead.notify_one();
                 std::future::pending().await
             }
-            _ => return Err(ErrorRecord::new("no such statement", ErrorCategory::InvalidOperation).into()),
+            _ => self.handler.run(create, pipeline, input).await,
         }
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use psrp::client::PipelineEvent;
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::{Error, Value};
 
 use tokio::net::{TcpListener, TcpStream};
@@ -34,50 +34,20 @@ async fn open(ssh: &Ssh) -> RunspacePool {
     pool
 }
 
-/// A pipeline that outputs its input.
-fn echo() -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script("echo"));
-    create.no_input = false;
-    create
-}
-
 /// Returns the error of opening a pool.
 async fn failure(ssh: Ssh) -> Error {
     RunspacePool::open(&ssh, Options::new()).await.map(drop).unwrap_err()
 }
 
 #[tokio::test]
-async fn a_session_runs_and_ends_cleanly() {
+async fn a_session_transfers_large_values_and_ends_cleanly() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let pool = pool(&server, &files).await;
     let output = pool.invoke(PowerShell::script("count 3")).await.unwrap();
-    assert_eq!(output.output, [1, 2, 3].map(Value::from));
-    let run = pool.start(echo()).await.unwrap();
-    run.send("to and fro").await.unwrap();
-    run.end_input().await.unwrap();
-    assert_eq!(run.output().await.unwrap().output, [Value::from("to and fro")]);
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn large_output_arrives() {
-    let (files, server) = (Files::new(), server(Program::Serve).await);
-    let pool = pool(&server, &files).await;
-    let output = pool.invoke(PowerShell::script("text 5000000")).await.unwrap();
-    let text = output.output[0].as_str().unwrap();
-    assert!(text.len() == 5_000_000 && text.bytes().all(|byte| byte == b'x'));
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn large_input_arrives() {
-    let (files, server) = (Files::new(), server(Program::Serve).await);
-    let pool = pool(&server, &files).await;
-    let run = pool.start(echo()).await.unwrap();
-    let text = "z".repeat(5_000_000);
-    run.send(text.as_str()).await.unwrap();
-    run.end_input().await.unwrap();
-    assert_eq!(run.output().await.unwrap().output[0].as_str(), Some(text.as_str()));
+    assert_eq!(output.output, [0, 1, 2].map(Value::from));
+    let input = ["to and fro".to_owned(), "z".repeat(5_000_000)];
+    let output = pool.invoke_with_input(PowerShell::script("echo"), input.clone()).await.unwrap();
+    assert_eq!(output.output, input.map(Value::from));
     pool.close().await.unwrap();
 }
 
@@ -101,7 +71,7 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
     let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
-    let mut run = pool.start(CreatePipeline::new(PowerShell::script("flood 10000"))).await.unwrap();
+    let mut run = pool.start(PowerShell::script("flood")).await.unwrap();
     // Until the client reads no more; long enough for all buffers to fill up.
     tokio::time::sleep(Duration::from_millis(750)).await;
     let handle = run.handle();
@@ -152,8 +122,8 @@ async fn a_connection_ended_by_the_server_is_reported() {
 async fn a_lost_server_fails_its_pipelines() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     let pool = pool(&server, &files).await;
-    let waiting = pool.start(CreatePipeline::new(PowerShell::script("wait"))).await.unwrap();
-    let mut run = pool.start(CreatePipeline::new(PowerShell::script("die"))).await.unwrap();
+    let waiting = pool.start(PowerShell::script("wait")).await.unwrap();
+    let mut run = pool.start(PowerShell::script("die")).await.unwrap();
     let mut error = None;
     while let Some(event) = run.next().await {
         error = event.err();
