@@ -39,7 +39,8 @@ struct Inner {
 
 impl Bucket {
     /// Creates a bucket in this store, without contacting it.
-    pub fn new(store: Arc<dyn ObjectStore>, config: Config) -> Self {
+    pub fn new(store: Arc<dyn ObjectStore>, mut config: Config) -> Self {
+        config.part_size = config.part_size.max(1);
         let remote = Arc::new(Remote::new(store, &config));
         let uploads = Arc::new(Semaphore::new(config.max_uploads.min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(Inner {

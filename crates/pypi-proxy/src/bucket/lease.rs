@@ -207,7 +207,7 @@ mod tests {
     /// Two proxies, and a lease of the first one.
     async fn two() -> (Arc<dyn ObjectStore>, Bucket, Bucket, Lease) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-        let open = || Bucket::new(objects.clone(), Config::new("").lease_duration(DURATION));
+        let open = || Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
         let (first, second) = (open(), open());
         let ClaimResult::Acquired(lease) = claim(&first).await else { panic!("no other owner") };
         (objects, first, second, lease)

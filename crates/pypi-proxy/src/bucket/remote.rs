@@ -64,10 +64,10 @@ impl Remote {
             store,
             timeout: config.timeout,
             state: Mutex::default(),
-            reads: Arc::new(Semaphore::new(config.max_reads)),
-            range_reads: Arc::new(Semaphore::new(config.max_reads)),
-            writes: Semaphore::new(config.max_writes),
-            meta_operations: Semaphore::new(config.max_meta_operations),
+            reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
+            range_reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
+            writes: Semaphore::new(config.max_writes.max(1)),
+            meta_operations: Semaphore::new(config.max_meta_operations.max(1)),
             meter: BucketMetrics::default(),
         }
     }
@@ -331,7 +331,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn slow_range_reads_do_not_block_others_for_long() {
-        let config = Config::new("").max_reads(1);
+        let config = Config { max_reads: 1, ..Config::default() };
         let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
         let path = Path::from("file");
         remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();

@@ -39,6 +39,8 @@ pub struct PageCache(Arc<Inner>);
 struct Inner {
     upstreams: Vec<Arc<Upstream>>,
     config: Config,
+    /// `None` if everything is allowed.
+    rules: Option<Arc<Rules>>,
     disk: Option<DiskCache>,
     bucket: Option<BucketCache>,
     slots: Mutex<Slots>,
@@ -89,10 +91,12 @@ impl PageCache {
         let disk = config.dir.clone().map(|dir| DiskCache::new(dir, max_page));
         let bucket =
             config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
-        let queue = FetchQueue::new(config.max_fetches, config.max_queued);
+        let rules = config.rules.is_on().then(|| Arc::new(config.rules.clone()));
+        let queue = FetchQueue::new(config.max_fetches.clamp(1, 1_000_000), config.max_queued.min(1_000_000));
         Self(Arc::new(Inner {
             upstreams,
             config,
+            rules,
             disk,
             bucket,
             slots: Mutex::default(),
@@ -209,7 +213,7 @@ impl PageCache {
 
     /// Returns the access rules, or `None` if everything is allowed.
     pub(crate) fn rules(&self) -> Option<&Rules> {
-        self.0.config.rules.as_deref()
+        self.0.rules.as_deref()
     }
 
     /// Returns whether the rules allow requesting this page from the upstream with this number.
@@ -607,7 +611,7 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let Some(rules) = self.0.config.rules.clone() else {
+        let Some(rules) = self.0.rules.clone() else {
             return combine(parts, None, None);
         };
         // Rules may have to look at every file of a page, so they run on a blocking thread.

@@ -156,7 +156,7 @@ impl Store {
     pub fn open(config: Config) -> Result<Self, Error> {
         let dir = CacheDir::open(&config.dir, config.allow_shared_dir)?;
         let lru = LruIndex::new(config.max_bytes, config.max_open_files);
-        let permits = Arc::new(Semaphore::new(config.max_concurrent_downloads));
+        let permits = Arc::new(Semaphore::new(config.max_concurrent_downloads.max(1)));
         let inner = Inner {
             dir,
             permits,

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
-use pypi_proxy::serve::Config;
 use reqwest::{Response, Version};
 use serde_json::{Value, json};
 
@@ -70,7 +69,15 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
 
 async fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
     let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
-    start_with(&urls, Config::new(), |upstream| upstream, |pages| pages.rules(rules.clone())).await
+    start_with(&urls, |setup| setup.pages.rules = rules).await
+}
+
+fn private_from_second() -> Rules {
+    Rules { only_from: vec![(pattern("acme-*"), 1)], ..Rules::default() }
+}
+
+fn aged(min_age: Duration) -> Rules {
+    Rules { min_age, ..Rules::default() }
 }
 
 fn pattern(text: &str) -> ProjectPattern {
@@ -99,7 +106,11 @@ async fn refused(response: Response, title: &str, detail: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_projects_are_neither_listed_nor_served() {
     let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
-    let rules = Rules::new().allow([pattern("demo"), pattern("acme-*")]).deny([pattern("ACME.t*")]);
+    let rules = Rules {
+        allow: vec![pattern("demo"), pattern("acme-*")],
+        deny: vec![pattern("ACME.t*")],
+        ..Rules::default()
+    };
     let proxy = start(&[&index], rules).await;
     let denied = "Project Denied By This Proxy";
     for path in [
@@ -129,7 +140,7 @@ async fn denied_projects_are_neither_listed_nor_served() {
 async fn private_projects_come_only_from_their_index() {
     let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
     let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
-    let rules = || Rules::new().only_from(pattern("acme-*"), 1);
+    let rules = private_from_second;
     let proxy = start(&[&public, &private], rules()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     assert_eq!(proxy.get("/simple/acme-tools/demo-9.0.tar.gz", &[]).await.status(), 404);
@@ -153,19 +164,17 @@ async fn new_rules_apply_to_pages_on_disk() {
     let urls = [public.url("/simple"), private.url("/simple")];
     let start = async |rules: Rules| {
         let mut setup = support::proxy::Setup::new(dir.path(), &urls);
-        setup.pages = setup.pages.rules(rules);
+        setup.pages.rules = rules;
         setup.start().await
     };
-    let mut proxy = start(Rules::new()).await;
+    let proxy = start(Rules::default()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
     proxy.stop().await;
-    drop(proxy);
     let requests = public.count();
-    let mut proxy = start(Rules::new().only_from(pattern("acme-*"), 1)).await;
+    let proxy = start(private_from_second()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     proxy.stop().await;
-    drop(proxy);
-    let proxy = start(Rules::new().min_age(DAY * 7).yanked(Yanked::Hide)).await;
+    let proxy = start(Rules { yanked: Yanked::Hide, ..aged(DAY * 7) }).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
     assert_eq!(public.count(), requests);
 }
@@ -179,7 +188,7 @@ async fn files_below_the_minimum_age_are_hidden() {
         ("demo-3.0-py3-none-any.whl", None, false),
     ];
     let index = index(files).await;
-    let rules = Rules::new().min_age(DAY * 7).min_age_exempt([pattern("acme-*")]);
+    let rules = Rules { min_age_exempt: vec![pattern("acme-*")], ..aged(DAY * 7) };
     let proxy = start(&[&index], rules.clone()).await;
     let (names, versions) = page(&proxy, "/simple/demo/").await;
     assert_eq!(names, ["demo-1.0-py3-none-any.whl", "demo-2.0.tar.gz"]);
@@ -212,7 +221,7 @@ async fn files_below_the_minimum_age_are_hidden() {
         "",
     )
     .await;
-    let proxy = start(&[&index], rules.min_age_unknown(UnknownAge::Allow)).await;
+    let proxy = start(&[&index], Rules { min_age_unknown: UnknownAge::Allow, ..rules }).await;
     assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), 3);
     assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
 }
@@ -234,7 +243,7 @@ async fn a_file_appears_when_it_is_old_enough() {
     let (index, proxy, etag, modified) = loop {
         let started = Instant::now();
         let index = ripening(lead).await;
-        let proxy = start(&[&index], Rules::new().min_age(DAY)).await;
+        let proxy = start(&[&index], aged(DAY)).await;
         let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
         let modified = young.headers()["last-modified"].to_str().unwrap().to_owned();
         let etag = young.headers()["etag"].to_str().unwrap().to_owned();
@@ -267,12 +276,10 @@ async fn a_file_appears_while_its_index_is_down() {
     let proxy = loop {
         let started = Instant::now();
         let index = ripening(lead).await;
-        let proxy = start_with(
-            &[index.url("/simple")],
-            Config::new(),
-            |upstream| upstream.ttl(Duration::ZERO),
-            |pages| pages.rules(Rules::new().min_age(DAY)),
-        )
+        let proxy = start_with(&[index.url("/simple")], |setup| {
+            setup.ttl(Duration::ZERO);
+            setup.pages.rules = aged(DAY);
+        })
         .await;
         let shown = page(&proxy, "/simple/demo/").await.0.len();
         index.stop().await;
@@ -293,7 +300,7 @@ async fn yanked_files_are_served_hidden_or_rejected() {
     let index = index(files).await;
     for (yanked, shown, status) in [(Yanked::Keep, 2, 200), (Yanked::Hide, 1, 200), (Yanked::Refuse, 1, 403)]
     {
-        let proxy = start(&[&index], Rules::new().yanked(yanked)).await;
+        let proxy = start(&[&index], Rules { yanked, ..Rules::default() }).await;
         assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), shown, "{yanked:?}");
         assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.status(), 200);
         let response = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;

@@ -24,12 +24,15 @@ const PART: u64 = 100_000;
 const LEASE: Duration = Duration::from_secs(6);
 
 fn config() -> bucket::Config {
-    bucket::Config::new("p/q")
-        .part_size(PART)
-        .timeout(Duration::from_millis(500))
-        .lease_duration(LEASE)
-        .lease_wait(TIMEOUT * 2)
-        .page_wait(TIMEOUT)
+    bucket::Config {
+        prefix: "p/q".into(),
+        part_size: PART,
+        timeout: Duration::from_millis(500),
+        lease_duration: LEASE,
+        lease_wait: TIMEOUT * 2,
+        page_wait: TIMEOUT,
+        ..bucket::Config::default()
+    }
 }
 
 fn share(objects: &Arc<dyn ObjectStore>) -> Bucket {
@@ -78,8 +81,8 @@ const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
 async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> RunningProxy {
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.pages = setup.pages.bucket(bucket.clone());
-    setup.store = setup.store.bucket(bucket);
+    setup.pages.bucket.clone_from(&bucket);
+    setup.store.bucket = bucket;
     setup.start().await
 }
 
@@ -223,7 +226,8 @@ async fn files_with_a_wrong_hash_are_not_uploaded() {
     let objects: Arc<Faulty> = Faulty::new(Fault::None);
     let bucket = Bucket::new(objects.clone(), config());
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(store::Config::new(dir.path()).retries(0).bucket(bucket)).unwrap();
+    let config = store::Config { retries: 0, bucket: Some(bucket), ..store::Config::new(dir.path()) };
+    let store = Store::open(config).unwrap();
     let (good, bad) = (ScriptedSource::new(content(LARGE.1), []), ScriptedSource::new(flipped(LARGE.1), []));
     let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
     let cut = ScriptedSource::new(content(LARGE.1), vec![broken; 1000]);
@@ -284,7 +288,8 @@ async fn waiting_for_a_lease_has_a_limit() {
     for nonsense in ["", "{", r#"{"owner":"a","seconds":1e300,"beat":0}"#] {
         objects.put(&lease, nonsense.into()).await.unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let bucket = Bucket::new(objects.clone(), config().lease_wait(Duration::from_millis(300)));
+        let limited = bucket::Config { lease_wait: Duration::from_millis(300), ..config() };
+        let bucket = Bucket::new(objects.clone(), limited);
         let proxy = start(&dir, &index, Some(bucket)).await;
         fetch(&proxy, SMALL.0, SMALL.1).await;
         settle(std::slice::from_ref(&proxy)).await;
@@ -299,7 +304,7 @@ async fn clients_get_their_files_despite_bucket_faults() {
         let objects = Faulty::new(fault);
         let shared: Arc<dyn ObjectStore> = objects.clone();
         let index = index(&[SMALL, LARGE], Duration::ZERO).await;
-        let mut fleet = Fleet::start(2, &index, &shared).await;
+        let fleet = Fleet::start(2, &index, &shared).await;
         fleet.fetch(SMALL).await;
         fleet.fetch(LARGE).await;
         let proxy = &fleet.proxies[0];
@@ -325,7 +330,7 @@ async fn clients_get_their_files_despite_bucket_faults() {
             health["data"]["state"] == "ok" && has
         })
         .await;
-        for proxy in &mut fleet.proxies {
+        for proxy in fleet.proxies {
             proxy.stop().await;
         }
         drop(fleet.dirs);
@@ -338,8 +343,8 @@ async fn shutdown_waits_for_pending_uploads() {
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let shared: Arc<dyn ObjectStore> = objects.clone();
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(shared.clone(), config().timeout(TIMEOUT));
-    let mut proxy = start(&dir, &index, Some(bucket)).await;
+    let bucket = Bucket::new(shared.clone(), bucket::Config { timeout: TIMEOUT, ..config() });
+    let proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     // No client waited for the upload.
@@ -358,7 +363,8 @@ async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(objects.clone(), config().timeout(TIMEOUT).max_uploads(1));
+    let bucket =
+        Bucket::new(objects.clone(), bucket::Config { timeout: TIMEOUT, max_uploads: 1, ..config() });
     let proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
@@ -436,7 +442,8 @@ async fn waiting_for_pages_of_the_bucket_has_a_limit() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Hanging);
     let index = index(&[SMALL], Duration::ZERO).await;
     let dir = tempfile::tempdir().unwrap();
-    let slow = config().timeout(Duration::from_secs(3600)).page_wait(Duration::from_millis(100));
+    let (timeout, page_wait) = (Duration::from_secs(3600), Duration::from_millis(100));
+    let slow = bucket::Config { timeout, page_wait, ..config() };
     let proxy = start(&dir, &index, Some(Bucket::new(objects, slow))).await;
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
 }
@@ -452,9 +459,9 @@ async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
     index.stop().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams = setup.upstreams.into_iter().map(|upstream| upstream.ttl(Duration::ZERO)).collect();
-    setup.pages = setup.pages.bucket(share(&objects));
-    setup.store = setup.store.bucket(share(&objects));
+    setup.ttl(Duration::ZERO);
+    setup.pages.bucket = Some(share(&objects));
+    setup.store.bucket = Some(share(&objects));
     let late = setup.start().await;
     fetch(&late, SMALL.0, SMALL.1).await;
 }

@@ -162,7 +162,7 @@ async fn clients_are_served_after_the_folder_was_deleted() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
-    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     fetch(&proxy, 0).await;
     let remove = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -179,7 +179,6 @@ async fn clients_are_served_after_the_folder_was_deleted() {
     assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     proxy.stop().await;
-    drop(proxy);
     // The remaining content is still recognized as a cache.
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     fetch_often(&proxy, 4).await;
@@ -216,7 +215,7 @@ async fn links_in_the_folder_are_not_followed() {
     symlink(&outside, cache.join("refs/other")).unwrap();
     symlink(outside.join("secret"), cache.join("partial/1-1")).unwrap();
     symlink(&outside, cache.join("files/zz")).unwrap();
-    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     for number in 0..4 {
         let done = tokio::time::timeout(TIMEOUT, fetch(&proxy, number)).await;
         done.unwrap();
@@ -250,10 +249,9 @@ async fn partial_files_of_a_crash_are_deleted_and_not_served() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
-    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     fetch(&proxy, 0).await;
     proxy.stop().await;
-    drop(proxy);
     let pages = std::fs::read_dir(cache.join("pages")).unwrap().next().unwrap().unwrap().path();
     std::fs::create_dir(cache.join("refs/demo")).unwrap();
     let left = [cache.join("partial/77-0"), pages.join(".tmpabcdef"), cache.join("refs/demo/.tmpabcdef")];
@@ -280,9 +278,9 @@ async fn a_file_larger_than_the_cache_evicts_nothing() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.store = setup.store.max_bytes(LEN as u64 + 3);
+    setup.store.max_bytes = LEN as u64 + 3;
     // File facts would take room as well.
-    setup.pages = setup.pages.wheel_metadata(false);
+    setup.pages.wheel_metadata = false;
     let proxy = setup.start().await;
     fetch(&proxy, 0).await;
     fetch_often(&proxy, 5).await;
@@ -296,8 +294,8 @@ async fn without_a_cache_redirected_files_are_not_downloaded() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.store = setup.store.max_bytes(0);
-    setup.serve = setup.serve.redirect_after(Duration::ZERO);
+    setup.store.max_bytes = 0;
+    setup.serve.redirect_after = Some(Duration::ZERO);
     let proxy = setup.start().await;
     let response = proxy.get(&path(0), &[]).await;
     assert_eq!(
@@ -316,7 +314,7 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
     // Pages are always stale.
     let setup = || {
         let mut setup = Setup::new(dir.path(), &urls);
-        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(Duration::ZERO)).collect();
+        setup.ttl(Duration::ZERO);
         setup
     };
     let mut proxy = setup().start().await;
@@ -327,7 +325,6 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
     for is_restarted in [false, true] {
         if is_restarted {
             proxy.stop().await;
-            drop(proxy);
             proxy = setup().start().await;
         }
         let response = proxy.get("/simple/demo/", &[]).await;
@@ -354,14 +351,13 @@ async fn after_a_restart_stale_pages_are_served_while_the_index_is_silent() {
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        let config = setup.upstreams.remove(0);
-        setup.upstreams.push(config.ttl(Duration::ZERO).read_timeout(Duration::from_secs(3600)));
+        setup.ttl(Duration::ZERO);
+        setup.upstreams[0].read_timeout = Duration::from_secs(3600);
         setup
     };
-    let mut proxy = setup().start().await;
+    let proxy = setup().start().await;
     let page = proxy.get("/simple/demo/", &[]).await.bytes().await.unwrap();
     proxy.stop().await;
-    drop(proxy);
     let proxy = setup().start().await;
     let again = tokio::time::timeout(TIMEOUT, proxy.get("/simple/demo/", &[])).await.unwrap();
     assert_eq!(again.headers()["x-cache"], "stale");
@@ -385,12 +381,11 @@ async fn invalid_responses_do_not_replace_cached_pages() {
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(Duration::ZERO)).collect();
-        setup.pages = setup.pages.stale_while_revalidate(Duration::ZERO);
+        setup.always_revalidate();
         setup
     };
     for start in 0..4 {
-        let mut proxy = setup().start().await;
+        let proxy = setup().start().await;
         let page = proxy.get("/simple/demo/", &[]).await;
         assert_eq!(page.status(), 200, "{start}");
         assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
@@ -411,8 +406,8 @@ async fn revalidation_and_removal_are_persisted() {
     let dir = tempfile::tempdir().unwrap();
     let setup = |ttl| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(ttl)).collect();
-        setup.pages = setup.pages.stale_while_revalidate(Duration::ZERO);
+        setup.always_revalidate();
+        setup.ttl(ttl);
         setup
     };
     let day = Duration::from_secs(86400);
@@ -425,16 +420,14 @@ async fn revalidation_and_removal_are_persisted() {
             let file = std::fs::File::options().write(true).open(folder.join("demo")).unwrap();
             file.set_modified(std::time::SystemTime::now() - day * 2).unwrap();
         }
-        let mut proxy = setup(ttl).start().await;
+        let proxy = setup(ttl).start().await;
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), status);
         assert_eq!(index.requests().len(), requests);
         proxy.stop().await;
-        drop(proxy);
     }
-    let mut proxy = setup(Duration::ZERO).start().await;
+    let proxy = setup(Duration::ZERO).start().await;
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 404);
     proxy.stop().await;
-    drop(proxy);
     // A deleted project does not come back.
     let proxy = setup(day).start().await;
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 502);

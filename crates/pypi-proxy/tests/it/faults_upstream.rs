@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use pypi_proxy::serve::Config;
 
 use crate::support;
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
@@ -260,7 +259,7 @@ async fn a_faulty_download_is_intact_or_an_error() {
     let stalls = [TIMEOUT, SHORT, SOME];
     let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.stall_timeout(stall);
+        setup.store.stall_timeout = stall;
         setup.start()
     }))
     .await;
@@ -317,7 +316,7 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
         }
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for (name, is_good) in PARTS {
         let url = proxy.url(&format!("/simple/demo/{name}-1.0.whl"));
         let response = proxy.client.get(url).header("range", "bytes=100-199").send().await;
@@ -397,9 +396,8 @@ async fn failed_pages_are_errors_and_are_retried() {
     .await;
     // One proxy with a short timeout for silent servers, and one for the other cases.
     let urls = [index.url("/simple")];
-    let short =
-        start_with(&urls, Config::new(), |upstream| upstream.read_timeout(SHORT), |pages| pages).await;
-    let proxy = start(&urls, Config::new()).await;
+    let short = start_with(&urls, |setup| setup.upstreams[0].read_timeout = SHORT).await;
+    let proxy = start(&urls).await;
     let cases = [
         ("silent", 504),
         ("half", 504),
@@ -452,7 +450,7 @@ async fn a_disconnected_client_does_not_cancel_the_download() {
         }
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for _ in 0..3 {
         let mut response = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
         assert!(wheel.starts_with(&response.chunk().await.unwrap().unwrap()));
@@ -473,7 +471,7 @@ async fn retry_after_of_the_index_is_respected() {
         _ => reply("429 Too Many Requests", &[("retry-after", "300")], ""),
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     // An immediate retry would make it worse, and waiting five minutes is up to the client.
     for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
         for _ in 0..5 {
@@ -510,10 +508,7 @@ async fn large_pages_and_decompression_bombs_are_rejected_early() {
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams = setup.upstreams.into_iter().map(|config| config.max_page(1 << 20)).collect();
-    let proxy = setup.start().await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].max_page = 1 << 20).await;
     for name in ["html", "told", "gzip", "zstd"] {
         let response = proxy.get(&format!("/simple/{name}/"), &[]).await;
         assert_eq!(response.status(), 502, "{name}");
@@ -563,11 +558,8 @@ async fn files_are_fetched_only_from_allowed_hosts() {
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams =
-        setup.upstreams.into_iter().map(|config| config.file_hosts(["files.example.org"])).collect();
-    let proxy = setup.start().await;
+    let hosts = Some(vec!["files.example.org".to_owned()]);
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].file_hosts = hosts).await;
     let page = proxy.get("/simple/demo/?format=json", &[]).await.bytes().await.unwrap();
     let page: serde_json::Value = serde_json::from_slice(&page).unwrap();
     let names: Vec<_> =
@@ -586,7 +578,7 @@ async fn files_are_fetched_only_from_allowed_hosts() {
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
     assert_eq!(inner.requests().len(), 0);
     // An index on this machine may redirect to another one, unless allowed hosts are configured.
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
     assert_eq!((&*text, inner.requests().len()), ("inner secret", 1));
 }
@@ -635,9 +627,9 @@ async fn upstream_data_can_not_inject_headers() {
         }
     })
     .await;
-    let config = [Config::new(), Config::new().redirect_after(Duration::ZERO)];
-    for config in config {
-        let proxy = start(&[index.url("/simple")], config).await;
+    for redirect_after in [None, Some(Duration::ZERO)] {
+        let setup = |setup: &mut Setup| setup.serve.redirect_after = redirect_after;
+        let proxy = start_with(&[index.url("/simple")], setup).await;
         let names =
             ["demo-1.0.whl", "demo-2.0.whl", "demo-1.0.whl.asc"].map(|name| format!("/simple/demo/{name}"));
         let pages = ["/simple/demo/", "/simple/demo/?format=json", "/simple/bare/"].map(str::to_owned);
@@ -719,8 +711,7 @@ async fn hostile_pages_are_parsed_or_rejected() {
         )
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = start(&[index.url("/simple")]).await;
     for (name, ..) in &pages {
         for query in ["", "?format=json"] {
             let response = proxy.get(&format!("/simple/{name}/{query}"), &[]).await;

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pypi_proxy::serve::Config;
-use pypi_proxy::{ByteRange, page_cache};
+use pypi_proxy::ByteRange;
 use rawzip::CompressionMethod;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::proxy::{RunningProxy, start_with};
+use crate::support::proxy::{RunningProxy, Setup, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
 use crate::support::{Server, respond};
@@ -59,8 +58,7 @@ async fn index() -> Server {
 
 /// Starts a proxy that revalidates on every request.
 async fn start(index: &Server) -> RunningProxy {
-    let pages = |config: page_cache::Config| config.stale_while_revalidate(Duration::ZERO);
-    start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
+    start_with(&[index.url("/simple")], Setup::always_revalidate).await
 }
 
 /// Returns the files of the page in their order.

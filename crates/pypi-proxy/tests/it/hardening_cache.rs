@@ -16,7 +16,7 @@ use pypi_proxy::store::{CacheArea, Store};
 use pypi_proxy::upstream::{self, Budget, Upstream};
 use tokio::sync::Notify;
 
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
 use crate::support::source::content;
 use crate::support::{JSON, Server, exposition, respond};
 
@@ -69,10 +69,10 @@ async fn one_limit_bounds_everything_in_the_folder() {
     let cache = dir.path().join("cache");
     let setup = |max| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.max_bytes(max);
+        setup.store.max_bytes = max;
         setup
     };
-    let mut proxy = setup(MAX).start().await;
+    let proxy = setup(MAX).start().await;
     for number in 0..60 {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= MAX, "{number}");
@@ -94,9 +94,8 @@ async fn one_limit_bounds_everything_in_the_folder() {
     // The most recently used entries are still there.
     assert!(index.count() > 0);
     proxy.stop().await;
-    drop(proxy);
     // After a restart, everything is found and counted. With a lower limit, the rest is evicted.
-    let mut proxy = setup(MAX / 4).start().await;
+    let proxy = setup(MAX / 4).start().await;
     let deadline = Instant::now() + TIMEOUT;
     while on_disk(&cache) > MAX / 4 || used(&proxy.store) != on_disk(&cache) {
         assert!(Instant::now() < deadline, "{} of {}", used(&proxy.store), on_disk(&cache));
@@ -120,10 +119,7 @@ async fn file_facts_count_and_are_evicted() {
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[server.url("/simple")]);
-    setup.store = setup.store.max_bytes(60_000);
-    let proxy = setup.start().await;
+    let proxy = start_with(&[server.url("/simple")], |setup| setup.store.max_bytes = 60_000).await;
     let deadline = Instant::now() + TIMEOUT;
     for number in 0..40 {
         fetch(&proxy, &format!("project-{number}")).await;
@@ -133,14 +129,13 @@ async fn file_facts_count_and_are_evicted() {
         assert!(Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(on_disk(&dir.path().join("cache")) <= 60_000);
+    assert!(on_disk(&proxy.dir().join("cache")) <= 60_000);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_pages_no_longer_count() {
     let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = start(&[index.url("/simple")]).await;
     for project in ["a", "b", "c"] {
         fetch(&proxy, project).await;
     }
@@ -153,24 +148,27 @@ async fn deleted_pages_no_longer_count() {
     fetch(&proxy, "a").await;
     let left = proxy.store.collect(None, 0).unwrap();
     assert_eq!((left.files, left.bytes, used(&proxy.store)), (0, 0, 0));
-    assert_eq!(on_disk(&dir.path().join("cache")), 0);
+    assert_eq!(on_disk(&proxy.dir().join("cache")), 0);
 }
 
 #[tokio::test]
 async fn with_a_limit_of_zero_nothing_is_stored() {
     let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.store = setup.store.max_bytes(0);
-    let proxy = setup.start().await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.store.max_bytes = 0).await;
     for project in ["a", "b", "a"] {
         fetch(&proxy, project).await;
     }
-    assert_eq!((on_disk(&dir.path().join("cache")), used(&proxy.store)), (0, 0));
+    assert_eq!((on_disk(&proxy.dir().join("cache")), used(&proxy.store)), (0, 0));
 }
 
 fn name(number: usize) -> ProjectName {
     ProjectName::parse(&format!("project-{number}")).unwrap()
+}
+
+fn upstream(server: &Server, budget: &Budget) -> Arc<Upstream> {
+    let mut config = upstream::Config::new(&server.url("/simple")).unwrap();
+    (config.budget, config.read_timeout) = (budget.clone(), TIMEOUT);
+    Arc::new(Upstream::new(config).unwrap())
 }
 
 const PAGES: usize = 12;
@@ -200,11 +198,11 @@ async fn concurrent_decompression_shares_a_memory_budget() {
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
         let budget = Budget::new(bytes);
-        let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-        let upstream = Arc::new(Upstream::new(config.read_timeout(TIMEOUT)).unwrap());
+        let upstream = upstream(&server, &budget);
+        let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
         // From the index first, then from the disk.
         for kept in [false, true] {
-            let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::new().dir(dir.path()));
+            let pages = PageCache::new(vec![upstream.clone()], config.clone());
             let before = server.count();
             let watch = {
                 let budget = budget.clone();
@@ -250,8 +248,7 @@ async fn a_page_counts_toward_the_budget_while_it_is_received() {
     })
     .await;
     let budget = Budget::new(LEN as u64);
-    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
+    let pages = PageCache::new(vec![upstream(&server, &budget)], page_cache::Config::default());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     let is_charged = async {
         while budget.used() == 0 {
@@ -269,8 +266,7 @@ async fn waiting_for_the_budget_has_a_timeout() {
     let gate = Arc::new(Notify::new());
     let server = large(Some(gate.clone())).await;
     let budget = Budget::new(LEN as u64);
-    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget);
-    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
+    let pages = PageCache::new(vec![upstream(&server, &budget)], page_cache::Config::default());
     let waiting: Vec<_> = (0..PAGES)
         .map(|number| {
             let pages = pages.clone();

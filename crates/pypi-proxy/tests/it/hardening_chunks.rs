@@ -111,7 +111,8 @@ fn pages_do_not_depend_on_chunk_boundaries() {
                 [(&whole[..], false), (&whole[..whole.len() / 2], false), (&whole[..whole.len() / 2], true)]
             {
                 for limit in limits(document.len()) {
-                    let config = Config::new(&server.url("/simple")).unwrap().max_page(limit as u64);
+                    let mut config = Config::new(&server.url("/simple")).unwrap();
+                    config.max_page = limit as u64;
                     let upstream = Upstream::new(config).unwrap();
                     let result = in_pieces(input, |pieces| {
                         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
@@ -165,7 +166,8 @@ async fn files_do_not_depend_on_chunk_boundaries() {
         for limit in limits(LEN) {
             for (bytes, tells_len) in [(None, true), (None, false), (Some(LEN / 2), true)] {
                 let dir = tempfile::tempdir().unwrap();
-                let config = StoreConfig::new(dir.path().join("cache")).max_file(limit as u64).retries(0);
+                let config = StoreConfig::new(dir.path().join("cache"));
+                let config = StoreConfig { max_file: limit as u64, retries: 0, ..config };
                 let store = Store::open(config).unwrap();
                 let connection =
                     Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };

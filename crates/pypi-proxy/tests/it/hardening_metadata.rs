@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use pypi_proxy::page_cache;
-use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
 use crate::support::proxy::{RunningProxy, start_with};
@@ -48,9 +46,12 @@ async fn index(is_json: bool) -> Server {
 }
 
 /// Starts a proxy that revalidates on every request.
-async fn start(index: &Server, pages: impl Fn(page_cache::Config) -> page_cache::Config) -> RunningProxy {
-    let pages = |config: page_cache::Config| pages(config.stale_while_revalidate(Duration::ZERO));
-    start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
+async fn start(index: &Server, wheel_metadata: bool) -> RunningProxy {
+    start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.pages.wheel_metadata = wheel_metadata;
+    })
+    .await
 }
 
 /// Returns the `core-metadata` fields of both files.
@@ -68,7 +69,7 @@ async fn get(proxy: &RunningProxy, name: &str) -> (u16, Vec<u8>) {
 async fn pages_list_extracted_metadata() {
     for is_json in [true, false] {
         let index = index(is_json).await;
-        let proxy = start(&index, |pages| pages).await;
+        let proxy = start(&index, true).await;
         assert_eq!(listed_metadata(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
         for name in [BAD, GOOD] {
             assert_eq!(get(&proxy, name).await, (200, wheel(name)));
@@ -104,7 +105,7 @@ async fn pages_list_extracted_metadata() {
 #[tokio::test]
 async fn metadata_of_wheels_that_are_not_stored_is_extracted_on_request() {
     let index = index(true).await;
-    let proxy = start(&index, |pages| pages).await;
+    let proxy = start(&index, true).await;
     assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
     assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
     while listed_metadata(&proxy).await[0].is_null() {
@@ -116,7 +117,7 @@ async fn metadata_of_wheels_that_are_not_stored_is_extracted_on_request() {
 #[tokio::test]
 async fn without_the_setting_no_metadata_is_extracted() {
     let index = index(true).await;
-    let proxy = start(&index, |pages| pages.wheel_metadata(false)).await;
+    let proxy = start(&index, false).await;
     assert_eq!(get(&proxy, GOOD).await, (200, wheel(GOOD)));
     for _ in 0..3 {
         assert!(listed_metadata(&proxy).await.iter().all(serde_json::Value::is_null));

@@ -33,16 +33,17 @@ async fn silent_after_the_first() -> Raw {
     .await
 }
 
-fn upstream(index: &Raw, set: impl Fn(upstream::Config) -> upstream::Config) -> Arc<Upstream> {
-    let config = upstream::Config::new(&index.url("/simple")).unwrap().ttl(Duration::ZERO);
-    Arc::new(Upstream::new(set(config)).unwrap())
+fn upstream(index: &Raw, timeout: Duration) -> Arc<Upstream> {
+    let mut config = upstream::Config::new(&index.url("/simple")).unwrap();
+    (config.ttl, config.read_timeout, config.connect_timeout) = (Duration::ZERO, timeout, timeout);
+    Arc::new(Upstream::new(config).unwrap())
 }
 
 /// A proxy without a listener.
-fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: page_cache::Config) -> Proxy {
+fn proxy(dir: &Path, upstream: Arc<Upstream>) -> Proxy {
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = PageCache::new(vec![upstream.clone()], pages);
-    Proxy::new(vec![upstream], pages, store, serve::Config::new())
+    let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::default());
+    Proxy::new(vec![upstream], pages, store, serve::Config::default())
 }
 
 async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
@@ -52,15 +53,16 @@ async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
 
 #[tokio::test]
 async fn a_cached_page_is_served_while_the_index_is_silent() {
-    assert!(page_cache::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
+    assert!(page_cache::Config::default().stale_wait < Duration::from_secs(2));
     let dir = tempfile::tempdir().unwrap();
     let index = silent_after_the_first().await;
-    let config = page_cache::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
-    let config = config.stale_wait(Duration::from_millis(50));
-    let new = || {
-        let upstream = upstream(&index, |config| config.read_timeout(NEVER).connect_timeout(NEVER));
-        PageCache::new(vec![upstream], config.clone())
+    let config = page_cache::Config {
+        dir: Some(dir.path().into()),
+        stale_while_revalidate: Duration::ZERO,
+        stale_wait: Duration::from_millis(50),
+        ..page_cache::Config::default()
     };
+    let new = || PageCache::new(vec![upstream(&index, NEVER)], config.clone());
     let project = async |pages: &PageCache| {
         let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
         served.expect("it is served").unwrap().status
@@ -83,7 +85,7 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = proxy(dir.path(), upstream(&index, |config| config), page_cache::Config::new());
+    let proxy = proxy(dir.path(), upstream(&index, Duration::from_secs(30)));
     for number in 0..5 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
@@ -129,12 +131,11 @@ async fn concurrent_page_fetches_are_limited() {
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = start_with(
-        &[index.url("/simple")],
-        serve::Config::new(),
-        |upstream| upstream.ttl(Duration::ZERO).read_timeout(NEVER),
-        |pages| pages.max_fetches(RUNNING).max_queued(QUEUED).stale_while_revalidate(Duration::ZERO),
-    )
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.upstreams[0].read_timeout = NEVER;
+        (setup.pages.max_fetches, setup.pages.max_queued) = (RUNNING, QUEUED);
+    })
     .await;
     let gauges = async || {
         let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
@@ -219,7 +220,7 @@ fn negative_entries_count_toward_the_memory_limit() {
             let url = format!("http://{address}/simple-{number}/");
             Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
         };
-        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::new());
+        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::default());
         let send = |from: usize, to: usize| {
             runtime.block_on(async {
                 for number in from..to {

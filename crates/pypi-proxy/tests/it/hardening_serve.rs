@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::support::exposition;
-use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with_server_config};
+use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with};
 
 /// No index listens here, and these tests do not need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
@@ -30,14 +30,18 @@ async fn closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
     let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut read)).await.expect("it is closed");
 }
 
+async fn serve(config: ServerConfig) -> RunningProxy {
+    start_with(&[NO_INDEX.to_owned()], |setup| setup.server = config).await
+}
+
 /// Allows two connections, and 200 ms for a header.
 fn narrow() -> ServerConfig {
-    ServerConfig::new().max_connections(2).header_timeout(Duration::from_millis(200))
+    ServerConfig { max_connections: 2, header_timeout: Duration::from_millis(200), ..ServerConfig::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_incomplete_http2_preface_times_out() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow()).await;
+    let proxy = serve(narrow()).await;
     let mut held = Vec::new();
     for len in [1, 4, 16, 18, PREFACE.len() - 1, 16] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
@@ -56,7 +60,7 @@ async fn a_silent_client_after_the_tls_handshake_times_out() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = made.signing_key.serialize_pem();
     let tls = Tls::from_pem(made.cert.pem().as_bytes(), key.as_bytes()).unwrap();
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow().tls(tls)).await;
+    let proxy = serve(ServerConfig { tls: Some(tls), ..narrow() }).await;
 
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -93,7 +97,7 @@ async fn a_silent_client_after_the_tls_handshake_times_out() {
 /// HTTP/2 with prior knowledge and a fragmented preface.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_http2_preface_is_accepted() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = serve(ServerConfig::default()).await;
     for size in [1, 7, 16, PREFACE.len()] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
         stream.set_nodelay(true).unwrap();
@@ -160,7 +164,7 @@ const FOREIGN: &str = "te: trailers\r\nconnection: close";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_has_at_most_100_header_fields() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = serve(ServerConfig::default()).await;
     let address = proxy.address();
     blocking(move || {
         let status = |head: &str| statuses(address, &[head.as_bytes()]);
@@ -189,7 +193,7 @@ async fn a_request_has_at_most_100_header_fields() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_header_too_large_for_hyper_is_counted() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = serve(ServerConfig::default()).await;
     let address = proxy.address();
     let large = |bytes: usize| with_fields(10, &format!("x: {}\r\n{CLOSE}", "y".repeat(bytes)));
     let (fits, too_large) = (large(30_000), large(200_000));
@@ -238,7 +242,7 @@ async fn fragmented_headers_get_the_same_response() {
         ([&*get, "GET /livez HT"].concat().into(), &[200]),
         (PREFACE[..20].into(), &[]),
     ];
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = serve(ServerConfig::default()).await;
     let address = proxy.address();
     blocking(move || {
         for (at, (input, expected)) in inputs.iter().enumerate() {
@@ -254,8 +258,7 @@ async fn fragmented_headers_get_the_same_response() {
     // The same with other limits, complete and incomplete.
     const FIELDS: usize = 7;
     for max in test_support::limits(FIELDS) {
-        let server = ServerConfig::new().max_header_fields(max);
-        let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), server).await;
+        let proxy = serve(ServerConfig { max_header_fields: max, ..ServerConfig::default() }).await;
         let address = proxy.address();
         blocking(move || {
             for special in [CLOSE, FOREIGN] {
@@ -286,7 +289,7 @@ const BOTH: [&str; 2] = ["/livez", "/readyz"];
 /// A reverse proxy that compares paths byte by byte can't be bypassed.
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoints_have_one_spelling() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = serve(ServerConfig::default()).await;
     let address = proxy.address();
     blocking(move || {
         for special in [CLOSE, FOREIGN] {
@@ -341,8 +344,8 @@ async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
-    let pages = PageCache::new(vec![index.clone()], page_cache::Config::new());
-    let proxy = Proxy::new(vec![index], pages, store, Config::new());
+    let pages = PageCache::new(vec![index.clone()], page_cache::Config::default());
+    let proxy = Proxy::new(vec![index], pages, store, Config::default());
     // The same through `Proxy::handle_in`.
     for (scope, path, expected) in [
         (Scope::All, "/metrics", 200),
@@ -359,7 +362,8 @@ async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let (public, admin) = (listen().await, listen().await);
     let (public_address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let server = Server::new(proxy, ServerConfig::new().max_connections(1)).admin(admin);
+    let config = ServerConfig { max_connections: 1, ..ServerConfig::default() };
+    let server = Server::new(proxy, config).admin(admin);
     let task = tokio::spawn(server.serve(public, async {
         let _ = stopped.await;
     }));
@@ -415,7 +419,7 @@ async fn a_cache_directory_of_other_users_is_rejected() {
         assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0);
     }
     set_mode(&cache, 0o777);
-    open(config().allow_shared_dir(true)).await.unwrap();
+    open(store::Config { allow_shared_dir: true, ..config() }).await.unwrap();
     for mode in [0o700, 0o755, 0o750] {
         set_mode(&cache, mode);
         open(config()).await.unwrap();
@@ -431,7 +435,7 @@ async fn a_cache_directory_of_other_users_is_rejected() {
     if rustix::fs::chown(&cache, somebody, None).is_ok() {
         let error = open(config()).await.unwrap_err();
         assert!(error.to_string().contains("owned by another user (uid 12345)"), "{error}");
-        open(config().allow_shared_dir(true)).await.unwrap();
+        open(store::Config { allow_shared_dir: true, ..config() }).await.unwrap();
     }
 }
 

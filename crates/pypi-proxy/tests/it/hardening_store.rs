@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512, digest};
 use bytes::Bytes;
-use pypi_proxy::serve::Config;
 
-use crate::support::proxy::{RunningProxy, start, start_with};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with};
 use crate::support::source::content;
 use crate::support::{JSON, Server, respond};
 
@@ -48,7 +47,7 @@ async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (S
         }
     })
     .await;
-    let proxy = start(&[server.url("/simple")], Config::new()).await;
+    let proxy = start(&[server.url("/simple")]).await;
     (server, proxy)
 }
 
@@ -138,8 +137,7 @@ async fn files_without_a_hash_are_bound_to_their_index() {
     let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
     let dir = tempfile::tempdir().unwrap();
     for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
-        let proxy = crate::support::proxy::Setup::new(dir.path(), &[index.url("/simple")]);
-        let mut proxy = proxy.start().await;
+        let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
         let path = format!("/simple/demo/{WHEEL}");
         assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), content(len));
         proxy.stop().await;
@@ -172,14 +170,7 @@ async fn files_without_a_hash_are_bound_to_their_url_and_page() {
         }
     })
     .await;
-    let none = std::time::Duration::ZERO;
-    let proxy = start_with(
-        &[server.url("/simple")],
-        Config::new(),
-        |upstream| upstream.ttl(none),
-        |pages| pages.stale_while_revalidate(none),
-    )
-    .await;
+    let proxy = start_with(&[server.url("/simple")], Setup::always_revalidate).await;
     for at in 0..4 {
         number.store(at, Ordering::Relaxed);
         let expected = if at == 3 { Bytes::from_static(GOOD) } else { content(100 + at) };

@@ -4,7 +4,6 @@ use std::io::Read as _;
 
 use bytes::Bytes;
 use pypi_proxy::ByteRange;
-use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
 use crate::support::proxy::{RunningProxy, start};
@@ -42,7 +41,7 @@ async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server,
         }
     })
     .await;
-    let proxy = start(&[server.url("/simple")], Config::new()).await;
+    let proxy = start(&[server.url("/simple")]).await;
     (server, proxy)
 }
 

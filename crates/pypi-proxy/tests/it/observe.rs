@@ -9,13 +9,12 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use pypi_proxy::serve::Config;
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::support;
 use crate::support::exposition::{Samples, parse};
-use crate::support::proxy::{RunningProxy, start};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, respond};
 
@@ -66,7 +65,7 @@ async fn settle(proxy: &RunningProxy) -> Samples {
 #[tokio::test]
 async fn requests_and_downloads_are_counted() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let get = async |path: &str| drop(proxy.get(path, &[]).await.bytes().await);
     for path in ["/simple/demo/", "/simple/demo/", WHEEL, WHEEL, "/simple/none/", "/simple/none/", "/x"] {
         get(path).await;
@@ -130,13 +129,7 @@ async fn requests_and_downloads_are_counted() {
 #[expect(clippy::float_cmp, reason = "they are counts")]
 async fn an_unchanged_page_is_revalidated() {
     let index = index().await;
-    let proxy = support::proxy::start_with(
-        &[index.url("/simple")],
-        Config::new(),
-        |upstream| upstream.ttl(Duration::ZERO),
-        |pages| pages.stale_while_revalidate(Duration::ZERO),
-    )
-    .await;
+    let proxy = start_with(&[index.url("/simple")], Setup::always_revalidate).await;
     for verdict in ["miss", "revalidated"] {
         assert_eq!(proxy.get("/simple/demo/", &[]).await.headers()["x-cache"], verdict);
     }
@@ -157,7 +150,7 @@ async fn promtool_accepts_the_metrics() {
     }
     let index = index().await;
     let urls = [index.url("/simple"), index.url("/other"), index.url("/simple")];
-    let proxy = start(&urls, Config::new()).await;
+    let proxy = start(&urls).await;
     proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
     let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
     let mut check = Command::new(program)
@@ -176,7 +169,10 @@ async fn promtool_accepts_the_metrics() {
 async fn health_has_the_fields_of_groxpi_and_proxpi() {
     let index = index().await;
     let secret = index.url("/simple").replace("http://", "http://reader:hunter2@");
-    let proxy = start(&[secret, index.url("/other")], Config::new().admin_token("hunter3".to_owned())).await;
+    let proxy = start_with(&[secret, index.url("/other")], |setup| {
+        setup.serve.admin_token = Some("hunter3".to_owned());
+    })
+    .await;
     proxy.get("/simple/demo/", &[]).await;
     let response = proxy.get("/health", &[]).await;
     assert_eq!(
@@ -226,7 +222,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
     })
     .await;
     // Without earlier requests, one probe is sent for all clients.
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for _ in 0..3 {
         let ready = proxy.get("/readyz", &[]).await;
         assert_eq!((ready.status().as_u16(), ready.text().await.unwrap()), (200, "ok\n".to_owned()));
@@ -234,7 +230,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
     assert_eq!(index.count(), 1);
 
     is_up.store(false, Ordering::Relaxed);
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let ready = proxy.get("/readyz", &[]).await;
     assert_eq!(ready.status(), 503);
     assert_eq!(ready.text().await.unwrap(), "no index responds and no page is cached\n");
@@ -242,7 +238,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
 
     // A cached page is enough.
     is_up.store(true, Ordering::Relaxed);
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     proxy.get("/simple/demo/", &[]).await;
     is_up.store(false, Ordering::Relaxed);
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
@@ -253,7 +249,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
 #[tokio::test]
 async fn not_ready_if_the_cache_is_not_writable() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     // Root can write to read-only folders, but not to a file in place of a folder.
     let partial = proxy.dir().join("cache/partial");
     std::fs::remove_dir(&partial).unwrap();
@@ -270,7 +266,7 @@ async fn not_ready_if_the_cache_is_not_writable() {
 #[tokio::test]
 async fn the_status_page_works_without_scripts_and_has_a_strict_policy() {
     let index = index().await;
-    let proxy = start(&[index.url("/a&b'c/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/a&b'c/simple")]).await;
     proxy.get("/simple/", &[]).await;
     for path in ["/", "/status"] {
         let response = proxy.get(path, &[]).await;

@@ -6,12 +6,11 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use pypi_proxy::serve::Config;
 use reqwest::Method;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support;
-use crate::support::proxy::{Setup, start};
+use crate::support::proxy::{Setup, start, start_with};
 use crate::support::raw::{Raw, reply};
 use crate::support::source::{content, digest_of};
 use crate::support::{Body, JSON, Server, respond};
@@ -87,7 +86,7 @@ const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 #[tokio::test]
 async fn pages_are_served_in_the_requested_format_and_coding() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let pip =
         "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";
     for path in ["/simple/demo/", "/index/demo/", "//simple//demo/", "/index/simple/demo/"] {
@@ -118,7 +117,7 @@ async fn pages_are_served_in_the_requested_format_and_coding() {
 #[tokio::test]
 async fn unchanged_pages_get_304() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let first = proxy.get("/simple/demo/", &[]).await;
     let etag = first.headers()["etag"].to_str().unwrap().to_owned();
     let modified = first.headers()["last-modified"].to_str().unwrap().to_owned();
@@ -148,7 +147,7 @@ async fn unchanged_pages_get_304() {
 #[tokio::test]
 async fn paths_redirect_to_their_canonical_form() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for (path, status, to) in [
         ("/simple", 301, "simple/"),
         ("/simple/demo", 301, "demo/"),
@@ -183,7 +182,7 @@ async fn paths_redirect_to_their_canonical_form() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_clients_share_one_download() {
     let (index, wheel) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let answers = join_all((0..50).map(|_| async {
         let response = proxy.get(WHEEL, &[("accept-encoding", "gzip")]).await;
         assert_eq!(response.status(), 200);
@@ -207,7 +206,7 @@ async fn concurrent_clients_share_one_download() {
 #[tokio::test]
 async fn ranges_of_stored_and_missing_files_are_equal() {
     let (index, wheel) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let cases = [
         ("bytes=0-99", 206, 0..100),
         ("bytes=-16384", 206, 183_616..200_000),
@@ -243,7 +242,7 @@ async fn ranges_of_stored_and_missing_files_are_equal() {
 #[tokio::test]
 async fn head_requests_for_missing_files_download_nothing() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let head = proxy.send(Method::HEAD, WHEEL, &[]).await;
     assert_eq!(
         (
@@ -258,7 +257,7 @@ async fn head_requests_for_missing_files_download_nothing() {
 #[tokio::test]
 async fn corrupt_files_never_succeed() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for name in ["bad-1.0.whl", "broken-1.0.whl"] {
         for _ in 0..2 {
             let response = proxy.client.get(proxy.url(&format!("/simple/demo/{name}"))).send().await;
@@ -276,7 +275,7 @@ async fn corrupt_files_never_succeed() {
 #[tokio::test]
 async fn files_without_a_hash_are_stored_by_reference() {
     let (index, wheel) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for verdict in ["miss", "hit"] {
         let response = proxy.get("/simple/demo/unhashed-1.0.whl", &[]).await;
         assert_eq!(response.headers()["x-cache"], verdict);
@@ -288,7 +287,8 @@ async fn files_without_a_hash_are_stored_by_reference() {
 #[tokio::test]
 async fn clients_can_be_redirected_to_the_upstream() {
     let (index, wheel) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new().redirect_after(Duration::ZERO)).await;
+    let redirecting = |setup: &mut Setup| setup.serve.redirect_after = Some(Duration::ZERO);
+    let proxy = start_with(&[index.url("/simple")], redirecting).await;
     let response = proxy.get(WHEEL, &[]).await;
     assert_eq!(response.status(), 302);
     assert_eq!(response.headers()["location"], index.url("/f/demo-1.0-py3-none-any.whl"));
@@ -298,7 +298,7 @@ async fn clients_can_be_redirected_to_the_upstream() {
     assert_eq!(proxy.get(WHEEL, &[]).await.bytes().await.unwrap(), wheel);
     // Never to an index with credentials.
     let secret = index.url("/simple").replace("http://", "http://user:secret@");
-    let proxy = start(&[secret], Config::new().redirect_after(Duration::ZERO)).await;
+    let proxy = start_with(&[secret], redirecting).await;
     assert_eq!(proxy.get(WHEEL, &[]).await.status(), 200);
     let health = proxy.get("/health", &[]).await.text().await.unwrap();
     assert!(health.contains("***@") && !health.contains("secret"), "{health}");
@@ -307,7 +307,10 @@ async fn clients_can_be_redirected_to_the_upstream() {
 #[tokio::test]
 async fn cached_entries_can_be_purged() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new().admin_token("token".to_owned())).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.serve.admin_token = Some("token".to_owned());
+    })
+    .await;
     proxy.get("/simple/", &[]).await;
     proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
     let paths = ["/cache/list", "/cache/Demo", "/cache/demo/demo-1.0-py3-none-any.whl", "/cache"];
@@ -330,7 +333,7 @@ async fn cached_entries_can_be_purged() {
 async fn an_unreachable_index_gives_a_clear_error() {
     let (index, _) = index().await;
     index.stop().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let response = proxy.get("/simple/demo/", &[]).await;
     assert_eq!(response.status(), 502);
     assert!(!response.text().await.unwrap().contains("127.0.0.1"));
@@ -355,17 +358,18 @@ async fn shutdown_waits_for_responses() {
         http::Response::new(StreamBody::new(chunks).boxed())
     })
     .await;
-    let mut proxy = start(&[slow.url("/simple")], Config::new()).await;
+    let proxy = start(&[slow.url("/simple")]).await;
+    let address = proxy.address();
     let response = proxy.get("/simple/demo/slow-1.0.whl", &[]).await;
     let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
     assert_eq!(body.unwrap(), "xxxxx");
-    assert!(tokio::net::TcpStream::connect(proxy.address()).await.is_err());
+    assert!(tokio::net::TcpStream::connect(address).await.is_err());
 }
 
 #[tokio::test]
 async fn sequential_requests_share_a_connection() {
     let (index, _) = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nHEAD /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut text = String::new();

@@ -7,12 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::page_cache;
-use pypi_proxy::rules::{ProjectPattern, Rules};
-use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
+use pypi_proxy::rules::ProjectPattern;
+use pypi_proxy::serve::{Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, start_with_server_config};
+use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, respond};
 
@@ -47,8 +46,8 @@ async fn index() -> Server {
 
 /// Starts a proxy with everything in its cache.
 async fn warm(index: &Server) -> RunningProxy {
-    let forever = |config: page_cache::Config| config.negative_ttl(Duration::from_secs(86_400));
-    let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
+    let forever = |setup: &mut Setup| setup.pages.negative_ttl = Duration::from_secs(86_400);
+    let proxy = start_with(&[index.url("/simple")], forever).await;
     fill(&proxy).await;
     proxy
 }
@@ -157,11 +156,12 @@ async fn hyper_and_the_fast_path_reject_equally() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let tokens = dir.path().join("tokens");
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
-    let guard = Guard::new(guard::Config::new().tokens_file(tokens)).unwrap();
-    let rules = Rules::new().deny([ProjectPattern::parse("denied").unwrap()]);
-    let config = Config::new().guard(guard);
-    let proxy =
-        start_with(&[index.url("/simple")], config, |one| one, |pages| pages.rules(rules.clone())).await;
+    let guard = guard::Config { tokens_file: Some(tokens), ..guard::Config::default() };
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.serve.guard = Some(Guard::new(guard).unwrap().into());
+        setup.pages.rules.deny.push(ProjectPattern::parse("denied").unwrap());
+    })
+    .await;
     let address = proxy.address();
     blocking(move || {
         let token = "authorization: Bearer 0123456789abcdef\r\n";
@@ -238,12 +238,13 @@ async fn slow_clients_are_disconnected() {
     // The cache is filled by a proxy with long timeouts.
     let dir = tempfile::tempdir().unwrap();
     let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
-    let mut patient = setup().start().await;
+    let patient = setup().start().await;
     fill(&patient).await;
     patient.stop().await;
-    drop(patient);
-    let server = ServerConfig::new().header_timeout(short).send_timeout(short).max_connections(1);
-    let proxy = Setup { server, ..setup() }.start().await;
+    let mut setup = setup();
+    (setup.server.header_timeout, setup.server.send_timeout) = (short, short);
+    setup.server.max_connections = 1;
+    let proxy = setup.start().await;
     let large = "GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n";
     // A silent client, one with half a header, and two that do not read their responses, in sequence.
     let requests =
@@ -271,7 +272,7 @@ async fn slow_clients_are_disconnected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_in_flight_complete_during_shutdown() {
     let index = index().await;
-    let mut proxy = warm(&index).await;
+    let proxy = warm(&index).await;
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     let response = proxy.get("/simple/demo/large-1.0.whl", &[]).await;
     let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
@@ -291,8 +292,7 @@ async fn tls_is_supported() {
     let tls = Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
 
     let index = index().await;
-    let proxy =
-        start_with_server_config(&[index.url("/simple")], Config::new(), ServerConfig::new().tls(tls)).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.server.tls = Some(tls)).await;
     let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
     let url = format!("https://localhost:{}/simple/demo/large-1.0.whl", proxy.address().port());
     for is_old in [true, false] {
@@ -314,7 +314,7 @@ async fn tls_is_supported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn arbitrary_bytes_do_not_harm_the_server() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let invalid = [
         &b"\0\0\0\0\r\n\r\n"[..],
         b"\x16\x03\x01\x02\0\x01",

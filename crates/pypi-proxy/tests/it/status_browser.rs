@@ -12,10 +12,9 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use pypi_proxy::serve::Config;
 
 use crate::support::chromium::{Browser, program};
-use crate::support::proxy::{RunningProxy, start};
+use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, respond, skip};
 
@@ -78,7 +77,10 @@ async fn the_page_fits_and_its_buttons_work() {
         return;
     };
     let index = index().await;
-    let proxy = start(&[index.url("/a&b'c/../simple")], Config::new().admin_token(TOKEN.to_owned())).await;
+    let proxy = start_with(&[index.url("/a&b'c/../simple")], |setup| {
+        setup.serve.admin_token = Some(TOKEN.to_owned());
+    })
+    .await;
     traffic(&proxy).await;
     let endless = proxy.get(&format!("/simple/endless/{}", file("endless")), &[]).await;
     let url = proxy.url("/");

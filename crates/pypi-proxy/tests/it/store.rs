@@ -18,7 +18,7 @@ fn open(dir: &tempfile::TempDir) -> Store {
 }
 
 fn config(dir: &tempfile::TempDir) -> Config {
-    Config::new(dir.path().join("cache")).stall_timeout(Duration::from_millis(300))
+    Config { stall_timeout: Duration::from_millis(300), ..Config::new(dir.path().join("cache")) }
 }
 
 fn download(store: &Store, source: &ScriptedSource) -> Download {
@@ -185,7 +185,7 @@ async fn broken_connections_are_resumed() {
 #[tokio::test]
 async fn a_source_without_progress_is_abandoned() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).retries(2)).unwrap();
+    let store = Store::open(Config { retries: 2, ..config(&dir) }).unwrap();
     let nothing = Connection { bytes: Some(0), fails: true, ..Connection::default() };
     let source = ScriptedSource::new(content(1000), vec![nothing; 10]);
     let download = download(&store, &source);
@@ -223,7 +223,7 @@ async fn without_a_hash_a_file_that_changes_during_the_download_is_rejected() {
 #[tokio::test]
 async fn files_above_the_limit_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_file(1000)).unwrap();
+    let store = Store::open(Config { max_file: 1000, ..config(&dir) }).unwrap();
     for tells_len in [true, false] {
         let source = ScriptedSource::new(content(1001), [Connection { tells_len, ..Connection::default() }]);
         let expected = Expected { size: None, ..source.expected() };
@@ -235,7 +235,7 @@ async fn files_above_the_limit_are_rejected() {
 #[tokio::test]
 async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_bytes(250_000)).unwrap();
+    let store = Store::open(Config { max_bytes: 250_000, ..config(&dir) }).unwrap();
     let sources: Vec<_> = (0..3).map(|number| ScriptedSource::new(content(100_000 + number), [])).collect();
     download(&store, &sources[0]).done().await.unwrap();
     download(&store, &sources[1]).done().await.unwrap();
@@ -254,7 +254,7 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     let path = dir.path().join("cache/files");
     let name = sources[2].digest().to_string();
     std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
-    let store = reopened(config(&dir).max_bytes(250_000)).await.unwrap();
+    let store = reopened(Config { max_bytes: 250_000, ..config(&dir) }).await.unwrap();
     while store.stats().files < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -266,7 +266,7 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
 #[tokio::test]
 async fn unused_files_are_deleted_after_their_ttl() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).unused_ttl(Duration::from_secs(1))).unwrap();
+    let store = Store::open(Config { unused_ttl: Some(Duration::from_secs(1)), ..config(&dir) }).unwrap();
     let (old, new) = (ScriptedSource::new(content(10), []), ScriptedSource::new(content(20), []));
     for source in [&old, &new] {
         download(&store, source).done().await.unwrap();
@@ -282,7 +282,7 @@ async fn unused_files_are_deleted_after_their_ttl() {
 #[tokio::test]
 async fn with_a_limit_of_zero_files_are_passed_on() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_bytes(0)).unwrap();
+    let store = Store::open(Config { max_bytes: 0, ..config(&dir) }).unwrap();
     let source = ScriptedSource::new(content(100_000), []);
     let download = download(&store, &source);
     assert_eq!(collect(download.reader(None)).await.unwrap(), source.content);
@@ -294,7 +294,7 @@ async fn with_a_limit_of_zero_files_are_passed_on() {
 async fn clients_are_served_if_the_disk_is_not_writable() {
     let dir = tempfile::tempdir().unwrap();
     // The reader of the first file is never dropped, even on a busy machine.
-    let window = |lag| config(&dir).max_memory_buffer(50_000).reader_timeout(lag);
+    let window = |lag| Config { max_memory_buffer: 50_000, reader_timeout: lag, ..config(&dir) };
     let store = Store::open(window(support::proxy::TIMEOUT)).unwrap();
     // The folder for partial files is missing.
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
@@ -338,7 +338,7 @@ async fn clients_are_served_if_the_disk_is_not_writable() {
 async fn a_folder_with_other_content_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("precious"), "data").unwrap();
-    assert!(Store::open(Config::new(dir.path()).max_bytes(0)).unwrap_err().is_storage());
+    assert!(Store::open(Config { max_bytes: 0, ..Config::new(dir.path()) }).unwrap_err().is_storage());
     assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"data");
 
     let dir = tempfile::tempdir().unwrap();
@@ -365,7 +365,7 @@ async fn links_and_unknown_files_in_the_folder_are_not_served() {
     std::fs::write(folder.join("stranger"), "x").unwrap();
     assert!(store.get(&digest).is_none());
     drop(store);
-    let store = reopened(config(&dir).max_bytes(0)).await.unwrap();
+    let store = reopened(Config { max_bytes: 0, ..config(&dir) }).await.unwrap();
     assert_eq!(store.verify(|_, _| {}).unwrap().good, 0);
     assert!(folder.join("stranger").exists() && secret.path().join("secret").exists());
 }
@@ -397,7 +397,7 @@ async fn verify_finds_corrupt_files() {
     // A truncated file is detected without reading it.
     std::fs::write(path(&sources[1]), "short").unwrap();
     drop(store);
-    let store = reopened(config(&dir).max_open_files(0)).await.unwrap();
+    let store = reopened(Config { max_open_files: 0, ..config(&dir) }).await.unwrap();
     let mut seen = 0;
     let verified = store.verify(|_, _| seen += 1).unwrap();
     let mut bad = vec![sources[0].digest(), sources[1].digest()];

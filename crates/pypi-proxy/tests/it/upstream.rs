@@ -15,7 +15,9 @@ fn six() -> ProjectName {
 }
 
 fn upstream(url: &str) -> Upstream {
-    Upstream::new(Config::new(url).unwrap().read_timeout(TIMEOUT)).unwrap()
+    let mut config = Config::new(url).unwrap();
+    config.read_timeout = TIMEOUT;
+    Upstream::new(config).unwrap()
 }
 
 async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<Vec<u8>, Error> {
@@ -81,7 +83,8 @@ fn invalid_index_urls_are_rejected_without_printing_the_password() {
     }
     assert_eq!(Config::new("HTTP://Example.org/a/b?x=1#y").unwrap().to_string(), "http://example.org/a/b/");
     for pem in ["no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
-        let config = Config::new("https://example.org").unwrap().authority(pem);
+        let mut config = Config::new("https://example.org").unwrap();
+        config.authorities.push(pem.into());
         assert!(Upstream::new(config).unwrap_err().is_config(), "{pem}");
     }
 }
@@ -157,7 +160,8 @@ async fn ranges_and_suffixes_are_requested() {
 #[tokio::test]
 async fn a_silent_index_times_out() {
     let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
-    let config = Config::new(&server.url("/simple")).unwrap().read_timeout(Duration::from_millis(200));
+    let mut config = Config::new(&server.url("/simple")).unwrap();
+    config.read_timeout = Duration::from_millis(200);
     let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
     server.stop().await;
