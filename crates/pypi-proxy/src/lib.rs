@@ -61,6 +61,8 @@ mod histogram;
 #[cfg(feature = "proxy")]
 mod metadata;
 mod name;
+#[cfg(feature = "proxy")]
+mod named;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]

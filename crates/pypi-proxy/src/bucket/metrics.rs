@@ -2,26 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Defines an enumeration whose variants have metric label values.
-macro_rules! named {
-    ($(#[$about:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            pub(crate) const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
-
-            pub(crate) fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-    };
-}
+use crate::named::named;
 
 named! {
     /// Operation on the bucket.
-    Operation {
+    pub(crate) enum Operation {
         Get = "get",
         Put = "put",
         Create = "create",
@@ -36,7 +21,7 @@ named! {
 
 named! {
     /// Outcome of an operation.
-    Outcome {
+    pub(crate) enum Outcome {
         Done = "done",
         Missing = "missing",
         /// The condition of a write was not met.
@@ -50,7 +35,7 @@ named! {
 
 named! {
     /// Outcome of a lease.
-    LeaseOutcome {
+    pub(crate) enum LeaseOutcome {
         Acquired = "acquired",
         /// The previous owner stopped renewing it.
         TakenOver = "taken_over",
@@ -67,7 +52,7 @@ named! {
 
 named! {
     /// Outcome of an upload.
-    UploadOutcome {
+    pub(crate) enum UploadOutcome {
         Done = "done",
         /// The file could not be downloaded, or did not match its hash.
         Aborted = "aborted",

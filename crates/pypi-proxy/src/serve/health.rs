@@ -145,7 +145,7 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         .iter()
         .map(|index| {
             let state = match index.meter().condition() {
-                Condition::Unknown => "not kind yet",
+                Condition::Unknown => "no request yet",
                 Condition::Responding => "answers",
                 Condition::Failing => "fails",
             };

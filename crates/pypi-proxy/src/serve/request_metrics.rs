@@ -8,33 +8,24 @@ use http::StatusCode;
 
 use super::reject::REASONS;
 use crate::histogram::{Histogram, HistogramSnapshot};
+use crate::named::named;
 
-/// Kind of endpoint, for metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Endpoint {
-    List = 0,
-    Project = 1,
-    File = 2,
-    Metadata = 3,
-    Cache = 4,
-    Health = 5,
-    Metrics = 6,
-    Status = 7,
-    Unknown = 8,
+named! {
+    /// Kind of endpoint, for metrics.
+    pub(super) enum Endpoint {
+        List = "list",
+        Project = "project",
+        File = "file",
+        Metadata = "metadata",
+        Cache = "cache",
+        Health = "health",
+        Metrics = "metrics",
+        Status = "status",
+        Unknown = "unknown",
+    }
 }
 
 impl Endpoint {
-    pub(super) const ALL: [Self; 9] = [
-        Self::List,
-        Self::Project,
-        Self::File,
-        Self::Metadata,
-        Self::Cache,
-        Self::Health,
-        Self::Metrics,
-        Self::Status,
-        Self::Unknown,
-    ];
     /// Endpoints that are served from the cache.
     pub(super) const CACHED: [Self; 4] = [Self::List, Self::Project, Self::File, Self::Metadata];
 
@@ -55,20 +46,6 @@ impl Endpoint {
             Some("health" | "livez" | "readyz") => Self::Health,
             Some("metrics") => Self::Metrics,
             Some(_) => Self::Unknown,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::List => "list",
-            Self::Project => "project",
-            Self::File => "file",
-            Self::Metadata => "metadata",
-            Self::Cache => "cache",
-            Self::Health => "health",
-            Self::Metrics => "metrics",
-            Self::Status => "status",
-            Self::Unknown => "unknown",
         }
     }
 }

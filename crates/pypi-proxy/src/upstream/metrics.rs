@@ -7,41 +7,22 @@ use std::time::Duration;
 use http::StatusCode;
 
 use crate::histogram::{Histogram, HistogramSnapshot};
+use crate::named::named;
 
-/// Kind of a request to an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequestKind {
-    Page = 0,
-    File = 1,
-}
-
-/// Transport error of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Timeout = 0,
-    /// The connection failed or broke.
-    Connection = 1,
-}
-
-impl RequestKind {
-    pub(crate) const ALL: [Self; 2] = [Self::Page, Self::File];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::File => "file",
-        }
+named! {
+    /// Kind of a request to an index.
+    pub(crate) enum RequestKind {
+        Page = "page",
+        File = "file",
     }
 }
 
-impl Fault {
-    pub(crate) const ALL: [Self; 2] = [Self::Timeout, Self::Connection];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Connection => "connection",
-        }
+named! {
+    /// Transport error of a request.
+    pub(crate) enum Fault {
+        Timeout = "timeout",
+        /// The connection failed or broke.
+        Connection = "connection",
     }
 }
 
