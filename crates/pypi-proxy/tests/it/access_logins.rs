@@ -8,12 +8,11 @@ use base64::prelude::BASE64_STANDARD;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard, parse_authorization, parse_files};
 use reqwest::{Method, StatusCode, Version};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support;
 use crate::support::proxy::{RunningProxy, start_with};
+use crate::support::raw::exchange;
 use crate::support::source::content;
-use crate::support::{Server, hashed_page, respond};
+use crate::support::{Server, file_index};
 
 const TOKEN: &str = "build-farm-0123456789";
 /// Both passwords are `secret`. The hashes are bcrypt, and SHA-512-crypt as written by `openssl passwd -6`.
@@ -22,17 +21,7 @@ const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP
 const FILE: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let page = hashed_page([("demo-1.0-py3-none-any.whl".to_owned(), content(1000))]);
-                respond(200, &[support::JSON], page)
-            }
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    file_index([("demo-1.0-py3-none-any.whl", content(1000))]).await
 }
 
 fn files(dir: &Path) -> guard::Config {
@@ -117,10 +106,8 @@ async fn requests_without_a_valid_login_get_401() {
     assert_eq!(file.headers()["cache-control"], "max-age=365000000, immutable, private");
     let counted = proxy.get("/metrics", &[("authorization", &good[0])]).await.text().await.unwrap();
     let expected = paths.len() + wrong.len() + 1;
-    assert!(
-        counted.contains(&format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n")),
-        "{counted}"
-    );
+    let line = format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n");
+    assert!(counted.contains(&line), "{counted}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,12 +145,8 @@ async fn invalid_authorization_headers_get_401() {
         &[b"authorization: Bearer ", huge.as_bytes()].concat(),
     ];
     for line in lines {
-        let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
-        let head =
-            [b"GET /simple/demo/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", line, b"\r\n\r\n"].concat();
-        stream.write_all(&head).await.unwrap();
-        let mut read = Vec::new();
-        stream.read_to_end(&mut read).await.unwrap();
+        let start = b"GET /simple/demo/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+        let read = exchange(proxy.address(), &[start, line, b"\r\n\r\n"]);
         assert!(read.starts_with(b"HTTP/1.1 401 Unauthorized\r\n"), "{:?}", String::from_utf8_lossy(&read));
     }
     assert_eq!(status(&proxy, FILE, Some(&right)).await, 200);

@@ -6,19 +6,17 @@ use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
 use reqwest::{Response, Version};
 use serde_json::{Value, json};
 
-use crate::support;
-use crate::support::proxy::{RunningProxy, start_with};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::proxy::{RunningProxy, Setup, start_with};
+use crate::support::source::content;
+use crate::support::{JSON, Server, listed, respond, until};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A file with metadata, of this age.
 fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
-    let mut file = json!({
-        "filename": name, "url": format!("/f/{name}"), "size": 1000, "core-metadata": true,
-        "hashes": {"sha256": digest_of(&content(1000)).to_string()}, "yanked": yanked,
-    });
+    let mut file = listed(name, &content(1000));
+    file["core-metadata"] = true.into();
+    file["yanked"] = yanked.into();
     if let Some(age) = age {
         file["upload-time"] = time(SystemTime::now() - age).into();
     }
@@ -51,11 +49,7 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
             match &*path {
                 "/simple/" => {
                     let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
-                    respond(
-                        200,
-                        &[JSON],
-                        json!({"meta": {"api-version": "1.0"}, "projects": projects}).to_string(),
-                    )
+                    respond(200, &[JSON], json!({"projects": projects}).to_string())
                 }
                 "/simple/demo/" | "/simple/acme-tools/" => respond(200, &[JSON, ("etag", "\"1\"")], page),
                 path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
@@ -163,7 +157,7 @@ async fn new_rules_apply_to_pages_on_disk() {
     let dir = tempfile::tempdir().unwrap();
     let urls = [public.url("/simple"), private.url("/simple")];
     let start = async |rules: Rules| {
-        let mut setup = support::proxy::Setup::new(dir.path(), &urls);
+        let mut setup = Setup::new(dir.path(), &urls);
         setup.pages.rules = rules;
         setup.start().await
     };
@@ -207,20 +201,13 @@ async fn files_below_the_minimum_age_are_hidden() {
         refused(get("demo-3.0-py3-none-any.whl").await, unknown, "unknown").await;
     }
     // None of them was downloaded.
-    assert!(
-        !index.paths().iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")),
-        "{:?}",
-        index.paths()
-    );
+    let paths = index.paths();
+    assert!(!paths.iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")), "{paths:?}");
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0.len(), 4);
     assert_eq!(proxy.get("/simple/acme-tools/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
     // Stored files are hidden as well.
-    refused(
-        proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await,
-        "File Of Unknown Age Refused By This Proxy",
-        "",
-    )
-    .await;
+    let stored = proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await;
+    refused(stored, "File Of Unknown Age Refused By This Proxy", "").await;
     let proxy = start(&[&index], Rules { min_age_unknown: UnknownAge::Allow, ..rules }).await;
     assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), 3);
     assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
@@ -261,9 +248,7 @@ async fn a_file_appears_when_it_is_old_enough() {
         lead *= 4;
     };
     // One request to the index: the age of a file does not change the index.
-    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("the file appears", async || page(&proxy, "/simple/demo/").await.0.len() == 2).await;
     assert_eq!(known(&proxy, "if-none-match", &etag).await, 200);
     assert_eq!(known(&proxy, "if-modified-since", &modified).await, 200);
     assert_eq!(proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await.status(), 200);
@@ -289,9 +274,7 @@ async fn a_file_appears_while_its_index_is_down() {
         }
         lead *= 4;
     };
-    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until("the file appears", async || page(&proxy, "/simple/demo/").await.0.len() == 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::support;
 use crate::support::JSON;
 use crate::support::program::{program, run, serve};
-use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::raw::{Raw, Step, head, reply, slow};
 use crate::support::source::content;
 
 /// Fixed numbers, because each processor would add threads, which have their own memory.
@@ -42,14 +42,8 @@ async fn slow_index() -> Raw {
             return reply("200 OK", &[JSON], page.clone());
         };
         let (_, wheel) = all.iter().find(|(name, _)| name == file).unwrap();
-        let rest = wheel.slice(received.from()..);
-        assert_eq!(received.from(), 0, "a new program knows nothing of what was on its way");
-        let mut steps = vec![head("200 OK", &[("content-length", &rest.len().to_string())])];
-        for chunk in rest.chunks(10_000) {
-            steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
-            steps.push(Step::Wait(Duration::from_millis(4)));
-        }
-        steps
+        assert_eq!(received.from(), 0, "a new program does not know earlier downloads");
+        slow(wheel, 10_000, Duration::from_millis(4))
     })
     .await
 }
@@ -123,19 +117,13 @@ async fn a_killed_program_never_stores_or_sends_corrupt_bytes() {
 async fn crowd(clients: usize, len: usize, max_peak: u64) {
     let wheel = content(len);
     let own = wheel.clone();
-    let page = support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]);
+    let page = support::hashed_page([("demo-1.0.whl", wheel.clone())]);
     let index = Raw::start(move |received| {
         if !received.path.starts_with("/f/") {
             return reply("200 OK", &[JSON], page.clone());
         }
-        let half = own.len() / 2;
-        vec![
-            head("200 OK", &[("content-length", &own.len().to_string())]),
-            Step::Send(own.slice(..half)),
-            // All clients have connected by then.
-            Step::Wait(Duration::from_millis(500)),
-            Step::Send(own.slice(half..)),
-        ]
+        // All clients have connected before the second half is sent.
+        slow(&own, own.len() / 2, Duration::from_millis(500))
     })
     .await;
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +136,7 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
         AS_EVERYWHERE[1],
     ];
     let proxy = serve(dir.path(), &env).await;
-    let address = proxy.url.strip_prefix("http://").unwrap().to_owned();
+    let address = proxy.address().to_owned();
     let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(address.clone(), wheel.clone()))).collect();
     for task in tasks {
         task.await.unwrap();
@@ -251,7 +239,7 @@ async fn unusable_folders_and_addresses_end_the_program_with_an_error() {
     assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"x");
     let own = [env[0]];
     let first = serve(dir.path(), &own).await;
-    let listen = first.url.strip_prefix("http://").unwrap().to_owned();
+    let listen = first.address().to_owned();
     let (code, out) = run(dir.path(), &own, &["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(code == 1 && out.contains("another proxy"), "{code}: {out}");
     let other = dir.path().join("other").display().to_string();

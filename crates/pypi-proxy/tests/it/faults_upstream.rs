@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 
 use crate::support;
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
-use crate::support::raw::{Raw, RawRequest, Step, head, reply};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::raw::{Raw, RawRequest, Step, head, reply, slow};
+use crate::support::source::content;
+use crate::support::{HTML, JSON, Server, listed, page_of, respond, streamed};
 
 const LEN: usize = 200_000;
 
@@ -76,14 +76,13 @@ const CASES: &[Case] = {
             }),
             SOME,
         ),
-        case("slow", HashAndSize, Good, 1, |_, wheel| {
-            let steps = wheel.chunks(LEN / 4).flat_map(|chunk| {
-                [Step::Wait(Duration::from_millis(400)), Step::Send(Bytes::copy_from_slice(chunk))]
-            });
-            [head("200 OK", &[("content-length", "200000")])].into_iter().chain(steps).collect()
-        }),
+        case("slow", HashAndSize, Good, 1, |_, wheel| slow(wheel, LEN / 4, Duration::from_millis(400))),
         case("resets", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Reset)),
         case("resets-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => rest(request, wheel, "\"v1\""),
+        }),
+        case("resets-once-and-tells-nothing", Nothing, Good, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => rest(request, wheel, "\"v1\""),
         }),
@@ -221,19 +220,16 @@ fn wheel(case: &Case) -> Bytes {
 fn page() -> String {
     let file = |case: &Case| {
         let wheel = wheel(case);
-        let sha256 = digest_of(&wheel).to_string();
-        let mut file =
-            serde_json::json!({"filename": name(case), "url": format!("/f/{}", name(case)), "hashes": {}});
-        if case.page_fields != PageFields::Nothing {
-            file["hashes"] = serde_json::json!({"sha256": sha256});
+        let mut file = listed(&name(case), &wheel);
+        if case.page_fields == PageFields::Nothing {
+            file["hashes"] = serde_json::json!({});
         }
-        if case.page_fields == PageFields::HashAndSize {
-            file["size"] = wheel.len().into();
+        if case.page_fields != PageFields::HashAndSize {
+            file.as_object_mut().unwrap().remove("size");
         }
         file
     };
-    let files: Vec<_> = CASES.iter().map(file).collect();
-    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+    page_of(&CASES.iter().map(file).collect::<Vec<_>>())
 }
 
 /// Downloads a file. Returns its content or the error.
@@ -255,14 +251,10 @@ async fn a_faulty_download_is_intact_or_an_error() {
         }
     })
     .await;
-    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let stalls = [TIMEOUT, SHORT, SOME];
-    let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
-        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store.stall_timeout = stall;
-        setup.start()
-    }))
-    .await;
+    let urls = [index.url("/simple")];
+    let start_with_stall = |stall| start_with(&urls, move |setup| setup.store.stall_timeout = stall);
+    let proxies = join_all(stalls.map(start_with_stall)).await;
     join_all(CASES.iter().map(|case| async {
         let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
         let (index, wheel) = (&index, wheel(case));
@@ -292,6 +284,9 @@ async fn a_faulty_download_is_intact_or_an_error() {
         assert_eq!((verified.good, verified.bad.len()), (good, 0));
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     }
+    let stats = proxies[0].store.stats();
+    assert!(stats.resumed > 0 && stats.corrupt > 0 && stats.failed > 0, "{stats:?}");
+    assert_eq!(proxies[0].get("/simple/demo/404-1.0.whl", &[]).await.status(), 404);
     assert_eq!(fetch(&proxies[0], "/simple/demo/good-1.0.whl").await.unwrap(), wheel(&CASES[0]));
 }
 
@@ -311,6 +306,7 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
             "longer" => part("bytes 100-299/200000", own.slice(100..300)),
             "another" => part("bytes 100-199/300000", own.slice(100..200)),
             "short" => part("bytes 100-199/200000", own.slice(100..150)),
+            "bare" => reply("206 Partial Content", &[], own.slice(100..200)),
             "more" => part("bytes 100-199/200000", own.slice(100..300)),
             _ => reply("416 Range Not Satisfiable", &[("content-range", "bytes */10")], ""),
         }
@@ -339,26 +335,25 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
     assert_eq!(proxy.store.stats().files, 0);
 }
 
-const PARTS: [(&str, bool); 8] = [
+const PARTS: [(&str, bool); 9] = [
     ("right", true),
     ("whole", true),
     ("earlier", false),
     ("longer", false),
     ("another", false),
     ("short", false),
+    ("bare", false),
     ("more", true),
     ("none", false),
 ];
 
 fn parts_page(wheel: &[u8]) -> String {
     let file = |(name, _): &(&str, bool)| {
-        serde_json::json!({
-            "filename": format!("{name}-1.0.whl"), "url": format!("/f/{name}-1.0.whl"), "size": wheel.len(),
-            "hashes": {"sha256": digest_of(format!("{name}{}", wheel.len()).as_bytes()).to_string()},
-        })
+        let mut file = listed(&format!("{name}-1.0.whl"), name.as_bytes());
+        file["size"] = wheel.len().into();
+        file
     };
-    let files: Vec<_> = PARTS.iter().map(file).collect();
-    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+    page_of(&PARTS.iter().map(file).collect::<Vec<_>>())
 }
 
 #[tokio::test]
@@ -433,6 +428,11 @@ async fn failed_pages_are_errors_and_are_retried() {
     // A failed list is not an empty list, and is requested again.
     assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
     assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
+    index.stop().await;
+    let unreachable = proxy.get("/simple/other/", &[]).await;
+    assert_eq!(unreachable.status(), 502);
+    assert!(!unreachable.text().await.unwrap().contains("127.0.0.1"));
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
 
 #[tokio::test]
@@ -440,14 +440,8 @@ async fn a_disconnected_client_does_not_cancel_the_download() {
     let wheel = content(LEN);
     let own = wheel.clone();
     let index = Raw::start(move |request| match &*request.path {
-        "/simple/demo/" => {
-            reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
-        }
-        _ => {
-            let mut steps = part(&own, LEN, LEN / 2, Step::Wait(Duration::from_millis(200)));
-            steps.push(Step::Send(own.slice(LEN / 2..)));
-            steps
-        }
+        "/simple/demo/" => reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl", own.clone())])),
+        _ => slow(&own, LEN / 2, Duration::from_millis(200)),
     })
     .await;
     let proxy = start(&[index.url("/simple")]).await;
@@ -494,13 +488,11 @@ async fn large_pages_and_decompression_bombs_are_rejected_early() {
         async move {
             match &*path {
                 "/simple/html/" => {
-                    let frames = futures_util::stream::iter((0..1600).map(|_| {
-                        Ok::<_, std::io::Error>(hyper::body::Frame::data(Bytes::from_static(&[b'<'; 65536])))
-                    }));
-                    let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
-                    http::Response::builder().header("content-type", "text/html").body(body).unwrap()
+                    let frames = (0..1600).map(|_| Ok(Bytes::from_static(&[b'<'; 65536])));
+                    let body = streamed(futures_util::stream::iter(frames));
+                    http::Response::builder().header(HTML.0, HTML.1).body(body).unwrap()
                 }
-                "/simple/told/" => respond(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/told/" => respond(200, &[HTML], vec![b' '; 2 << 20]),
                 "/simple/gzip/" => respond(200, &[JSON, ("content-encoding", "gzip")], gzip),
                 "/simple/zstd/" => respond(200, &[JSON, ("content-encoding", "zstd")], zstd),
                 _ => respond(200, &[JSON], support::page("demo", &[])),
@@ -560,8 +552,7 @@ async fn files_are_fetched_only_from_allowed_hosts() {
     .await;
     let hosts = Some(vec!["files.example.org".to_owned()]);
     let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].file_hosts = hosts).await;
-    let page = proxy.get("/simple/demo/?format=json", &[]).await.bytes().await.unwrap();
-    let page: serde_json::Value = serde_json::from_slice(&page).unwrap();
+    let page = proxy.json("/simple/demo/?format=json", &[]).await;
     let names: Vec<_> =
         page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 11);
@@ -735,5 +726,3 @@ async fn hostile_pages_are_parsed_or_rejected() {
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
-
-const HTML: (&str, &str) = ("content-type", "text/html");

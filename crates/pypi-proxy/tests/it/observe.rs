@@ -15,26 +15,21 @@ use serde_json::Value;
 use crate::support;
 use crate::support::exposition::{Samples, parse};
 use crate::support::proxy::{RunningProxy, Setup, start, start_with};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::source::content;
+use crate::support::{JSON, Server, hashed_page, respond, until};
 
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 /// Index with one project, whose page has an entity tag.
 async fn index() -> Server {
     Server::start(|path, headers| async move {
-        let file = |name: &str, sha256: String| {
-            serde_json::json!({
-                "filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000,
-            })
-        };
         match &*path {
             "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
             "/simple/demo/" => {
-                let sha256 = digest_of(&content(1000)).to_string();
-                let files = [file("demo-1.0-py3-none-any.whl", sha256), file("bad-1.0-py3-none-any.whl", "1".repeat(64))];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON, ("etag", "\"1\"")], page.to_string())
+                let (good, bad) = (content(1000), content(1001).slice(1..));
+                let page =
+                    hashed_page([("demo-1.0-py3-none-any.whl", good), ("bad-1.0-py3-none-any.whl", bad)]);
+                respond(200, &[JSON, ("etag", "\"1\"")], page)
             }
             "/simple/down/" => respond(503, &[], ""),
             path if path.starts_with("/f/") => respond(200, &[], content(1000)),
@@ -175,10 +170,8 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
     .await;
     proxy.get("/simple/demo/", &[]).await;
     let response = proxy.get("/health", &[]).await;
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["content-type"]),
-        (200, &"application/json".parse().unwrap())
-    );
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["content-type"], "application/json");
     let health: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&health["status"], &health["data"]["state"]), (&"success".into(), &"ok".into()));
     assert!(health["timestamp"].as_u64().unwrap() > 1_700_000_000);
@@ -195,19 +188,14 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
 
     proxy.get("/simple/down/", &[]).await;
     // Responses are reused for the rest of the second.
-    let degraded = loop {
-        let health = proxy.json("/health", &[]).await;
-        if health["data"]["state"] == "degraded" {
-            break health;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let health = async || proxy.json("/health", &[]).await;
+    until("it is degraded", async || health().await["data"]["state"] == "degraded").await;
+    let degraded = health().await;
     let reasons = degraded["data"]["reasons"].as_array().unwrap();
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     // The page is rendered at most once per second.
-    while !proxy.get("/", &[]).await.text().await.unwrap().contains("Degraded: an index fails") {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let page = async || proxy.get("/", &[]).await.text().await.unwrap();
+    until("the page shows it", async || page().await.contains("Degraded: an index fails")).await;
 }
 
 #[tokio::test]
@@ -255,10 +243,8 @@ async fn not_ready_if_the_cache_is_not_writable() {
     std::fs::remove_dir(&partial).unwrap();
     std::fs::write(&partial, "").unwrap();
     let ready = proxy.get("/readyz", &[]).await;
-    assert_eq!(
-        (ready.status().as_u16(), ready.text().await.unwrap()),
-        (503, "the cache directory is not writable\n".to_owned())
-    );
+    assert_eq!(ready.status(), 503);
+    assert_eq!(ready.text().await.unwrap(), "the cache directory is not writable\n");
     let health = proxy.json("/health", &[]).await;
     assert_eq!(health["data"]["reasons"][0], "the cache directory is not writable");
 }

@@ -5,43 +5,26 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::support::program;
+use crate::support::raw::exchange;
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::{Server, file_index, respond};
 
 /// Index with one project with two versions.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        let file = |version: &str| {
-            let name = format!("demo-{version}-py3-none-any.whl");
-            let len = if version == "1.0" { 1000 } else { 1001 };
-            let sha256 = digest_of(&content(len)).to_string();
-            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": len})
-        };
-        match &*path {
-            "/simple/demo/" => {
-                let files = [file("1.0"), file("1.1"), file("2.0rc1")];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON], page.to_string())
-            }
-            path if path.starts_with("/f/demo-1.0") => respond(200, &[], content(1000)),
-            path if path.starts_with("/f/") => respond(200, &[], content(1001)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    let file = |version: &str| &*format!("demo-{version}-py3-none-any.whl").leak();
+    let files = [(file("1.0"), 1000), (file("1.1"), 1001), (file("2.0rc1"), 1002)];
+    file_index(files.map(|(name, len)| (name, content(len)))).await
 }
 
 /// Command with an empty environment.
 fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
-    command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
+    let mut command = program::program(dir, env, args);
     // Never redirect clients to the index, even on a slow machine.
-    command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
-    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache")).env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
     command
 }
 
@@ -139,11 +122,8 @@ async fn each_request_writes_exactly_one_log_line() {
             b"/\x1b[2J",
             b"/a\tb",
         ] {
-            let mut stream = TcpStream::connect(address).await.unwrap();
             let request = [b"GET ", path, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"];
-            stream.write_all(&request.concat()).await.unwrap();
-            let mut response = Vec::new();
-            stream.read_to_end(&mut response).await.unwrap();
+            let response = exchange(address, &[&request.concat()]);
             // Invalid requests may get no response.
             answers += &String::from_utf8_lossy(&response[..response.len().min(12)]);
         }

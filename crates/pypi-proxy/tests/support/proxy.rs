@@ -87,6 +87,14 @@ pub(crate) async fn open(config: store::Config) -> Result<Store, pypi_proxy::Err
     }
 }
 
+/// An upstream with changes to its configuration.
+pub(crate) fn upstream(index: &str, change: impl FnOnce(&mut upstream::Config)) -> Arc<Upstream> {
+    let mut config = upstream::Config::new(index).unwrap();
+    config.read_timeout = TIMEOUT;
+    change(&mut config);
+    Arc::new(Upstream::new(config).unwrap())
+}
+
 /// Starts a proxy with a new folder.
 pub(crate) async fn start(indexes: &[String]) -> RunningProxy {
     start_with(indexes, |_| ()).await
