@@ -1,7 +1,8 @@
 //! Rules: denied and private projects, minimum age of files, and yanked files.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
 use reqwest::{Response, Version};
 use serde_json::{Value, json};
@@ -18,25 +19,11 @@ fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
     file["core-metadata"] = true.into();
     file["yanked"] = yanked.into();
     if let Some(age) = age {
-        file["upload-time"] = time(SystemTime::now() - age).into();
+        let time =
+            Timestamp::from_second(Timestamp::now().as_second() - age.as_secs().cast_signed()).unwrap();
+        file["upload-time"] = time.to_string().into();
     }
     file
-}
-
-/// Formats a time as in `upload-time`.
-fn time(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    // Converts a number of days to a date (Howard Hinnant's algorithm).
-    let days = i64::try_from(seconds / 86_400).unwrap() + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let rest = seconds % 86_400;
-    format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 /// Index with one project, whose files have these ages now.

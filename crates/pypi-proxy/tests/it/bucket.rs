@@ -103,9 +103,7 @@ async fn fetch(proxy: &RunningProxy, name: &str, len: usize) {
 
 /// Returns the value of a metric, whose name may include labels.
 async fn metric(proxy: &RunningProxy, name: &str) -> f64 {
-    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("pypi_proxy_bucket_{name} ")));
-    line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
+    proxy.metrics().await[&format!("pypi_proxy_bucket_{name}")]
 }
 
 async fn settle(proxies: &[RunningProxy]) {

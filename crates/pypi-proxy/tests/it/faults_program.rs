@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support;
 use crate::support::JSON;
@@ -136,8 +135,8 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
         AS_EVERYWHERE[1],
     ];
     let proxy = serve(dir.path(), &env).await;
-    let address = proxy.address().to_owned();
-    let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(address.clone(), wheel.clone()))).collect();
+    let url = format!("{}/simple/demo/demo-1.0.whl", proxy.url);
+    let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(url.clone(), wheel.clone()))).collect();
     for task in tasks {
         task.await.unwrap();
     }
@@ -156,31 +155,14 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
 }
 
 /// Downloads the file and compares each byte, which is stricter than a hash and faster.
-async fn compare(address: String, wheel: Bytes) {
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut buffer = vec![0; 64 * 1024];
-    let mut head = Vec::new();
-    let mut at = 0;
-    loop {
-        let count = stream.read(&mut buffer).await.unwrap();
-        if count == 0 {
-            break;
-        }
-        let mut chunk = &buffer[..count];
-        if at == 0 && !head.ends_with(b"\r\n\r\n") {
-            let before = head.len();
-            head.extend_from_slice(chunk);
-            let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-            chunk = &chunk[end + 4 - before..];
-            head.truncate(end + 4);
-            assert!(head.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&head));
-        }
-        assert!(wheel[at..].starts_with(chunk), "at {at}");
-        at += chunk.len();
+async fn compare(url: String, wheel: Bytes) {
+    let mut response = reqwest::get(url).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut rest = &wheel[..];
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        rest = rest.strip_prefix(&chunk[..]).unwrap_or_else(|| panic!("{} bytes before the end", rest.len()));
     }
-    assert_eq!(at, wheel.len());
+    assert!(rest.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

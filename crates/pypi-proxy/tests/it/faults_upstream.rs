@@ -62,12 +62,7 @@ const CASES: &[Case] = {
     &[
         case("good", HashAndSize, Good, 1, |_, wheel| reply("200 OK", &[], wheel.clone())),
         stalls(case("silent", HashAndSize, Bad, 3, |_, _| vec![Step::Stall]), SHORT),
-        stalls(
-            case("silent-after-head", Hash, Bad, 3, |_, _| {
-                vec![head("200 OK", &[("content-length", "200000")]), Step::Stall]
-            }),
-            SHORT,
-        ),
+        stalls(case("silent-after-head", Hash, Bad, 3, |_, _| told("200000", Step::Stall)), SHORT),
         stalls(case("stalls", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Stall)), SHORT),
         stalls(
             case("stalls-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
@@ -93,15 +88,9 @@ const CASES: &[Case] = {
             _ => reply("200 OK", &[], wheel.clone()),
         }),
         case("resets-at-once", HashAndSize, Bad, 3, |_, _| vec![Step::Reset]),
-        case("closes-early", HashAndSize, Bad, 4, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
-        case("closes-early-without-length", Hash, Bad, 1, |_, wheel| {
-            vec![head("200 OK", &[]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
-        case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
+        case("closes-early", HashAndSize, Bad, 4, |_, wheel| told("200000", half(wheel))),
+        case("closes-early-without-length", Hash, Bad, 1, |_, wheel| vec![head("200 OK", &[]), half(wheel)]),
+        case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| told("200000", half(wheel))),
         case("tells-less", HashAndSize, Bad, 1, |_, wheel| {
             part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
         }),
@@ -117,20 +106,13 @@ const CASES: &[Case] = {
         case("sends-more", HashAndSize, Bad, 1, |_, wheel| {
             vec![head("200 OK", &[]), Step::Send(wheel.clone()), Step::Send(wheel.clone())]
         }),
-        case("tells-nonsense", HashAndSize, Bad, 3, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "-1")]), Step::Send(wheel.clone())]
-        }),
+        case("tells-nonsense", HashAndSize, Bad, 3, |_, wheel| told("-1", Step::Send(wheel.clone()))),
         case("two-lengths", HashAndSize, Bad, 3, |_, wheel| {
             let both = [("content-length", "200000"), ("content-length", "100000")];
             vec![head("200 OK", &both), Step::Send(wheel.clone())]
         }),
-        case("chunks-that-are-none", HashAndSize, Bad, 3, |_, _| {
-            vec![head("200 OK", &[("transfer-encoding", "chunked")]), Step::Send("zz\r\n".into())]
-        }),
-        case("a-chunk-without-end", HashAndSize, Bad, 3, |_, _| {
-            let chunk = Step::Send("ffffffffffffffff\r\nabc".into());
-            vec![head("200 OK", &[("transfer-encoding", "chunked")]), chunk]
-        }),
+        case("chunks-that-are-none", HashAndSize, Bad, 3, |_, _| chunked("zz\r\n")),
+        case("a-chunk-without-end", HashAndSize, Bad, 3, |_, _| chunked("ffffffffffffffff\r\nabc")),
         case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
         // Other bytes with the same validators.
         case("changes", HashAndSize, Bad, 2, |request, wheel| match request.nth {
@@ -191,6 +173,19 @@ const CASES: &[Case] = {
         case("without-a-place", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[], "")),
     ]
 };
+
+/// Announces a length, followed by a step.
+fn told(length: &str, then: Step) -> Vec<Step> {
+    vec![head("200 OK", &[("content-length", length)]), then]
+}
+
+fn chunked(body: &'static str) -> Vec<Step> {
+    vec![head("200 OK", &[("transfer-encoding", "chunked")]), Step::Send(body.into())]
+}
+
+fn half(wheel: &Bytes) -> Step {
+    Step::Send(wheel.slice(..LEN / 2))
+}
 
 /// Sends part of the file and then another step.
 fn part(wheel: &Bytes, announced: usize, sent: usize, then: Step) -> Vec<Step> {

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::support::proxy::{RunningProxy, Setup, start, start_with, upstream};
 use crate::support::source::content;
-use crate::support::{HTML, JSON, Server, exposition, respond, streamed, until};
+use crate::support::{HTML, JSON, Server, respond, streamed, until};
 
 /// Index that has every project: an incompressible page, and files of 1000 bytes with and without a hash.
 async fn index() -> Server {
@@ -80,7 +80,7 @@ async fn one_limit_bounds_everything_in_the_folder() {
     let found = on_disk(&cache);
     assert!(found <= MAX && found > MAX / 2, "{found}");
     // Metrics show the share of each area.
-    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    let samples = proxy.metrics().await;
     let of = |name: &str, part: &str| samples[&format!("pypi_proxy_cache_{name}{{part=\"{part}\"}}")];
     let parts = ["files", "pages", "references", "file_metadata"];
     #[expect(clippy::cast_precision_loss, reason = "the sums are small")]

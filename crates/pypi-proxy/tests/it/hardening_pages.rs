@@ -10,7 +10,6 @@ use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 
-use crate::support::exposition;
 use crate::support::proxy::{TIMEOUT, start_with, upstream};
 use crate::support::raw::{Raw, Step, reply};
 use crate::support::{JSON, page, until};
@@ -120,7 +119,7 @@ async fn concurrent_page_fetches_are_limited() {
     })
     .await;
     let gauges = async || {
-        let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+        let samples = proxy.metrics().await;
         ["fetches", "fetches_queued", "fetches_rejected_total"]
             .map(|name| samples[&format!("pypi_proxy_page_{name}")])
     };
@@ -148,7 +147,7 @@ async fn concurrent_page_fetches_are_limited() {
     becomes([2.0, 3.0, 20.0]).await;
     assert_eq!(index.requests().len(), count);
     // Rejected requests leave no entries: only the cached page and five others exist.
-    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    let samples = proxy.metrics().await;
     assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
     // There is room again after those requests.
     index.stop().await;

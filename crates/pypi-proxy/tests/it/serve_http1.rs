@@ -237,11 +237,13 @@ async fn slow_clients_are_disconnected() {
 async fn responses_in_flight_complete_during_shutdown() {
     let index = index().await;
     let proxy = warm(&index).await;
+    let address = proxy.address();
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     let response = proxy.get("/simple/demo/large-1.0.whl", &[]).await;
     let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
     assert_eq!(body.unwrap(), content(LARGE));
     drop(idle);
+    assert!(TcpStream::connect(address).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
 use pypi_proxy::Error;
-use pypi_proxy::store::{Config, Expected, FetchState, Key, Reader, Store, StoredFile};
+use pypi_proxy::store::{Config, Expected, Key, Reader, Store, StoredFile};
 
 use crate::support::proxy::{TIMEOUT, open as reopened};
 use crate::support::source::{Connection, ScriptedSource, content, digest_of};
@@ -45,36 +45,6 @@ fn files(dir: &tempfile::TempDir, part: &str) -> usize {
     count(&dir.path().join("cache").join(part))
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn one_download_serves_all_readers() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    let slow = Connection { delay: Duration::from_millis(1), ..Connection::default() };
-    let source = ScriptedSource::new(content(1_000_000), [slow]);
-    let readers = (0..100).map(|number| {
-        let (store, source) = (store.clone(), source.clone());
-        async move {
-            tokio::time::sleep(Duration::from_millis(number)).await;
-            match store.fetch(source.key(), source.expected(), source.clone()) {
-                FetchState::InFlight(download) => {
-                    assert_eq!(download.info().await.unwrap().len, Some(1_000_000));
-                    collect(download.reader(None)).await.unwrap()
-                }
-                FetchState::Stored(stored) => read(&stored),
-            }
-        }
-    });
-    for bytes in join_all(readers).await {
-        assert_eq!(bytes, source.content);
-    }
-    assert_eq!(source.opened(), 1);
-    let stored = store.get(&source.digest()).unwrap();
-    assert_eq!(read(&stored), source.content);
-    let stats = store.stats();
-    assert_eq!((stats.files, stats.bytes, stats.fetched, stats.in_flight), (1, 1_000_000, 1, 0));
-    assert_eq!((files(&dir, "files"), files(&dir, "partial")), (1, 0));
-}
-
 #[tokio::test]
 async fn the_first_bytes_are_available_before_the_download_ends() {
     let dir = tempfile::tempdir().unwrap();
@@ -88,23 +58,6 @@ async fn the_first_bytes_are_available_before_the_download_ends() {
     // The download continues without readers.
     assert_eq!(download.done().await.unwrap().unwrap().len, 100_000);
     assert!(store.in_flight(&source.key()).is_none());
-}
-
-#[tokio::test]
-async fn ranges_can_be_read_during_a_download() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    let source = ScriptedSource::new(
-        content(300_000),
-        [Connection { delay: Duration::from_millis(1), ..Connection::default() }],
-    );
-    let download = source.download(&store);
-    let ranges = [0..1, 0..300_000, 299_999..300_000, 123_456..234_567, 5..5, 299_000..400_000];
-    let results = join_all(ranges.iter().map(|range| collect(download.reader(Some(range.clone()))))).await;
-    for (range, result) in ranges.into_iter().zip(results) {
-        let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap().min(300_000);
-        assert_eq!(result.unwrap(), source.content[range]);
-    }
 }
 
 #[tokio::test]

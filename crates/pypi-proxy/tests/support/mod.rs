@@ -38,11 +38,33 @@ use proxy::TIMEOUT;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
-/// An upstream that records its requests.
-pub(crate) struct Server {
+/// An upstream on loopback that records its requests.
+pub(crate) struct Recorder<R> {
     accepting: TestListener,
-    requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+    requests: Arc<Mutex<Vec<R>>>,
 }
+
+impl<R: Clone> Recorder<R> {
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address())
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.accepting.address()
+    }
+
+    pub(crate) fn requests(&self) -> Vec<R> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Closes the listener and all connections, and waits until that is done.
+    pub(crate) async fn stop(&self) {
+        self.accepting.stop().await;
+    }
+}
+
+/// HTTP server that records the path and headers of each request.
+pub(crate) type Server = Recorder<(String, HeaderMap)>;
 
 impl Server {
     /// Responds to every request by calling a function with its path and headers.
@@ -71,36 +93,18 @@ impl Server {
         Self { accepting, requests }
     }
 
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address())
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.accepting.address()
-    }
-
     /// Number of requests.
     pub(crate) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 
     pub(crate) fn paths(&self) -> Vec<String> {
-        self.requests.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
-    }
-
-    /// All requests with their headers.
-    pub(crate) fn requests(&self) -> Vec<(String, HeaderMap)> {
-        self.requests.lock().unwrap().clone()
+        self.requests().into_iter().map(|(path, _)| path).collect()
     }
 
     /// Headers of the last request.
     pub(crate) fn last(&self) -> HeaderMap {
-        self.requests.lock().unwrap().last().unwrap().1.clone()
-    }
-
-    /// Closes the listener and all connections, and waits until that is done.
-    pub(crate) async fn stop(&self) {
-        self.accepting.stop().await;
+        self.requests().pop().unwrap().1
     }
 }
 

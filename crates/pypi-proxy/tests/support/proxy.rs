@@ -10,6 +10,8 @@ use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 use reqwest::{Client, Method, Response};
 
+use super::exposition::{self, Samples};
+
 /// Timeout of operations that succeed eventually, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -153,6 +155,10 @@ impl RunningProxy {
             request = request.header(*name, *value);
         }
         request.send().await.unwrap()
+    }
+
+    pub(crate) async fn metrics(&self) -> Samples {
+        exposition::parse(&self.get("/metrics", &[]).await.text().await.unwrap())
     }
 
     /// Gets a document in JSON.

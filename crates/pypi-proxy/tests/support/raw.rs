@@ -1,7 +1,7 @@
 //! Server with protocol faults: wrong lengths, stalls and aborted connections.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::Recorder;
 use super::listener::TestListener;
 use super::proxy::TIMEOUT;
 
@@ -41,10 +42,7 @@ impl RawRequest {
 }
 
 /// Upstream that a test controls byte by byte.
-pub(crate) struct Raw {
-    accepting: TestListener,
-    requests: Arc<Mutex<Vec<RawRequest>>>,
-}
+pub(crate) type Raw = Recorder<RawRequest>;
 
 impl Raw {
     pub(crate) async fn start(response: impl Fn(&RawRequest) -> Vec<Step> + Send + Sync + 'static) -> Self {
@@ -60,26 +58,9 @@ impl Raw {
         Self { accepting, requests }
     }
 
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address())
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.accepting.address()
-    }
-
-    pub(crate) fn requests(&self) -> Vec<RawRequest> {
-        self.requests.lock().unwrap().clone()
-    }
-
     /// Number of requests for this path.
     pub(crate) fn count(&self, path: &str) -> usize {
         self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
-    }
-
-    /// Closes the listener and all connections, and waits until that is done.
-    pub(crate) async fn stop(&self) {
-        self.accepting.stop().await;
     }
 }
 
