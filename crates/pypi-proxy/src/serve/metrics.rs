@@ -6,7 +6,7 @@ use super::exposition::Exposition;
 use super::process::Process;
 use super::reject::REASONS;
 use super::request_metrics::{CACHE_STATUSES, Endpoint};
-use super::service::Inner;
+use super::state::State;
 use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
 use crate::page_cache::RefreshOutcome;
 use crate::store::CacheArea;
@@ -15,7 +15,7 @@ use crate::upstream::{Condition, Fault, RequestKind};
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 /// Writes all metrics in the text format of Prometheus.
-pub(super) fn metrics(proxy: &Inner) -> String {
+pub(super) fn metrics(proxy: &State) -> String {
     let mut out = Exposition::default();
     requests(proxy, &mut out);
     upstreams(proxy, &mut out);
@@ -28,7 +28,7 @@ pub(super) fn metrics(proxy: &Inner) -> String {
     out.finish()
 }
 
-fn requests(proxy: &Inner, out: &mut Exposition) {
+fn requests(proxy: &State, out: &mut Exposition) {
     let metrics = &proxy.metrics;
     out.counter("pypi_proxy_http_requests_total", "Responses that have started.");
     for endpoint in Endpoint::ALL {
@@ -72,7 +72,7 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
     }
 }
 
-fn upstreams(proxy: &Inner, out: &mut Exposition) {
+fn upstreams(proxy: &State, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
     let each =
@@ -122,7 +122,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
     }
 }
 
-fn pages(proxy: &Inner, out: &mut Exposition) {
+fn pages(proxy: &State, out: &mut Exposition) {
     let pages = &proxy.pages;
     out.counter("pypi_proxy_page_refreshes_total", "Page refreshes by outcome.");
     for result in RefreshOutcome::ALL {
@@ -143,7 +143,7 @@ fn pages(proxy: &Inner, out: &mut Exposition) {
         .value(&[], pages.max_bytes());
 }
 
-fn store(proxy: &Inner, out: &mut Exposition) {
+fn store(proxy: &State, out: &mut Exposition) {
     let stats = proxy.store.stats();
     out.gauge("pypi_proxy_files", "Stored files.").value(&[], stats.files);
     out.gauge("pypi_proxy_file_bytes", "Bytes of stored files.").value(&[], stats.bytes);
@@ -225,7 +225,7 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     .value(&[], meter.corrupt());
 }
 
-fn process(proxy: &Inner, out: &mut Exposition) {
+fn process(proxy: &State, out: &mut Exposition) {
     out.gauge("pypi_proxy_build_info", "Version of the program.")
         .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
     let started = proxy.metrics.started().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -41,6 +41,7 @@ mod respond;
 mod route;
 mod server;
 mod service;
+mod state;
 mod status;
 mod target;
 mod tls;

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::digest::Hasher;
-use super::disk::Inner;
 use super::download::{DownloadState, FileInfo};
+use super::shared::Inner;
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::error::{Chain, Kind};
