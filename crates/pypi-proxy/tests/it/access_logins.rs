@@ -10,10 +10,9 @@ use pypi_proxy::guard::{self, Guard, parse_authorization, parse_files};
 use reqwest::{Method, StatusCode, Version};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support;
 use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::content;
-use crate::support::{Server, hashed_page, respond};
+use crate::support::{Server, index_of};
 
 const TOKEN: &str = "build-farm-0123456789";
 /// Both passwords are `secret`. The hashes are bcrypt, and SHA-512-crypt as written by `openssl passwd -6`.
@@ -22,17 +21,7 @@ const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP
 const FILE: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let page = hashed_page([("demo-1.0-py3-none-any.whl".to_owned(), content(1000))]);
-                respond(200, &[support::JSON], page)
-            }
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    index_of(&["demo"], "demo-1.0-py3-none-any.whl", content(1000)).await
 }
 
 fn files(dir: &Path) -> guard::Config {

@@ -6,26 +6,14 @@ use base64::prelude::BASE64_STANDARD;
 use pypi_proxy::Error;
 use pypi_proxy::config::{Settings, Sources};
 
+use crate::support::index_of;
 use crate::support::program::{run, serve};
 use crate::support::source::content;
-use crate::support::{JSON, Server, hashed_page, respond};
-
-async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" | "/simple/six/" => {
-                respond(200, &[JSON], hashed_page([("demo-1.0.tar.gz".to_owned(), content(1000))]))
-            }
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_access_settings_take_effect() {
-    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let index = index_of(&["demo", "six"], "demo-1.0.tar.gz", content(1000)).await;
+    let dir = tempfile::tempdir().unwrap();
     let users = dir.path().join("users");
     std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n").unwrap();
     let config = dir.path().join("config.toml");

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pypi_proxy::ByteRange;
 use rawzip::CompressionMethod;
 use reqwest::Method;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use crate::support::proxy::{RunningProxy, Setup, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
-use crate::support::{Server, respond};
+use crate::support::{Server, ranged, respond};
 
 const METADATA: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
@@ -42,13 +41,7 @@ async fn index() -> Server {
                 }
                 "/f/demo-1.0.tar.gz" => respond(200, &times, content(500)),
                 "/f/demo-0.9.tar.gz" => respond(200, &times, content(400)),
-                path if path.ends_with(".whl") => {
-                    let range = headers.get("range").map(|range| ByteRange::parse(range.to_str().unwrap(), wheel.len() as u64));
-                    let Some(ByteRange::Part { start, end }) = range else { return respond(200, &times, wheel) };
-                    let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
-                    let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    respond(206, &[times[0], ("content-range", &place)], part)
-                }
+                path if path.ends_with(".whl") => ranged(&headers, &wheel, &times),
                 _ => respond(404, &[], ""),
             }
         }

@@ -245,21 +245,14 @@ fn negative_entries_count_toward_the_memory_limit() {
 #[cfg(feature = "cli")]
 #[tokio::test(flavor = "multi_thread")]
 async fn offline_opens_no_connection() {
+    use crate::support::index_of;
     use crate::support::program::{run, serve};
     use crate::support::source::content;
-    use crate::support::{Server, hashed_page, respond};
 
     const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
     let dir = tempfile::tempdir().unwrap();
-    let index = Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => respond(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await;
+    let index = index_of(&["demo"], WHEEL, content(1000)).await;
     let url = index.url("/simple/");
     let endpoint = format!("http://{}", index.address());
     let local = [

@@ -3,13 +3,12 @@
 use std::io::Read as _;
 
 use bytes::Bytes;
-use pypi_proxy::ByteRange;
 use rawzip::CompressionMethod;
 
 use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::content;
 use crate::support::wheel::archive;
-use crate::support::{Server, respond};
+use crate::support::{Server, ranged, respond};
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n";
 
@@ -29,15 +28,7 @@ async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server,
             if !path.ends_with(".whl") {
                 return respond(404, &[], "");
             }
-            let range = headers.get("range").filter(|_| has_ranges).map(|range| range.to_str().unwrap());
-            match range.map(|range| ByteRange::parse(range, wheel.len() as u64)) {
-                Some(ByteRange::Part { start, end }) => {
-                    let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
-                    let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    respond(206, &[("content-range", &place)], part)
-                }
-                _ => respond(200, &[], wheel),
-            }
+            if has_ranges { ranged(&headers, &wheel, &[]) } else { respond(200, &[], wheel) }
         }
     })
     .await;

@@ -15,26 +15,21 @@ use serde_json::Value;
 use crate::support;
 use crate::support::exposition::{Samples, parse};
 use crate::support::proxy::{RunningProxy, Setup, start, start_with};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::source::content;
+use crate::support::{JSON, Server, file, project_page, respond};
 
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 /// Index with one project, whose page has an entity tag.
 async fn index() -> Server {
     Server::start(|path, headers| async move {
-        let file = |name: &str, sha256: String| {
-            serde_json::json!({
-                "filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000,
-            })
-        };
         match &*path {
             "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
             "/simple/demo/" => {
-                let sha256 = digest_of(&content(1000)).to_string();
-                let files = [file("demo-1.0-py3-none-any.whl", sha256), file("bad-1.0-py3-none-any.whl", "1".repeat(64))];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON, ("etag", "\"1\"")], page.to_string())
+                let mut bad = file("bad-1.0-py3-none-any.whl", &content(1000));
+                bad["hashes"]["sha256"] = "1".repeat(64).into();
+                let page = project_page([file("demo-1.0-py3-none-any.whl", &content(1000)), bad]);
+                respond(200, &[JSON, ("etag", "\"1\"")], page)
             }
             "/simple/down/" => respond(503, &[], ""),
             path if path.starts_with("/f/") => respond(200, &[], content(1000)),

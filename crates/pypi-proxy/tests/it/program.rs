@@ -10,22 +10,17 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::{JSON, Server, hashed_page, respond};
 
 /// Index with one project with two versions.
 async fn index() -> Server {
     Server::start(|path, _| async move {
-        let file = |version: &str| {
-            let name = format!("demo-{version}-py3-none-any.whl");
-            let len = if version == "1.0" { 1000 } else { 1001 };
-            let sha256 = digest_of(&content(len)).to_string();
-            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": len})
-        };
+        let name = |version: &str| format!("demo-{version}-py3-none-any.whl");
         match &*path {
             "/simple/demo/" => {
-                let files = [file("1.0"), file("1.1"), file("2.0rc1")];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON], page.to_string())
+                let files = [("1.0", 1000), ("1.1", 1001), ("2.0rc1", 1001)];
+                let files = files.map(|(version, len)| (name(version), content(len)));
+                respond(200, &[JSON], hashed_page(files))
             }
             path if path.starts_with("/f/demo-1.0") => respond(200, &[], content(1000)),
             path if path.starts_with("/f/") => respond(200, &[], content(1001)),

@@ -13,7 +13,7 @@ use crate::support;
 use crate::support::proxy::{Setup, start, start_with};
 use crate::support::raw::{Raw, reply};
 use crate::support::source::{content, digest_of};
-use crate::support::{Body, JSON, Server, respond};
+use crate::support::{Body, JSON, Server, ranged, respond};
 
 /// Index with one project, whose wheel has 200,000 bytes.
 async fn index() -> (Server, Bytes) {
@@ -28,7 +28,7 @@ async fn index() -> (Server, Bytes) {
                 }
                 "/simple/demo/" => respond(200, &[JSON], page(&wheel)),
                 "/f/demo-1.0-py3-none-any.whl" | "/f/unhashed-1.0.whl" | "/f/slow-1.0.whl" => {
-                    ranged(&headers, &wheel)
+                    ranged(&headers, &wheel, &[("etag", "\"w\"")])
                 }
                 "/f/demo-1.0-py3-none-any.whl.metadata" => respond(200, &[], "Name: demo"),
                 "/f/bad-1.0.whl" => respond(200, &[], vec![0; 200_000]),
@@ -58,20 +58,6 @@ fn page(wheel: &[u8]) -> String {
             file("missing-1.0.whl", hashes)],
     })
     .to_string()
-}
-
-fn ranged(headers: &http::HeaderMap, wheel: &Bytes) -> http::Response<Body> {
-    let range = headers
-        .get("range")
-        .map(|range| pypi_proxy::ByteRange::parse(range.to_str().unwrap(), wheel.len() as u64));
-    match range {
-        Some(pypi_proxy::ByteRange::Part { start, end }) => {
-            let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
-            let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-            respond(206, &[("content-range", &place), ("etag", "\"w\"")], part)
-        }
-        _ => respond(200, &[("etag", "\"w\"")], wheel.clone()),
-    }
 }
 
 /// A response that always breaks half-way.

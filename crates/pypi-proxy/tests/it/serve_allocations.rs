@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use pypi_proxy::guard::{self, Guard};
 
+use crate::support::index_of;
 use crate::support::proxy::start_with;
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::source::content;
 use test_support::counting;
 
 const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept-Encoding: gzip, deflate\r\n\
@@ -44,7 +44,7 @@ fn check(guard: Option<Guard>, requests: &[(&str, usize)]) {
     const TIMES: usize = 200;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let index = runtime.block_on(index());
+    let index = runtime.block_on(index_of(&["demo"], "demo-1.0.whl", content(50_000)));
     let proxy = runtime
         .block_on(start_with(&[index.url("/simple")], |setup| setup.serve.guard = guard.map(Arc::new)));
     for (request, most) in requests {
@@ -75,22 +75,6 @@ fn check(guard: Option<Guard>, requests: &[(&str, usize)]) {
         // Allows for occasional allocations that do not belong to a request.
         assert!(count <= most * TIMES + 50, "{count} allocations for {TIMES} of {request}");
     }
-}
-
-async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let sha256 = digest_of(&content(50_000)).to_string();
-                let file = serde_json::json!({"filename": "demo-1.0.whl", "url": "/f", "hashes": {"sha256": sha256}, "size": 50_000});
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": [file]});
-                respond(200, &[JSON], page.to_string())
-            }
-            "/f" => respond(200, &[], content(50_000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
 }
 
 /// Returns whether a response is complete.

@@ -12,8 +12,8 @@ use pypi_proxy::serve::{Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::source::content;
+use crate::support::{JSON, Server, file, project_page, respond};
 
 /// Larger than the buffers of sockets.
 const LARGE: usize = 16 << 20;
@@ -24,16 +24,15 @@ async fn index() -> Server {
         match &*path {
             "/simple/demo/" => {
                 let named = [("small-1.0.whl", 900), ("medium-1.0.whl", 200_000), ("large-1.0.whl", LARGE)];
-                let file = |(name, size): (&str, usize)| {
-                    let sha256 = digest_of(&content(size)).to_string();
-                    serde_json::json!({"filename": name, "url": format!("/f/{size}"), "hashes": {"sha256": sha256}, "size": size})
-                };
+                let named = named.map(|(name, size)| {
+                    let mut file = file(name, &content(size));
+                    file["url"] = format!("/f/{size}").into();
+                    file
+                });
                 let filler = (0..400).map(|number| {
                     serde_json::json!({"filename": format!("demo-{number}.tar.gz"), "url": "/f/1", "hashes": {"sha256": format!("{number:064x}")}})
                 });
-                let files: Vec<_> = named.into_iter().map(file).chain(filler).collect();
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON], page.to_string())
+                respond(200, &[JSON], project_page(named.into_iter().chain(filler)))
             }
             path => match path.strip_prefix("/f/").map(str::parse) {
                 Some(Ok(size)) => respond(200, &[], content(size)),

@@ -18,6 +18,7 @@ pub(crate) mod wheel;
 use std::convert::Infallible;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -29,6 +30,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use listener::TestListener;
+use pypi_proxy::ByteRange;
+use serde_json::{Value, json};
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
@@ -120,25 +123,64 @@ pub(crate) fn respond(status: u16, headers: &[(&str, &str)], body: impl Into<Byt
 pub(crate) fn page(name: &str, files: &[(&str, &str)]) -> String {
     let files: Vec<_> = files
         .iter()
-        .map(|(name, url)| serde_json::json!({"filename": name, "url": url, "hashes": {}, "size": 1}))
+        .map(|(name, url)| json!({"filename": name, "url": url, "hashes": {}, "size": 1}))
         .collect();
-    serde_json::json!({"meta": {"api-version": "1.1"}, "name": name, "versions": ["1.0"], "files": files})
-        .to_string()
+    json!({"meta": {"api-version": "1.1"}, "name": name, "versions": ["1.0"], "files": files}).to_string()
 }
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/vnd.pypi.simple.v1+json");
 
+/// A file of a page in JSON with its hash and size, whose URL is below `/f/`.
+pub(crate) fn file(name: &str, content: &[u8]) -> Value {
+    let sha256 = source::digest_of(content).to_string();
+    json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len()})
+}
+
+/// Page in JSON with these files.
+pub(crate) fn project_page(files: impl IntoIterator<Item = Value>) -> String {
+    let files: Vec<_> = files.into_iter().collect();
+    json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files}).to_string()
+}
+
 /// Page in JSON with the hashes and sizes of these files, whose URLs are below `/f/`.
 pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> String {
-    let file = |(name, content): (String, Bytes)| {
-        let sha256 = source::digest_of(&content).to_string();
-        serde_json::json!({
-            "filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len(),
-        })
+    project_page(files.into_iter().map(|(name, content)| file(&name, &content)))
+}
+
+/// Index with one file in each of these projects.
+pub(crate) async fn index_of(projects: &'static [&str], name: &'static str, content: Bytes) -> Server {
+    let page = hashed_page([(name.to_owned(), content.clone())]);
+    Server::start(move |path, _| {
+        let (page, content) = (page.clone(), content.clone());
+        async move {
+            let project = path.strip_prefix("/simple/").map(|project| project.trim_end_matches('/'));
+            match project {
+                Some(project) if projects.contains(&project) => respond(200, &[JSON], page),
+                None if path.starts_with("/f/") => respond(200, &[], content),
+                _ => respond(404, &[], ""),
+            }
+        }
+    })
+    .await
+}
+
+/// Returns the range that a client requests of a body with this length.
+pub(crate) fn requested_range(headers: &HeaderMap, len: usize) -> Option<Range<usize>> {
+    match ByteRange::parse(headers.get("range")?.to_str().unwrap(), len as u64) {
+        ByteRange::Part { start, end } => {
+            Some(usize::try_from(start).unwrap()..usize::try_from(end).unwrap())
+        }
+        _ => None,
+    }
+}
+
+/// Responds with the content, or the range of it that the client requests.
+pub(crate) fn ranged(headers: &HeaderMap, content: &Bytes, more: &[(&str, &str)]) -> Response<Body> {
+    let Some(range) = requested_range(headers, content.len()) else {
+        return respond(200, more, content.clone());
     };
-    let files: Vec<_> = files.into_iter().map(file).collect();
-    serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files})
-        .to_string()
+    let place = format!("bytes {}-{}/{}", range.start, range.end - 1, content.len());
+    respond(206, &[more, &[("content-range", &place)]].concat(), content.slice(range))
 }
 
 /// Returns an unused address. Its port is below the range from which systems assign ports, so that no other process

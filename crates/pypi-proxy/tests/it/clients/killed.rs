@@ -8,7 +8,7 @@ use hyper::body::Frame;
 use tokio::sync::watch;
 
 use crate::clients::sandbox::{Program, Sandbox, Shelf, python};
-use crate::support::{JSON, Server, free_address, respond};
+use crate::support::{JSON, Server, free_address, project_page, requested_range, respond};
 
 const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
 const CHUNK: usize = 1 << 16;
@@ -17,10 +17,10 @@ const FIRST: usize = 8 << 20;
 
 /// Index with one large file, whose rest is sent when the gate opens.
 async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> Server {
-    let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "pantry-barrel", "versions": ["1.0"], "files": [
-        {"filename": NAME, "url": format!("../../f/{NAME}"), "hashes": {"sha256": sha256}, "size": content.len()},
-    ]});
-    let page = Arc::new(page.to_string());
+    let page = project_page([serde_json::json!({
+        "filename": NAME, "url": format!("../../f/{NAME}"), "hashes": {"sha256": sha256}, "size": content.len(),
+    })]);
+    let page = Arc::new(page);
     Server::start(move |path, headers| {
         let (content, page, gate) = (content.clone(), page.clone(), gate.clone());
         async move {
@@ -31,11 +31,7 @@ async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> S
                 return respond(404, &[], "");
             }
             let len = content.len();
-            let range = headers.get("range").map(|range| range.to_str().unwrap().to_owned());
-            let part = match range.map(|range| pypi_proxy::ByteRange::parse(&range, len as u64)) {
-                Some(pypi_proxy::ByteRange::Part { start, end }) => start as usize..end as usize,
-                _ => 0..len,
-            };
+            let part = requested_range(&headers, len).unwrap_or(0..len);
             let is_part = part.len() < len;
             let place = format!("bytes {}-{}/{len}", part.start, part.end - 1);
             let response = http::Response::builder()

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderMap, Response};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use pypi_proxy::ByteRange;
 
 use crate::support::source::content;
-use crate::support::{JSON, Server, hashed_page, respond};
+use crate::support::{Body, JSON, Server, hashed_page, requested_range, respond};
 
 /// Files per project.
 const EACH: usize = 4;
@@ -56,8 +56,7 @@ impl Index {
                     let Some(file) = shelf.iter().find(|file| file.name == name) else {
                         return respond(404, &[], "");
                     };
-                    let range = headers.get("range").and_then(|range| range.to_str().ok());
-                    return send(&file.content, range, delay);
+                    return send(&file.content, &headers, delay);
                 }
                 let of = shelf.iter().filter(|file| file.page() == path);
                 let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
@@ -89,15 +88,10 @@ impl Index {
     }
 }
 
-fn send(content: &Bytes, range: Option<&str>, delay: Duration) -> http::Response<crate::support::Body> {
+fn send(content: &Bytes, headers: &HeaderMap, delay: Duration) -> Response<Body> {
     let len = content.len();
-    let part = match range.map(|range| ByteRange::parse(range, len as u64)) {
-        Some(ByteRange::Part { start, end }) => {
-            usize::try_from(start).unwrap()..usize::try_from(end).unwrap()
-        }
-        _ => 0..len,
-    };
-    let mut response = http::Response::builder()
+    let part = requested_range(headers, len).unwrap_or(0..len);
+    let mut response = Response::builder()
         .status(if part.len() < len { 206 } else { 200 })
         .header("content-length", part.len())
         .header("etag", format!("\"{len}\""));
