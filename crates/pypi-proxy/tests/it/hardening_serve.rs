@@ -458,63 +458,24 @@ async fn a_new_cache_directory_is_writable_only_by_its_owner() {
 #[cfg(feature = "cli")]
 mod program {
     use std::path::Path;
-    use std::process::Stdio;
-
-    use tokio::process::Child;
 
     use super::*;
-    use crate::support::program::{program, run};
+    use crate::support::program::{Served, program, run};
 
-    /// The program, its address, and its log file.
-    struct Logged {
-        _child: Child,
-        events: Vec<serde_json::Value>,
-        log: std::path::PathBuf,
-    }
-
-    impl Logged {
-        async fn start(dir: &Path, args: &[&str]) -> Self {
-            let log = dir.join("log.jsonl");
-            let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
-            all.extend(["--index-url", NO_INDEX]);
-            all.extend(args);
-            let mut command = program(dir, &[], &all);
-            let file = std::fs::File::create(&log).unwrap();
-            let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
-            let mut logged = Self { _child: child, events: Vec::new(), log };
-            logged.wait(|event| event["address"].is_string()).await;
-            logged
-        }
-
-        /// Waits for an event.
-        async fn wait(&mut self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-            let deadline = tokio::time::Instant::now() + TIMEOUT;
-            loop {
-                let text = std::fs::read_to_string(&self.log).unwrap();
-                self.events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-                if let Some(event) = self.events.iter().find(|event| is_it(event)) {
-                    return event.clone();
-                }
-                assert!(tokio::time::Instant::now() < deadline, "{text}");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-
-        /// Returns the address in the first event with this field.
-        fn address(&self, field: &str) -> SocketAddr {
-            self.events.iter().find_map(|event| event[field].as_str()).unwrap().parse().unwrap()
-        }
+    async fn start(dir: &Path, args: &[&str]) -> Served {
+        let all = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--index-url", NO_INDEX];
+        Served::start(program(dir, &[], &[&all, args].concat())).await
     }
 
     #[tokio::test]
     async fn a_request_with_too_many_header_fields_is_logged() {
         let dir = tempfile::tempdir().unwrap();
-        let mut logged = Logged::start(dir.path(), &["--max-header-fields", "5"]).await;
-        let address = logged.address("address");
+        let mut logged = start(dir.path(), &["--max-header-fields", "5"]).await;
+        let address = logged.address().parse().unwrap();
         let found =
             blocking(move || [5, 6].map(|count| statuses(address, &[with_fields(count, CLOSE).as_bytes()])));
         assert_eq!(found.await, [[200], [431]]);
-        let event = logged.wait(|event| event["status"] == 431).await;
+        let event = logged.event(|event| event["status"] == 431).await;
         assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
         assert_eq!(event["client"], "127.0.0.1");
     }
@@ -522,8 +483,10 @@ mod program {
     #[tokio::test]
     async fn the_program_serves_an_admin_listener() {
         let dir = tempfile::tempdir().unwrap();
-        let logged = Logged::start(dir.path(), &["--admin-listen", "127.0.0.1:0"]).await;
-        let (public, admin) = (logged.address("address"), logged.address("admin_address"));
+        let mut logged = start(dir.path(), &["--admin-listen", "127.0.0.1:0"]).await;
+        let public: SocketAddr = logged.address().parse().unwrap();
+        let event = logged.event(|event| event["admin_address"].is_string()).await;
+        let admin: SocketAddr = event["admin_address"].as_str().unwrap().parse().unwrap();
         blocking(move || {
             for path in ADMIN {
                 assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
+use crate::support;
+use crate::support::program::Served;
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, hashed_page, respond};
+use crate::support::{JSON, Server, free_address, hashed_page, respond};
 
 /// Index with one project with two versions.
 async fn index() -> Server {
@@ -30,13 +32,12 @@ async fn index() -> Server {
     .await
 }
 
-/// Command with an empty environment.
+/// Command with an empty environment and its cache in a folder.
 fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
-    command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
+    let mut command = support::program::program(dir, env, args);
+    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
     // Never redirect clients to the index, even on a slow machine.
     command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
-    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
     command
 }
 
@@ -46,39 +47,9 @@ async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, S
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// Starts a proxy. Returns its address and the log until then.
-async fn serve(dir: &Path, env: &[(&str, &str)]) -> (Child, String, Vec<serde_json::Value>) {
-    let (child, url, log) = serve_logging(dir, env, "json").await;
-    (child, url, log.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
-}
-
-/// Like [`serve`], with a log in this format.
-async fn serve_logging(dir: &Path, env: &[(&str, &str)], format: &str) -> (Child, String, Vec<String>) {
-    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format]);
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut log = Vec::new();
-    let mut lines = BufReader::new(child.stderr.as_mut().unwrap());
-    loop {
-        let mut line = String::new();
-        assert!(lines.read_line(&mut line).await.unwrap() > 0, "it has ended: {log:?}");
-        let address = match serde_json::from_str::<serde_json::Value>(&line) {
-            Ok(event) => event["address"].as_str().map(str::to_owned),
-            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
-        };
-        log.push(line);
-        if let Some(address) = address {
-            assert!(lines.buffer().is_empty());
-            return (child, format!("http://{address}"), log);
-        }
-    }
-}
-
-/// Sends a signal. Returns the exit code and the rest of the log.
-async fn end(mut child: Child, signal: Signal) -> (i32, String) {
-    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
-    let mut log = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
-    (child.wait().await.unwrap().code().unwrap(), log)
+/// Starts a proxy with a log in this format.
+async fn serve(dir: &Path, env: &[(&str, &str)], format: &str) -> Served {
+    Served::start(program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format])).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,8 +58,9 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
     for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
         let dir = tempfile::tempdir().unwrap();
         let url = index.url("/simple/").replace("http://", "http://reader:hunter2@");
-        let (child, proxy, log) = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)]).await;
-        assert_eq!(log[0]["origin"], format!("{prefix}_INDEX_URL"));
+        let served = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], "json").await;
+        let proxy = served.url.clone();
+        assert_eq!(served.events()[0]["origin"], format!("{prefix}_INDEX_URL"));
         for verdict in ["miss", "hit"] {
             let response =
                 reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
@@ -98,13 +70,14 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
             assert_eq!(response.bytes().await.unwrap(), content(1000));
         }
         assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
-        let (code, rest) = end(child, signal).await;
-        assert_eq!(code, 0, "{rest}");
-        let rest: Vec<serde_json::Value> =
-            rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let requests: Vec<_> = rest.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
+        let (code, log) = served.end(signal).await;
+        assert_eq!(code, 0, "{log}");
+        let events: Vec<serde_json::Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let requests: Vec<_> =
+            events.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
         let expected = ["miss", "hit"];
-        assert_eq!(requests.len(), expected.len(), "{rest:?}");
+        assert_eq!(requests.len(), expected.len(), "{log}");
         for (event, verdict) in requests.iter().zip(expected) {
             assert_eq!(event["method"], "GET");
             assert_eq!(event["path"], "/simple/demo/demo-1.0-py3-none-any.whl");
@@ -113,7 +86,7 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
             assert!(event["ms"].is_f64());
             assert_eq!(event["client"], "127.0.0.1");
         }
-        assert!(!format!("{log:?}{rest:?}").contains("hunter"));
+        assert!(!log.contains("hunter"));
     }
 }
 
@@ -124,8 +97,8 @@ async fn each_request_writes_exactly_one_log_line() {
     let url = index.url("/simple/");
     for format in ["json", "text"] {
         let env = [("PYPI_PROXY_INDEX_URL", &*url)];
-        let (child, proxy, begin) = serve_logging(dir.path(), &env, format).await;
-        let address = proxy.strip_prefix("http://").unwrap();
+        let served = serve(dir.path(), &env, format).await;
+        let address = served.address();
         let mut answers = String::new();
         for path in [
             "/simple/%0d%0aFORGED%20status=200/".as_bytes(),
@@ -143,9 +116,8 @@ async fn each_request_writes_exactly_one_log_line() {
             answers += &String::from_utf8_lossy(&response[..response.len().min(12)]);
         }
         assert!(answers.starts_with("HTTP/1.1 404") && !answers.contains("HTTP/1.1 200"), "{answers}");
-        let (code, log) = end(child, Signal::TERM).await;
+        let (code, log) = served.end(Signal::TERM).await;
         assert_eq!(code, 0, "{log}");
-        let log = begin.concat() + &log;
         assert!(log.chars().all(|character| character == '\n' || !character.is_control()), "{log:?}");
         // Invalid requests have no log line.
         let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
@@ -179,15 +151,23 @@ async fn a_blocked_log_does_not_block_responses() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
-    let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
+    let address = free_address().to_string();
+    let args = ["serve", "--listen", &address, "--log-format", "json"];
+    let mut command = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    while TcpStream::connect(&address).await.is_err() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
     // Several times the capacity of a pipe.
     let client = reqwest::Client::new();
-    let path = format!("{proxy}/{}", "x".repeat(4000));
+    let path = format!("http://{address}/{}", "x".repeat(4000));
     for _ in 0..200 {
         assert_eq!(client.get(&path).send().await.unwrap().status(), 404);
     }
-    let (code, log) = end(child, Signal::TERM).await;
-    assert_eq!(code, 0);
+    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    assert_eq!(child.wait().await.unwrap().code(), Some(0));
     assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
 }
 
@@ -207,15 +187,14 @@ async fn warm_downloads_files_in_advance() {
     let requests_before = index.count();
 
     // A running proxy downloads the files.
-    let (child, proxy, _) = serve(dir.path(), &env).await;
-    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
+    let served = serve(dir.path(), &env, "json").await;
+    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &served.url]).await;
     assert_eq!((code, index.count()), (0, requests_before), "all of it is there");
-    let listen = proxy.strip_prefix("http://").unwrap();
-    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
+    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", served.address()]).await;
     assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");
     let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
     assert!(code == 1 && err.contains("another proxy"), "{err}");
-    assert_eq!(end(child, Signal::TERM).await.0, 0);
+    assert_eq!(served.end(Signal::TERM).await.0, 0);
 
     std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
     let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;

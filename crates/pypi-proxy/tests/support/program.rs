@@ -1,10 +1,17 @@
 //! The program under test.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
 use tokio::process::{Child, Command};
+
+/// Timeout of a start and of a command.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Command with the cache below a folder and an empty environment.
 pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
@@ -21,37 +28,92 @@ pub(crate) async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32
     (status.code().unwrap(), String::from_utf8(stdout).unwrap())
 }
 
-/// A running proxy and its address.
-pub(crate) struct Served {
-    pub(crate) child: Child,
-    pub(crate) url: String,
-    log: tokio::task::JoinHandle<()>,
+/// Output of a program in a file, so that the program never waits for a reader.
+pub(crate) struct Log(TempDir);
+
+impl Log {
+    pub(crate) fn new() -> (Self, Stdio) {
+        let log = Self(tempfile::tempdir().unwrap());
+        let file = File::create(log.0.path().join("log")).unwrap();
+        (log, file.into())
+    }
+
+    /// Returns all complete lines.
+    pub(crate) fn all(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.0.path().join("log")).unwrap();
+        text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all().len()
+    }
+
+    /// Waits for the first line for which `find` returns a value.
+    pub(crate) async fn find<T>(&self, child: &mut Child, find: impl Fn(&str) -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            let has_ended = child.try_wait().unwrap().is_some();
+            let lines = self.all();
+            if let Some(found) = lines.iter().find_map(|line| find(line)) {
+                return found;
+            }
+            assert!(!has_ended, "it has ended: {lines:?}");
+            assert!(start.elapsed() < TIMEOUT, "it takes too long: {lines:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
 }
 
+/// A running proxy, its address, and its log.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) url: String,
+    pub(crate) log: Log,
+}
+
+/// Starts the program with a log in JSON.
 pub(crate) async fn serve(dir: &Path, env: &[(&str, &str)]) -> Served {
-    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut log = Vec::new();
-    let url = loop {
-        let line = lines.next_line().await.unwrap();
-        let Some(line) = line else { panic!("it has ended: {log:?}") };
-        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-        if let Some(address) = event["address"].as_str() {
-            break format!("http://{address}");
-        }
-        log.push(line);
-    };
-    // Keep reading, because a full pipe would block the program.
-    let log = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    Served { child, url, log }
+    Served::start(program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])).await
 }
 
 impl Served {
+    /// Runs a command until it listens.
+    pub(crate) async fn start(mut command: Command) -> Self {
+        let (log, output) = Log::new();
+        let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
+        let address = |line: &str| match serde_json::from_str::<Value>(line) {
+            Ok(event) => event["address"].as_str().map(str::to_owned),
+            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
+        };
+        let address = log.find(&mut child, address).await;
+        Self { child, url: format!("http://{address}"), log }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
+    }
+
+    /// Returns the events of a log in JSON.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        self.log.all().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Waits for an event.
+    pub(crate) async fn event(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let find = |line: &str| serde_json::from_str(line).ok().filter(&is_it);
+        self.log.find(&mut self.child, find).await
+    }
+
     /// Kills the program.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
-        self.log.await.unwrap();
+    }
+
+    /// Sends a signal. Returns the exit code and the log.
+    pub(crate) async fn end(mut self, signal: Signal) -> (i32, String) {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+        let status = tokio::time::timeout(TIMEOUT, self.child.wait()).await.expect("it ends").unwrap();
+        (status.code().unwrap(), self.log.all().join("\n"))
     }
 
     /// Peak memory in bytes, or `None` if the system does not report it.

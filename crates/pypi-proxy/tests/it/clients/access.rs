@@ -24,7 +24,7 @@ async fn pip_and_uv_log_in_with_credentials_in_the_url() {
         ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &file("users")),
         ("PYPI_PROXY_AUTH_TOKENS_FILE", &file("tokens")),
     ];
-    let proxy = Program::start(&dir.path().join("cache"), false, &env).await;
+    let proxy = Program::with_cache(&dir.path().join("cache"), false, &env).await;
     let requests = index.lines.count();
     for login in ["", "ann:wrong@", "__token__:0123456789abcdee@"] {
         let (sandbox, url) = (Sandbox::new(&python).await, index_url(&proxy, login));
@@ -63,7 +63,7 @@ async fn pip_and_uv_see_the_minimum_age() {
         ("PYPI_PROXY_MIN_AGE", &age),
         ("PYPI_PROXY_DENY_PROJECTS", "spice.*"),
     ];
-    let proxy = Program::start(cache.path(), false, &env).await;
+    let proxy = Program::with_cache(cache.path(), false, &env).await;
     let url = index_url(&proxy, "");
     let young = format!("{url}pantry-shelf/pantry_shelf-3.0-py3-none-any.whl");
 
@@ -103,7 +103,7 @@ async fn pip_and_uv_retry_after_429() {
         ("PYPI_PROXY_RATE_LIMIT", "1"),
         ("PYPI_PROXY_RATE_LIMIT_BURST", "1"),
     ];
-    let proxy = Program::start(cache.path(), false, &env).await;
+    let proxy = Program::with_cache(cache.path(), false, &env).await;
     let url = index_url(&proxy, "");
     for (program, args) in
         [("pip", &["install", "--index-url"][..]), ("uv", &["pip", "install", "--default-index"])]

@@ -22,7 +22,7 @@ async fn clients_install_from_the_configured_index() {
         skip(&format!("the index of this machine: {text}"));
         return;
     }
-    let proxy = Program::start(cache.path(), true, &[]).await;
+    let proxy = Program::with_cache(cache.path(), true, &[]).await;
     let url = format!("{}/simple/", proxy.url);
     let pip = Sandbox::new(&python).await;
     pip.run("pip", &["install", "--index-url", &url, "six==1.17.0", "idna==3.10"]).await;

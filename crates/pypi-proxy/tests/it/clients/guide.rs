@@ -14,7 +14,7 @@ async fn clients_use_the_proxy_by_variables_and_files() {
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let proxy = Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let url = &*proxy.url;
 
     let mut pip = Sandbox::new(&python).await;
@@ -84,7 +84,7 @@ async fn the_proxy_works_below_a_path_of_another_server() {
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let proxy = Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let front = front(proxy.url.clone()).await;
     let url = front.url("/mirror/simple/");
     for (client, args) in [("pip", &["install"][..]), ("uv", &["pip", "install"])] {

@@ -75,7 +75,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
         // The address must not be assigned to another process while the proxy is down.
         let address = free_address().to_string();
         let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
-        let proxy = Program::start(cache.path(), false, &env).await;
+        let proxy = Program::with_cache(cache.path(), false, &env).await;
         let mut sandbox = Sandbox::new(&python).await;
         sandbox.set("UV_HTTP_RETRIES", "10");
         let proxy_url = format!("{}/simple/", proxy.url);
@@ -95,7 +95,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
         let restarting = async {
             proxy.kill().await;
             open.send(true).unwrap();
-            Program::start(cache.path(), false, &env).await
+            Program::with_cache(cache.path(), false, &env).await
         };
         let ((is_good, text), proxy) = tokio::join!(installing, restarting);
         assert!(is_good, "{client}: {text} {:?}", proxy.log.all());

@@ -90,7 +90,7 @@ struct Pair {
 impl Pair {
     async fn new(client: Client, env: &[(&str, &str)]) -> Self {
         let cache = tempfile::tempdir().unwrap();
-        let proxy = Program::start(cache.path(), false, env).await;
+        let proxy = Program::with_cache(cache.path(), false, env).await;
         Self { client, _cache: cache, proxy }
     }
 

@@ -17,7 +17,7 @@ async fn pip_selects_files_by_page_fields() {
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let proxy = Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let pip = sandbox(&python, &proxy).await;
 
     // Neither files for other Python versions nor pre-releases.
@@ -52,7 +52,7 @@ async fn pip_finds_files_by_hash() {
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let proxy = Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let pip = sandbox(&python, &proxy).await;
     let files = [
         ("pantry-shelf", "1.1", "pantry_shelf-1.1-py3-none-any.whl"),
@@ -87,7 +87,7 @@ async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let index = html_index::start(shelf.path()).await;
     let cache = tempfile::tempdir().unwrap();
     let proxy =
-        Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
+        Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;
     let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
     let output = pip.run("pip", &plan).await;

@@ -3,17 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::support::program::{Log, Served, TIMEOUT};
 use crate::support::skip;
 use crate::support::source::digest_of;
 
-/// Timeout of a command.
-const LIMIT: Duration = Duration::from_secs(120);
 /// Folders that installers create for themselves.
 const OWN: [&str; 6] =
     ["INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"];
@@ -29,45 +25,6 @@ pub(crate) fn python() -> Option<PathBuf> {
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
-}
-
-/// Lines that a program writes.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
-
-impl Lines {
-    /// Collects lines, and waits for the first one for which `find` returns a value.
-    async fn collect<T: Send + 'static>(
-        from: impl AsyncRead + Send + Unpin + 'static,
-        mut find: impl FnMut(&str) -> Option<T> + Send + 'static,
-    ) -> (Self, T) {
-        let lines = Self::default();
-        let (sender, found) = tokio::sync::oneshot::channel();
-        let (all, mut sender) = (lines.clone(), Some(sender));
-        tokio::spawn(async move {
-            let mut from = BufReader::new(from).lines();
-            while let Ok(Some(line)) = from.next_line().await {
-                if sender.is_some()
-                    && let Some(found) = find(&line)
-                    && let Some(sender) = sender.take()
-                {
-                    let _ = sender.send(found);
-                }
-                all.0.lock().unwrap().push(line);
-            }
-        });
-        let found = tokio::time::timeout(LIMIT, found).await.expect("it takes too long");
-        let found = found.unwrap_or_else(|_| panic!("it has ended: {:?}", lines.all()));
-        (lines, found)
-    }
-
-    pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
 }
 
 /// Folder written by `build.py`.
@@ -99,8 +56,8 @@ impl Shelf {
 
 /// simple-repository-server with the files of a shelf.
 pub(crate) struct RichIndex {
-    /// Its port, and then one line per request.
-    pub(crate) lines: Lines,
+    /// Its port, then one line per request.
+    pub(crate) lines: Log,
     port: u16,
     _child: Child,
 }
@@ -109,9 +66,9 @@ impl RichIndex {
     pub(crate) async fn start(python: &Path, shelf: &Shelf) -> Self {
         let mut command = Command::new(python);
         command.arg(script("index.py")).arg(shelf.path()).env("PYTHONDONTWRITEBYTECODE", "1");
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-        let (lines, port) = Lines::collect(child.stdout.take().unwrap(), |line| line.parse().ok()).await;
+        let (lines, output) = Log::new();
+        let mut child = command.stdin(Stdio::null()).stdout(output).kill_on_drop(true).spawn().unwrap();
+        let port = lines.find(&mut child, |line| line.parse().ok()).await;
         Self { lines, port, _child: child }
     }
 
@@ -121,16 +78,11 @@ impl RichIndex {
 }
 
 /// The program under test, serving.
-pub(crate) struct Program {
-    /// Without a trailing slash.
-    pub(crate) url: String,
-    pub(crate) log: Lines,
-    child: Child,
-}
+pub(crate) type Program = Served;
 
-impl Program {
+impl Served {
     /// Starts the program with these variables, and with the environment of the test only if `inherits`.
-    pub(crate) async fn start(cache: &Path, inherits: bool, env: &[(&str, &str)]) -> Self {
+    pub(crate) async fn with_cache(cache: &Path, inherits: bool, env: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
         if !inherits {
             command.env_clear();
@@ -139,34 +91,18 @@ impl Program {
         // Never redirect clients to the index, even on a slow machine.
         command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never").env("PYPI_PROXY_LOG_FORMAT", "json");
         command.envs(env.iter().copied()).arg("serve");
-        command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().unwrap();
-        let address = |line: &str| {
-            let event: serde_json::Value = serde_json::from_str(line).ok()?;
-            event["address"].as_str().map(|address| format!("http://{address}"))
-        };
-        let (log, url) = Lines::collect(child.stderr.take().unwrap(), address).await;
-        Self { url, log, child }
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        self.url.strip_prefix("http://").unwrap()
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        Self::start(command).await
     }
 
     /// Checks that every request succeeded, so that no client used a fallback.
     pub(crate) fn has_only_good_answers(&self) {
-        for line in self.log.all() {
-            let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+        for event in self.events() {
             let is_answer = event["target"] == "pypi_proxy::access";
             let is_good = event["level"] == "INFO"
                 && (!is_answer || event["status"].as_u64().unwrap() < 400 && event["whole"] == true);
-            assert!(is_good, "{line}");
+            assert!(is_good, "{event}");
         }
-    }
-
-    /// Kills the program.
-    pub(crate) async fn kill(mut self) {
-        self.child.kill().await.unwrap();
     }
 }
 
@@ -261,7 +197,7 @@ impl Sandbox {
 
     /// Runs a command. Returns whether it succeeded, and its output.
     pub(crate) async fn output(&self, program: &str, args: &[&str]) -> (bool, String) {
-        let output = tokio::time::timeout(LIMIT, self.command(program, args).output()).await;
+        let output = tokio::time::timeout(TIMEOUT, self.command(program, args).output()).await;
         let output = output.unwrap_or_else(|_| panic!("{program} {args:?}: does not end")).unwrap();
         let text = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())

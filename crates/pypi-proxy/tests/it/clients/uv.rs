@@ -8,7 +8,7 @@ async fn uv_gets_times_sizes_and_hashes() {
     let shelf = Shelf::new(&python).await;
     let index = RichIndex::start(&python, &shelf).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let proxy = Program::with_cache(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
     let mut uv = Sandbox::new(&python).await;
     uv.export(&guide("uv", &proxy.url));
 
