@@ -13,8 +13,8 @@ use super::download_task::DownloadTask;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
 use super::shared::{Counters, Inner};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
-use crate::bucket::{Bucket, TieredSource};
 use crate::Error;
+use crate::bucket::{Bucket, TieredSource};
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;

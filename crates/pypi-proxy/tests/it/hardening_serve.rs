@@ -396,12 +396,12 @@ mod program {
     #[tokio::test]
     async fn a_request_with_too_many_header_fields_is_logged() {
         let dir = tempfile::tempdir().unwrap();
-        let served = logged(&dir, "PYPI_PROXY_MAX_HEADER_FIELDS", "5").await;
+        let mut served = logged(&dir, "PYPI_PROXY_MAX_HEADER_FIELDS", "5").await;
         for (count, status) in [(5, 200), (6, 431)] {
             let head = with_fields(count, CLOSE);
             assert_eq!(statuses(&exchange(served.address(), &[head.as_bytes()])), [status]);
         }
-        let event = served.log.event(|event| event["status"] == 431).await;
+        let event = served.event(|event| event["status"] == 431).await;
         assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
         assert_eq!(event["client"], "127.0.0.1");
     }
@@ -409,8 +409,8 @@ mod program {
     #[tokio::test]
     async fn the_program_serves_an_admin_listener() {
         let dir = tempfile::tempdir().unwrap();
-        let served = logged(&dir, "PYPI_PROXY_ADMIN_LISTEN", "127.0.0.1:0").await;
-        let admin = served.log.event(|event| event["admin_address"].is_string()).await;
+        let mut served = logged(&dir, "PYPI_PROXY_ADMIN_LISTEN", "127.0.0.1:0").await;
+        let admin = served.event(|event| event["admin_address"].is_string()).await;
         let (public, admin) = (served.address(), admin["admin_address"].as_str().unwrap());
         for path in ADMIN {
             assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");

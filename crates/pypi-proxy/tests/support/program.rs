@@ -1,18 +1,17 @@
 //! The program under test.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tempfile::TempDir;
 use tokio::process::{Child, Command};
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::proxy::TIMEOUT;
-use super::until;
 
 /// Command with the cache below a folder and an empty environment.
 pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
@@ -30,75 +29,65 @@ pub(crate) async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32
     (status.code().unwrap(), String::from_utf8(stdout).unwrap())
 }
 
-/// Lines that a program writes.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
+/// Output of a program in a file, so that the program never waits for a reader.
+pub(crate) struct Log(TempDir);
 
-impl Lines {
-    /// Collects lines, and waits for the first one for which `find` returns a value.
-    pub(crate) async fn collect<T: Send + 'static>(
-        from: impl AsyncRead + Send + Unpin + 'static,
-        mut find: impl FnMut(&str) -> Option<T> + Send + 'static,
-    ) -> (Self, T) {
-        let lines = Self::default();
-        let (sender, found) = oneshot::channel();
-        let (all, mut sender) = (lines.clone(), Some(sender));
-        // Keep reading, because a full pipe would block the program.
-        tokio::spawn(async move {
-            let mut from = BufReader::new(from).lines();
-            while let Ok(Some(line)) = from.next_line().await {
-                let found = sender.as_ref().and_then(|_| find(&line));
-                all.0.lock().unwrap().push(line);
-                if let Some(found) = found {
-                    let _ = sender.take().unwrap().send(found);
-                }
-            }
-        });
-        let found = timeout(TIMEOUT * 2, found).await.expect("it takes too long");
-        let found = found.unwrap_or_else(|_| panic!("it has ended: {:?}", lines.all()));
-        (lines, found)
+impl Log {
+    pub(crate) fn new() -> (Self, Stdio) {
+        let log = Self(tempfile::tempdir().unwrap());
+        let file = File::create(log.0.path().join("log")).unwrap();
+        (log, file.into())
     }
 
+    /// Returns all complete lines.
     pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        let text = std::fs::read_to_string(self.0.path().join("log")).unwrap();
+        text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.all().len()
     }
 
-    /// Waits for an event in JSON.
-    pub(crate) async fn event(&self, is_it: impl Fn(&Value) -> bool) -> Value {
-        let find = || self.all().iter().filter_map(|line| serde_json::from_str(line).ok()).find(&is_it);
-        until("an event is logged", async || find().is_some()).await;
-        find().unwrap()
+    /// Waits for the first line for which `find` returns a value.
+    pub(crate) async fn find<T>(&self, child: &mut Child, find: impl Fn(&str) -> Option<T>) -> T {
+        let deadline = Instant::now() + TIMEOUT * 2;
+        loop {
+            let is_running = child.try_wait().unwrap().is_none();
+            let lines = self.all();
+            if let Some(found) = lines.iter().find_map(|line| find(line)) {
+                return found;
+            }
+            assert!(is_running && Instant::now() < deadline, "running: {is_running}, {lines:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
-/// A running proxy that logs in JSON.
+/// A running proxy, its address, and its log.
 pub(crate) struct Served {
     pub(crate) child: Child,
     /// Without a trailing slash.
     pub(crate) url: String,
-    pub(crate) log: Lines,
+    pub(crate) log: Log,
 }
 
-/// Starts the program with the cache below a folder.
+/// Starts the program with the cache below a folder and a log in JSON.
 pub(crate) async fn serve(dir: &Path, env: &[(&str, &str)]) -> Served {
-    let mut command = program(dir, &[("PYPI_PROXY_LISTEN", "127.0.0.1:0")], &["serve"]);
-    command.envs(env.iter().copied());
-    Served::start(command).await
+    let defaults = [("PYPI_PROXY_LISTEN", "127.0.0.1:0"), ("PYPI_PROXY_LOG_FORMAT", "json")];
+    Served::start(program(dir, &[&defaults, env].concat(), &["serve"])).await
 }
 
 impl Served {
+    /// Runs a command until it listens.
     pub(crate) async fn start(mut command: Command) -> Self {
-        command.env("PYPI_PROXY_LOG_FORMAT", "json").stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let address = |line: &str| {
-            let event: Value = serde_json::from_str(line).ok()?;
-            event["address"].as_str().map(|address| format!("http://{address}"))
+        let (log, output) = Log::new();
+        let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
+        let address = |line: &str| match serde_json::from_str::<Value>(line) {
+            Ok(event) => event["address"].as_str().map(str::to_owned),
+            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
         };
-        let (log, url) = Lines::collect(child.stderr.take().unwrap(), address).await;
+        let url = format!("http://{}", log.find(&mut child, address).await);
         Self { child, url, log }
     }
 
@@ -111,11 +100,19 @@ impl Served {
         self.child.kill().await.unwrap();
     }
 
-    /// Stops the program and checks that it succeeds.
-    pub(crate) async fn end(mut self) {
-        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    /// Stops the program with a signal and checks that it succeeds. Returns its log.
+    pub(crate) async fn end(mut self, signal: Signal) -> String {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
         let status = timeout(TIMEOUT, self.child.wait()).await.expect("it ends").unwrap();
-        assert!(status.success(), "{status}: {:?}", self.log.all());
+        let log = self.log.all().join("\n");
+        assert!(status.success(), "{status}: {log}");
+        log
+    }
+
+    /// Waits for an event in a log in JSON.
+    pub(crate) async fn event(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let find = |line: &str| serde_json::from_str(line).ok().filter(&is_it);
+        self.log.find(&mut self.child, find).await
     }
 
     /// Checks that every request succeeded, so that no client used a fallback.

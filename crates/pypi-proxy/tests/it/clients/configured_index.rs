@@ -25,7 +25,7 @@ async fn clients_install_from_the_configured_index() {
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
     command.arg("serve").arg("--cache-dir").arg(cache.path()).kill_on_drop(true);
-    command.args(["--listen", "127.0.0.1:0", "--download-timeout", "never"]);
+    command.args(["--listen", "127.0.0.1:0", "--download-timeout", "never", "--log-format", "json"]);
     let proxy = Served::start(command).await;
     let url = format!("{}/simple/", proxy.url);
     let pip = Sandbox::new(&python).await;

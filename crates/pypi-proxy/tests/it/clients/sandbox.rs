@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use crate::support::program::{self, Lines, Served};
+use crate::support::program::{self, Log, Served};
 use crate::support::skip;
 use crate::support::source::digest_of;
 
@@ -60,7 +60,7 @@ impl Shelf {
 /// simple-repository-server with the files of a shelf.
 pub(crate) struct RichIndex {
     /// Its port, and then one line per request.
-    pub(crate) lines: Lines,
+    pub(crate) lines: Log,
     port: u16,
     _child: Child,
 }
@@ -69,9 +69,9 @@ impl RichIndex {
     pub(crate) async fn start(python: &Path, shelf: &Shelf) -> Self {
         let mut command = Command::new(python);
         command.arg(script("index.py")).arg(shelf.path()).env("PYTHONDONTWRITEBYTECODE", "1");
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-        let (lines, port) = Lines::collect(child.stdout.take().unwrap(), |line| line.parse().ok()).await;
+        let (lines, output) = Log::new();
+        let mut child = command.stdin(Stdio::null()).stdout(output).kill_on_drop(true).spawn().unwrap();
+        let port = lines.find(&mut child, |line| line.parse().ok()).await;
         Self { lines, port, _child: child }
     }
 

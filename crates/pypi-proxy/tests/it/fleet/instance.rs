@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -82,7 +83,7 @@ impl Instance {
 
     /// Stops the instance and checks the remaining files.
     pub(crate) async fn end(self) {
-        self.served.end().await;
+        self.served.end(Signal::TERM).await;
         Stopped { dir: self.dir, env: self.env }.verify().await;
     }
 }
