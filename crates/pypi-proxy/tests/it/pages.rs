@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use pypi_proxy::page_cache::{CacheStatus, Config, PageCache};
 use pypi_proxy::upstream::Upstream;
 use pypi_proxy::{Coding, Error, Form, ProjectName};
@@ -31,6 +32,20 @@ async fn json(pages: &PageCache, project: &str) -> Result<(serde_json::Value, Ca
 }
 
 const LONG: Duration = Duration::from_secs(3600);
+
+#[tokio::test]
+async fn concurrent_requests_share_one_fetch() {
+    let server = Server::start(|_, _| async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        respond(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]))
+    })
+    .await;
+    let pages = pages(&server, LONG, Config::default());
+    let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
+    assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
+    assert_eq!(json(&pages, "six").await.unwrap().1, CacheStatus::Hit);
+    assert_eq!(server.paths(), ["/simple/six/"]);
+}
 
 #[tokio::test]
 async fn a_disconnected_client_does_not_cancel_a_fetch() {
