@@ -53,6 +53,8 @@ mod breaker;
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
+#[cfg(feature = "proxy")]
+mod counter;
 mod error;
 #[cfg(feature = "proxy")]
 pub mod guard;

@@ -187,7 +187,7 @@ impl Bucket {
     /// Deletes a corrupt file.
     pub(super) async fn discard(&self, digest: &Digest) {
         tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
-        self.meter().corrupt.fetch_add(1, Ordering::Relaxed);
+        self.meter().corrupt.add(1);
         // If this fails, the next upload replaces it.
         let _ = self.remote().delete(&self.file_path(digest)).await;
     }

@@ -1,7 +1,6 @@
 //! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +17,7 @@ use super::queue::{FetchPermit, FetchQueue};
 use super::slot::{Content, Slot, State, UpstreamPage};
 use super::status::{CacheStatus, RefreshOutcome};
 use super::{Config, RenderedPage};
+use crate::counter::Counter;
 use crate::error::{Chain, Kind};
 use crate::page::FileFacts;
 use crate::rules::Rules;
@@ -44,7 +44,7 @@ struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<BucketCache>,
     slots: Mutex<Slots>,
-    refreshes: [AtomicU64; 4],
+    refreshes: [Counter; 4],
     queue: FetchQueue,
 }
 
@@ -242,7 +242,7 @@ impl PageCache {
 
     /// Returns the number of refreshes with this outcome.
     pub(crate) fn refreshes(&self, result: RefreshOutcome) -> u64 {
-        self.0.refreshes[result as usize].load(Ordering::Relaxed)
+        self.0.refreshes[result as usize].get()
     }
 
     pub(crate) fn queue(&self) -> &FetchQueue {
@@ -429,7 +429,7 @@ impl PageCache {
             Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
         };
         if let Some(outcome) = outcome {
-            self.0.refreshes[outcome as usize].fetch_add(1, Ordering::Relaxed);
+            self.0.refreshes[outcome as usize].add(1);
         }
         let page = {
             let mut state = slot.state();

@@ -37,11 +37,12 @@ fn requests(proxy: &State, out: &mut Exposition) {
         }
     }
     out.counter("pypi_proxy_http_aborted_total", "Requests whose response was not sent completely.")
-        .value(&[], metrics.aborted());
-    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.").value(&[], metrics.in_flight());
+        .value(&[], metrics.aborted.get());
+    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.")
+        .value(&[], metrics.in_flight.get());
     out.counter("pypi_proxy_http_sent_bytes_total", "Bytes of response bodies sent to clients.");
     for endpoint in Endpoint::ALL {
-        out.value(&[("route", endpoint.name())], metrics.bytes(endpoint));
+        out.value(&[("route", endpoint.name())], metrics.bytes[endpoint as usize].get());
     }
     out.counter("pypi_proxy_cache_answers_total", "Responses by cache status.");
     for endpoint in Endpoint::CACHED {
@@ -136,7 +137,7 @@ fn pages(proxy: &State, out: &mut Exposition) {
         "pypi_proxy_page_fetches_rejected_total",
         "Page requests rejected because the fetch queue was full.",
     )
-    .value(&[], queue.rejected());
+    .value(&[], queue.rejected.get());
     out.gauge("pypi_proxy_pages", "Pages in memory, including negative entries.").value(&[], pages.count());
     out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.").value(&[], pages.bytes());
     out.gauge("pypi_proxy_page_limit_bytes", "Maximum bytes of pages in memory.")
@@ -201,28 +202,28 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     for operation in Operation::ALL {
         for ended in Outcome::ALL {
             let labels = [("operation", operation.name()), ("outcome", ended.name())];
-            out.value(&labels, meter.operations(operation, ended));
+            out.value(&labels, meter.operations[operation as usize][ended as usize].get());
         }
     }
     out.counter("pypi_proxy_bucket_leases_total", "Leases of files by outcome.");
     for leased in LeaseOutcome::ALL {
-        out.value(&[("outcome", leased.name())], meter.leases(leased));
+        out.value(&[("outcome", leased.name())], meter.leases[leased as usize].get());
     }
     out.counter("pypi_proxy_bucket_uploads_total", "Uploads to the bucket by outcome.");
     for uploaded in UploadOutcome::ALL {
-        out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
+        out.value(&[("outcome", uploaded.name())], meter.uploads[uploaded as usize].get());
     }
     out.gauge("pypi_proxy_bucket_uploads_pending", "Uploads to the bucket in flight or queued.")
         .value(&[], bucket.pending());
     out.counter("pypi_proxy_bucket_received_bytes_total", "Bytes of objects read from the bucket.")
-        .value(&[], meter.received());
+        .value(&[], meter.received.get());
     out.counter("pypi_proxy_bucket_sent_bytes_total", "Bytes of objects written to the bucket.")
-        .value(&[], meter.sent());
+        .value(&[], meter.sent.get());
     out.counter(
         "pypi_proxy_bucket_corrupt_total",
         "Files in the bucket with a wrong hash, which were deleted.",
     )
-    .value(&[], meter.corrupt());
+    .value(&[], meter.corrupt.get());
 }
 
 fn process(proxy: &State, out: &mut Exposition) {

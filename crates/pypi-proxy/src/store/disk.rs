@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::Semaphore;
@@ -15,6 +14,7 @@ use super::shared::{Counters, Inner};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
 use crate::Error;
 use crate::bucket::{Bucket, TieredSource};
+use crate::counter::Counter;
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
@@ -74,7 +74,7 @@ impl Store {
             dir,
             permits,
             stats: Counters::default(),
-            partial: AtomicU64::new(0),
+            partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
             downloads: Mutex::default(),
@@ -98,7 +98,7 @@ impl Store {
 
     /// Returns the number of entries of an area that were evicted.
     pub(crate) fn evicted(&self, area: CacheArea) -> u64 {
-        self.0.stats.evicted[area as usize].load(Ordering::Relaxed)
+        self.0.stats.evicted[area as usize].get()
     }
 
     /// Returns a stored file.
@@ -239,19 +239,18 @@ impl Store {
     /// Returns the current contents and counters.
     pub fn stats(&self) -> Stats {
         let (files, bytes) = self.0.lru().file_usage();
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {
             files,
             bytes,
             in_flight: self.0.downloads().len() as u64,
-            fetched: load(fetched),
-            failed: load(failed),
-            corrupt: load(corrupt),
-            resumed: load(resumed),
-            unwritten: load(unwritten),
-            evicted: load(&evicted[CacheArea::Files as usize]),
-            partial: load(&self.0.partial),
+            fetched: fetched.get(),
+            failed: failed.get(),
+            corrupt: corrupt.get(),
+            resumed: resumed.get(),
+            unwritten: unwritten.get(),
+            evicted: evicted[CacheArea::Files as usize].get(),
+            partial: self.0.partial.get(),
         }
     }
 

@@ -5,7 +5,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +14,7 @@ use tokio::sync::Semaphore;
 use super::cache_dir::CacheDir;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download};
+use crate::counter::Counter;
 use crate::{Error, ProjectName};
 
 /// Minimum time between updates of a file's access time on disk.
@@ -29,7 +29,7 @@ pub(super) struct Inner {
     pub(super) permits: Arc<Semaphore>,
     pub(super) stats: Counters,
     /// Bytes of partial files on disk.
-    pub(super) partial: AtomicU64,
+    pub(super) partial: Counter,
     pub(super) lru: Mutex<LruIndex>,
     /// Locked while a thread scans the folder.
     pub(super) scan_lock: Arc<Mutex<()>>,
@@ -93,13 +93,13 @@ pub struct StoredFile {
 
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    pub(super) fetched: AtomicU64,
-    pub(super) failed: AtomicU64,
-    pub(super) corrupt: AtomicU64,
-    pub(super) resumed: AtomicU64,
-    pub(super) unwritten: AtomicU64,
+    pub(super) fetched: Counter,
+    pub(super) failed: Counter,
+    pub(super) corrupt: Counter,
+    pub(super) resumed: Counter,
+    pub(super) unwritten: Counter,
     /// Indexed by [`CacheArea`].
-    pub(super) evicted: [AtomicU64; 4],
+    pub(super) evicted: [Counter; 4],
 }
 
 impl Inner {
@@ -178,7 +178,7 @@ impl Inner {
         for entry in evicted {
             // If this fails, the next scan finds the file again.
             let _ = self.discard(&entry);
-            self.stats.evicted[entry.area() as usize].fetch_add(1, Ordering::Relaxed);
+            self.stats.evicted[entry.area() as usize].add(1);
         }
     }
 
@@ -202,7 +202,7 @@ impl Inner {
         if len > self.config.max_bytes {
             return false;
         }
-        self.evict(self.partial.load(Ordering::Relaxed).saturating_add(len));
+        self.evict(self.partial.get().saturating_add(len));
         true
     }
 

@@ -73,7 +73,7 @@ impl View {
         );
         let uptime = SystemTime::now().duration_since(proxy.metrics.started()).unwrap_or_default();
         self.set_text("uptime", text::long(uptime));
-        self.set_text("in-flight", text::count(proxy.metrics.in_flight(), "request"));
+        self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
         let indexes = proxy.upstreams.iter().map(|index| {
             let state = match index.meter().condition() {
                 Condition::Unknown => "no request yet",
