@@ -43,8 +43,9 @@ async fn main() -> Result<()> {
 fn proxy(index: &str, folder: &Path) -> Result<Proxy> {
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(index)?)?)];
     let store = Store::open(store::Config::new(folder))?;
-    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
-    Ok(Proxy::new(upstreams, pages, store, serve::Config::new()))
+    let config = page_cache::Config { dir: Some(store.pages_dir()), ..page_cache::Config::default() };
+    let pages = PageCache::new(upstreams.clone(), config);
+    Ok(Proxy::new(upstreams, pages, store, serve::Config::default()))
 }
 
 /// Requests a file like an installer and returns its length.

@@ -48,11 +48,12 @@ fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr
     let _guard = runtime.enter();
     let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())];
     let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = PageCache::new(upstreams.clone(), page_cache::Config::new().dir(store.pages_dir()));
-    let proxy = Proxy::new(upstreams, pages, store, serve::Config::new());
+    let config = page_cache::Config { dir: Some(store.pages_dir()), ..page_cache::Config::default() };
+    let pages = PageCache::new(upstreams.clone(), config);
+    let proxy = Proxy::new(upstreams, pages, store, serve::Config::default());
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let address = listener.local_addr().unwrap();
-    runtime.spawn(Server::new(proxy, ServerConfig::new()).serve(listener, future::pending::<()>()));
+    runtime.spawn(Server::new(proxy, ServerConfig::default()).serve(listener, future::pending::<()>()));
     address
 }
 

@@ -17,7 +17,7 @@ fn main() {
     let mut suite = Suite::from_args("pypi_proxy_store", env!("CARGO_TARGET_TMPDIR"));
     let dir = tempfile::tempdir().unwrap();
     let digests: Vec<Digest> = (0..FILES).map(|number| format!("{number:064x}").parse().unwrap()).collect();
-    let config = || Config::new(dir.path().join("cache")).max_open_files(usize::from(FILES));
+    let config = || Config { max_open_files: usize::from(FILES), ..Config::new(dir.path().join("cache")) };
     drop(Store::open(config()).unwrap());
     for digest in &digests {
         let name = digest.to_string();

@@ -4,55 +4,61 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Invalid name of a project or file.
-    Name,
-    /// Malformed index page.
-    Page,
-    /// Exceeded limit of the configuration.
-    Limit,
-    /// Unknown or invalid setting.
-    Config,
-    /// Unreachable upstream, or an unexpected response.
-    Upstream,
-    /// Timeout of an upstream.
-    Timeout,
-    /// Request that offline mode prevents.
-    Offline,
-    /// Missing project or file.
-    NotFound,
-    /// Forbidden by a rule of the configuration.
-    Forbidden,
-    /// File with a wrong hash or size.
-    Corrupt,
-    /// Unusable cache directory.
-    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "used by the store only"))]
-    Storage,
-    /// Cache directory in use by another proxy.
-    Busy,
-    /// Failed operation of the bucket.
-    Bucket,
+/// Defines the kinds of errors: for each its text, and the method of [`Error`] that tests for it. Some methods include
+/// another kind.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $text:literal, $is:ident $(or $other:ident)?;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "some kinds are used by the proxy only"))]
+        pub(crate) enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            fn text(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $text,)*
+                }
+            }
+        }
+
+        impl Error {
+            $($(#[$doc])*
+            pub fn $is(&self) -> bool {
+                self.0.kind == Kind::$kind $(|| self.$other())?
+            })*
+        }
+    };
 }
 
-impl Kind {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Name => "invalid name",
-            Self::Page => "malformed index page",
-            Self::Limit => "limit exceeded",
-            Self::Config => "invalid configuration",
-            Self::Upstream => "upstream request failed",
-            Self::Timeout => "upstream timed out",
-            Self::Offline => "not cached, and the proxy is offline",
-            Self::NotFound => "not found",
-            Self::Forbidden => "forbidden by a rule",
-            Self::Corrupt => "file has a wrong hash or size",
-            Self::Storage => "cache directory is unusable",
-            Self::Busy => "another proxy uses the cache directory",
-            Self::Bucket => "bucket operation failed",
-        }
-    }
+kinds! {
+    /// Returns whether the name of a project or file is invalid.
+    Name = "invalid name", is_name;
+    /// Returns whether an index page is malformed.
+    Page = "malformed index page", is_page;
+    /// Returns whether a limit of the configuration was exceeded.
+    Limit = "limit exceeded", is_limit;
+    /// Returns whether a setting is unknown or invalid.
+    Config = "invalid configuration", is_config;
+    /// Returns whether an upstream is unreachable, sent an unexpected response, or was not contacted because of offline
+    /// mode. Timeouts are separate: [`is_timeout`](Self::is_timeout).
+    Upstream = "upstream request failed", is_upstream or is_offline;
+    /// Returns whether a request to an upstream timed out.
+    Timeout = "upstream timed out", is_timeout;
+    /// Returns whether offline mode prevented a request.
+    Offline = "not cached, and the proxy is offline", is_offline;
+    /// Returns whether the project or file does not exist.
+    NotFound = "not found", is_not_found;
+    /// Returns whether a rule of the configuration forbids the request.
+    Forbidden = "forbidden by a rule", is_forbidden;
+    /// Returns whether a file has a wrong hash or size.
+    Corrupt = "file has a wrong hash or size", is_corrupt;
+    /// Returns whether the cache directory is unusable, or in use by another proxy.
+    Storage = "cache directory is unusable", is_storage or is_busy;
+    /// Returns whether another proxy uses the cache directory.
+    Busy = "another proxy uses the cache directory", is_busy;
+    /// Returns whether an operation of the bucket failed.
+    Bucket = "bucket operation failed", is_bucket;
 }
 
 /// Error of the proxy.
@@ -149,72 +155,6 @@ impl Error {
     /// the proxy contacts the upstream again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
-    }
-
-    /// Returns whether the name of a project or file is invalid.
-    pub fn is_name(&self) -> bool {
-        self.0.kind == Kind::Name
-    }
-
-    /// Returns whether an index page is malformed.
-    pub fn is_page(&self) -> bool {
-        self.0.kind == Kind::Page
-    }
-
-    /// Returns whether a limit of the configuration was exceeded.
-    pub fn is_limit(&self) -> bool {
-        self.0.kind == Kind::Limit
-    }
-
-    /// Returns whether a setting is unknown or invalid.
-    pub fn is_config(&self) -> bool {
-        self.0.kind == Kind::Config
-    }
-
-    /// Returns whether an upstream is unreachable, sent an unexpected response, or was not contacted because of offline
-    /// mode. Timeouts are separate: [`is_timeout`](Self::is_timeout).
-    pub fn is_upstream(&self) -> bool {
-        self.0.kind == Kind::Upstream || self.is_offline()
-    }
-
-    /// Returns whether offline mode prevented a request.
-    pub fn is_offline(&self) -> bool {
-        self.0.kind == Kind::Offline
-    }
-
-    /// Returns whether a request to an upstream timed out.
-    pub fn is_timeout(&self) -> bool {
-        self.0.kind == Kind::Timeout
-    }
-
-    /// Returns whether the project or file does not exist.
-    pub fn is_not_found(&self) -> bool {
-        self.0.kind == Kind::NotFound
-    }
-
-    /// Returns whether a file has a wrong hash or size.
-    pub fn is_corrupt(&self) -> bool {
-        self.0.kind == Kind::Corrupt
-    }
-
-    /// Returns whether the cache directory is unusable, or in use by another proxy.
-    pub fn is_storage(&self) -> bool {
-        matches!(self.0.kind, Kind::Storage | Kind::Busy)
-    }
-
-    /// Returns whether another proxy uses the cache directory.
-    pub fn is_busy(&self) -> bool {
-        self.0.kind == Kind::Busy
-    }
-
-    /// Returns whether an operation of the bucket failed.
-    pub fn is_bucket(&self) -> bool {
-        self.0.kind == Kind::Bucket
-    }
-
-    /// Returns whether a rule of the configuration forbids the request.
-    pub fn is_forbidden(&self) -> bool {
-        self.0.kind == Kind::Forbidden
     }
 }
 

@@ -53,6 +53,8 @@ mod breaker;
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
+#[cfg(feature = "proxy")]
+mod counter;
 mod error;
 #[cfg(feature = "proxy")]
 pub mod guard;
@@ -61,6 +63,8 @@ mod histogram;
 #[cfg(feature = "proxy")]
 mod metadata;
 mod name;
+#[cfg(feature = "proxy")]
+mod named;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]

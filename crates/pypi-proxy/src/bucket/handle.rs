@@ -39,7 +39,8 @@ struct Inner {
 
 impl Bucket {
     /// Creates a bucket in this store, without contacting it.
-    pub fn new(store: Arc<dyn ObjectStore>, config: Config) -> Self {
+    pub fn new(store: Arc<dyn ObjectStore>, mut config: Config) -> Self {
+        config.part_size = config.part_size.max(1);
         let remote = Arc::new(Remote::new(store, &config));
         let uploads = Arc::new(Semaphore::new(config.max_uploads.min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(Inner {
@@ -186,7 +187,7 @@ impl Bucket {
     /// Deletes a corrupt file.
     pub(super) async fn discard(&self, digest: &Digest) {
         tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
-        self.meter().corrupt.fetch_add(1, Ordering::Relaxed);
+        self.meter().corrupt.add(1);
         // If this fails, the next upload replaces it.
         let _ = self.remote().delete(&self.file_path(digest)).await;
     }

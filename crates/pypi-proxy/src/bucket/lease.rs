@@ -207,7 +207,7 @@ mod tests {
     /// Two proxies, and a lease of the first one.
     async fn two() -> (Arc<dyn ObjectStore>, Bucket, Bucket, Lease) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-        let open = || Bucket::new(objects.clone(), Config::new("").lease_duration(DURATION));
+        let open = || Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
         let (first, second) = (open(), open());
         let ClaimResult::Acquired(lease) = claim(&first).await else { panic!("no other owner") };
         (objects, first, second, lease)
@@ -233,7 +233,7 @@ mod tests {
         let start = Instant::now();
         let ClaimResult::Acquired(lease) = claim(&second).await else { panic!("the owner is dead") };
         assert!(start.elapsed() >= DURATION && start.elapsed() < DURATION * 2);
-        assert_eq!(second.meter().leases(LeaseOutcome::TakenOver), 1);
+        assert_eq!(second.meter().leases[LeaseOutcome::TakenOver as usize].get(), 1);
         lease.release().await;
         assert!(matches!(claim(&first).await, ClaimResult::Acquired(_)));
     }
@@ -244,7 +244,7 @@ mod tests {
         let (path, other) = (first.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
         objects.put(&path, other.into()).await.unwrap();
         lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases(LeaseOutcome::Lost), 1);
+        assert_eq!(first.meter().leases[LeaseOutcome::Lost as usize].get(), 1);
         assert_eq!(objects.get(&path).await.unwrap().bytes().await.unwrap(), other);
     }
 
@@ -254,7 +254,7 @@ mod tests {
         let path = first.lease_path("file");
         objects.put(&path, first.document(&lease.owner, 1).into()).await.unwrap();
         lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases(LeaseOutcome::Lost), 0);
+        assert_eq!(first.meter().leases[LeaseOutcome::Lost as usize].get(), 0);
         assert!(objects.head(&path).await.is_err());
     }
 }

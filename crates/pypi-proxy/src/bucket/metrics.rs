@@ -1,27 +1,11 @@
 //! Counters of a bucket.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Defines an enumeration whose variants have metric label values.
-macro_rules! named {
-    ($(#[$about:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            pub(crate) const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
-
-            pub(crate) fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-    };
-}
+use crate::counter::Counter;
+use crate::named::named;
 
 named! {
     /// Operation on the bucket.
-    Operation {
+    pub(crate) enum Operation {
         Get = "get",
         Put = "put",
         Create = "create",
@@ -36,7 +20,7 @@ named! {
 
 named! {
     /// Outcome of an operation.
-    Outcome {
+    pub(crate) enum Outcome {
         Done = "done",
         Missing = "missing",
         /// The condition of a write was not met.
@@ -50,7 +34,7 @@ named! {
 
 named! {
     /// Outcome of a lease.
-    LeaseOutcome {
+    pub(crate) enum LeaseOutcome {
         Acquired = "acquired",
         /// The previous owner stopped renewing it.
         TakenOver = "taken_over",
@@ -67,7 +51,7 @@ named! {
 
 named! {
     /// Outcome of an upload.
-    UploadOutcome {
+    pub(crate) enum UploadOutcome {
         Done = "done",
         /// The file could not be downloaded, or did not match its hash.
         Aborted = "aborted",
@@ -87,51 +71,27 @@ impl Operation {
 /// Counters since the bucket was opened.
 #[derive(Debug, Default)]
 pub(crate) struct BucketMetrics {
-    operations: [[AtomicU64; Outcome::ALL.len()]; Operation::ALL.len()],
-    leases: [AtomicU64; LeaseOutcome::ALL.len()],
-    uploads: [AtomicU64; UploadOutcome::ALL.len()],
-    pub(super) received: AtomicU64,
-    pub(super) sent: AtomicU64,
-    pub(super) corrupt: AtomicU64,
+    pub(crate) operations: [[Counter; Outcome::ALL.len()]; Operation::ALL.len()],
+    pub(crate) leases: [Counter; LeaseOutcome::ALL.len()],
+    pub(crate) uploads: [Counter; UploadOutcome::ALL.len()],
+    /// Received bytes of files and pages.
+    pub(crate) received: Counter,
+    /// Sent bytes of files and pages.
+    pub(crate) sent: Counter,
+    /// Files whose content did not match their hash.
+    pub(crate) corrupt: Counter,
 }
 
 impl BucketMetrics {
     pub(super) fn record_operation(&self, operation: Operation, outcome: Outcome) {
-        self.operations[operation as usize][outcome as usize].fetch_add(1, Ordering::Relaxed);
+        self.operations[operation as usize][outcome as usize].add(1);
     }
 
     pub(super) fn record_lease(&self, outcome: LeaseOutcome) {
-        self.leases[outcome as usize].fetch_add(1, Ordering::Relaxed);
+        self.leases[outcome as usize].add(1);
     }
 
     pub(super) fn record_upload(&self, outcome: UploadOutcome) {
-        self.uploads[outcome as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn operations(&self, operation: Operation, outcome: Outcome) -> u64 {
-        self.operations[operation as usize][outcome as usize].load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn leases(&self, outcome: LeaseOutcome) -> u64 {
-        self.leases[outcome as usize].load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn uploads(&self, outcome: UploadOutcome) -> u64 {
-        self.uploads[outcome as usize].load(Ordering::Relaxed)
-    }
-
-    /// Returns the received bytes of files and pages.
-    pub(crate) fn received(&self) -> u64 {
-        self.received.load(Ordering::Relaxed)
-    }
-
-    /// Returns the sent bytes of files and pages.
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of files whose content did not match their hash.
-    pub(crate) fn corrupt(&self) -> u64 {
-        self.corrupt.load(Ordering::Relaxed)
+        self.uploads[outcome as usize].add(1);
     }
 }

@@ -125,7 +125,7 @@ mod tests {
 
     #[tokio::test]
     async fn older_page_never_replaces_a_newer_one() {
-        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
         let path = bucket.page_path(1, None);
         let write = async |page: &'static str, version| {
             let is_as_new = |other: &[u8]| other >= page.as_bytes();
@@ -144,7 +144,7 @@ mod tests {
 
     #[tokio::test]
     async fn newest_page_of_concurrent_writes_wins() {
-        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
         let path = bucket.page_path(1, None);
         let pages = ["1", "2", "3"].map(|page| {
             let is_as_new = move |other: &[u8]| other >= page.as_bytes();

@@ -1,7 +1,6 @@
 //! Operations on the bucket, with timeouts, counters, concurrency limits and a circuit breaker.
 
 use std::future::Future;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,10 +63,10 @@ impl Remote {
             store,
             timeout: config.timeout,
             state: Mutex::default(),
-            reads: Arc::new(Semaphore::new(config.max_reads)),
-            range_reads: Arc::new(Semaphore::new(config.max_reads)),
-            writes: Semaphore::new(config.max_writes),
-            meta_operations: Semaphore::new(config.max_meta_operations),
+            reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
+            range_reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
+            writes: Semaphore::new(config.max_writes.max(1)),
+            meta_operations: Semaphore::new(config.max_meta_operations.max(1)),
             meter: BucketMetrics::default(),
         }
     }
@@ -114,7 +113,7 @@ impl Remote {
             _ => self.record_success(operation),
         }
         if result.is_ok() {
-            self.meter.sent.fetch_add(bytes, Ordering::Relaxed);
+            self.meter.sent.add(bytes);
         }
         result
     }
@@ -154,7 +153,7 @@ impl Remote {
         };
         match self.run(Operation::Get, 0, work).await? {
             Some(small) => {
-                self.meter.received.fetch_add(small.bytes.len() as u64, Ordering::Relaxed);
+                self.meter.received.add(small.bytes.len() as u64);
                 Ok(small)
             }
             None => Err(OperationError::Failed(failed("object too large"))),
@@ -195,7 +194,7 @@ impl Remote {
             let failure = match tokio::time::timeout(remote.timeout, bytes.try_next()).await {
                 Ok(Ok(None)) => return None,
                 Ok(Ok(Some(chunk))) => {
-                    remote.meter.received.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+                    remote.meter.received.add(chunk.len() as u64);
                     return Some((Ok(chunk), (bytes, remote, permit)));
                 }
                 Ok(Err(error)) => failed(describe(&error)),
@@ -331,7 +330,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn slow_range_reads_do_not_block_others_for_long() {
-        let config = Config::new("").max_reads(1);
+        let config = Config { max_reads: 1, ..Config::default() };
         let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
         let path = Path::from("file");
         remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();

@@ -14,92 +14,40 @@ use crate::error::Kind;
 /// Location, credentials and connection options of an S3 bucket.
 #[derive(Clone)]
 pub struct S3 {
-    bucket: String,
-    region: String,
-    endpoint: Option<Url>,
-    keys: Option<(String, String)>,
-    session_token: Option<String>,
-    authorities: Vec<Vec<u8>>,
-    is_path_style: bool,
-    is_http2: bool,
-    max_connections: usize,
+    /// Name of the bucket.
+    pub bucket: String,
+    /// Region. Default: `us-east-1`.
+    pub region: String,
+    /// URL of another server, which uses path-style requests. Default: Amazon S3.
+    pub endpoint: Option<Url>,
+    /// Access key ID and secret access key. Default: the role of the machine or container.
+    pub keys: Option<(String, String)>,
+    /// Session token of temporary credentials. Default: none.
+    pub session_token: Option<String>,
+    /// PEM texts with authorities that are trusted in addition to those of the system. Default: none.
+    pub authorities: Vec<Vec<u8>>,
+    /// Puts the bucket name into the URL path instead of the host name on Amazon S3. Default: off.
+    pub is_path_style: bool,
+    /// Uses HTTP/2 if the server offers it. Default: on.
+    pub is_http2: bool,
+    /// Maximum idle connections. Default: 100.
+    pub max_connections: usize,
 }
 
 impl S3 {
-    /// Default of [`S3::region`].
-    pub const DEFAULT_REGION: &str = "us-east-1";
-    /// Default of [`S3::max_connections`]: 100.
-    pub const DEFAULT_MAX_CONNECTIONS: usize = 100;
-
-    /// Creates the options of a bucket on Amazon S3.
+    /// Returns the defaults for a bucket on Amazon S3.
     pub fn new(bucket: impl Into<String>) -> Self {
         Self {
             bucket: bucket.into(),
-            region: Self::DEFAULT_REGION.into(),
+            region: "us-east-1".into(),
             endpoint: None,
             keys: None,
             session_token: None,
             authorities: Vec::new(),
             is_path_style: false,
             is_http2: true,
-            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            max_connections: 100,
         }
-    }
-
-    /// Sets the region. Default: [`Self::DEFAULT_REGION`].
-    #[must_use]
-    pub fn region(mut self, region: impl Into<String>) -> Self {
-        self.region = region.into();
-        self
-    }
-
-    /// Sets the URL of another server, which uses path-style requests. Default: Amazon S3.
-    #[must_use]
-    pub fn endpoint(mut self, url: impl Into<Option<Url>>) -> Self {
-        self.endpoint = url.into();
-        self
-    }
-
-    /// Sets the access key ID and secret access key. Default: the role of the machine or container.
-    #[must_use]
-    pub fn keys(mut self, keys: impl Into<Option<(String, String)>>) -> Self {
-        self.keys = keys.into();
-        self
-    }
-
-    /// Sets the session token of temporary credentials. Default: none.
-    #[must_use]
-    pub fn session_token(mut self, token: impl Into<Option<String>>) -> Self {
-        self.session_token = token.into();
-        self
-    }
-
-    /// Trusts the authorities in these PEM texts in addition to those of the system. Default: none.
-    #[must_use]
-    pub fn authorities(mut self, pem: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        self.authorities.extend(pem);
-        self
-    }
-
-    /// Puts the bucket name into the URL path instead of the host name on Amazon S3. Default: off.
-    #[must_use]
-    pub fn path_style(mut self, is_on: bool) -> Self {
-        self.is_path_style = is_on;
-        self
-    }
-
-    /// Uses HTTP/2 if the server offers it. Default: on.
-    #[must_use]
-    pub fn http2(mut self, is_on: bool) -> Self {
-        self.is_http2 = is_on;
-        self
-    }
-
-    /// Sets the maximum number of idle connections. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
-    #[must_use]
-    pub fn max_connections(mut self, count: usize) -> Self {
-        self.max_connections = count;
-        self
     }
 
     /// Creates the object store. `timeout` limits connecting and retries. Other AWS environment variables, such as

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use pypi_proxy::ProjectName;
 use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
-use pypi_proxy::store::Store;
+use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
 
 use super::failure::{Failure, chain};
@@ -85,7 +85,7 @@ async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> 
 
 fn store(settings: &Settings, builder: &ProxyBuilder<'_>, report: &mut Report) -> Result<(), Failure> {
     let dir = settings.cache_directory().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
-    match Store::open(builder.store()?.max_bytes(u64::MAX)) {
+    match Store::open(store::Config { max_bytes: u64::MAX, ..builder.store()? }) {
         Ok(_) => report.line(true, "cache", format!("{dir}usable"))?,
         Err(error) if error.is_busy() => {
             report.line(true, "cache", format!("{dir}in use by another proxy"))?

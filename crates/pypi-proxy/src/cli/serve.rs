@@ -21,7 +21,6 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 /// Raises the limit of open files to the hard limit, because each connection is one.
-#[cfg(unix)]
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -30,9 +29,6 @@ fn raise_file_limit() {
     // Without more descriptors, the proxy accepts fewer connections.
     let _ = setrlimit(Resource::Nofile, limit);
 }
-
-#[cfg(not(unix))]
-fn raise_file_limit() {}
 
 async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Result<(), Failure> {
     raise_file_limit();
@@ -91,13 +87,11 @@ async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener, Failure> 
 }
 
 /// Signals that terminate the program.
-#[cfg(unix)]
 struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
-#[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -109,23 +103,6 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        // Without signals, only the operating system can end the program.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 }

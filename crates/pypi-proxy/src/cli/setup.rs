@@ -45,7 +45,8 @@ pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
     let dir = settings
         .cache_directory()
         .ok_or_else(|| Failure::usage("there is no cache directory (set cache_dir)"))?;
-    Ok(store::Config::new(dir).allow_shared_dir(settings.allow_shared_cache_dir.0).max_bytes(u64::MAX))
+    let allow_shared_dir = settings.allow_shared_cache_dir.0;
+    Ok(store::Config { allow_shared_dir, max_bytes: u64::MAX, ..store::Config::new(dir) })
 }
 
 /// Returns the URL of a proxy with these settings.

@@ -1,14 +1,12 @@
 //! Socket activation, readiness and watchdog notifications of systemd.
 
 use std::net::{SocketAddr, TcpListener};
-#[cfg(unix)]
 use std::time::Duration;
 
 use super::failure::Failure;
 
 /// Returns the passed socket, if there is one, and removes its environment variables. Must run before other threads
 /// start.
-#[cfg(unix)]
 pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
     let unusable = |error: std::io::Error| Failure::with_cause("the passed socket can't be used", &error);
     let mut sockets = listenfd::ListenFd::from_env();
@@ -24,7 +22,6 @@ pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
 }
 
 /// Notifies systemd that the proxy is ready, and starts the watchdog notifications.
-#[cfg(unix)]
 pub(super) fn ready(address: SocketAddr) {
     use sd_notify::NotifyState;
 
@@ -44,14 +41,12 @@ pub(super) fn ready(address: SocketAddr) {
 }
 
 /// Notifies systemd that the program is stopping. Waits at most one second.
-#[cfg(unix)]
 pub(super) async fn stopping() {
     let sent = send(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
     let _ = tokio::time::timeout(Duration::from_secs(1), sent).await;
 }
 
 /// Sends a notification if `NOTIFY_SOCKET` is set. A slow receiver blocks the sender, so that a separate thread sends.
-#[cfg(unix)]
 async fn send(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return;
@@ -66,14 +61,3 @@ async fn send(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
         tracing::warn!(%error, "the service manager can't be notified");
     }
 }
-
-#[cfg(not(unix))]
-pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
-    Ok(None)
-}
-
-#[cfg(not(unix))]
-pub(super) fn ready(_: SocketAddr) {}
-
-#[cfg(not(unix))]
-pub(super) async fn stopping() {}

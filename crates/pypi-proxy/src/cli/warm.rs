@@ -9,8 +9,9 @@ use futures_util::{StreamExt as _, stream};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use pypi_proxy::config::Settings;
+use pypi_proxy::store::Digest;
+use pypi_proxy::{Details, Metadata, Page};
 use reqwest::{Client, StatusCode};
-use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use url::Url;
@@ -123,28 +124,6 @@ async fn warm(
     result
 }
 
-#[derive(Deserialize)]
-struct Page {
-    files: Vec<File>,
-}
-
-#[derive(Clone, Deserialize)]
-struct File {
-    filename: String,
-    #[serde(default)]
-    hashes: Hashes,
-    size: Option<u64>,
-    #[serde(default)]
-    yanked: serde_json::Value,
-    #[serde(default, rename = "core-metadata")]
-    metadata: serde_json::Value,
-}
-
-#[derive(Clone, Default, Deserialize)]
-struct Hashes {
-    sha256: Option<String>,
-}
-
 impl Downloads {
     async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<(), Failure> {
         let start = Instant::now();
@@ -154,34 +133,27 @@ impl Downloads {
         let mut problems = Vec::new();
         let mut urls = Vec::new();
         for (requirement, page) in pages {
-            match page.map(|page| self.choose(requirement, page.files)) {
+            match page.map(|page| self.choose(requirement, &page)) {
                 Ok(files) if files.is_empty() => {
                     problems.push(format!("{}: no matching file", requirement.name))
                 }
-                Ok(files) => urls.extend(files.into_iter().map(|file| {
-                    let is_there = |value: &serde_json::Value| {
-                        !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false))
-                    };
-                    let name = escape(&file.filename);
-                    (
-                        format!("{proxy_url}/simple/{}/{name}", requirement.name),
-                        is_there(&file.metadata),
-                        file,
-                    )
+                Ok(files) => urls.extend(files.into_iter().map(|(name, size, has_metadata)| {
+                    let url = format!("{proxy_url}/simple/{}/{}", requirement.name, escape(&name));
+                    (url, name, size, has_metadata)
                 })),
                 Err(text) => problems.push(format!("{}: {text}", requirement.name)),
             }
         }
-        let total: Option<u64> = urls.iter().map(|(_, _, file)| file.size).sum();
+        let total: Option<u64> = urls.iter().map(|(_, _, size, _)| *size).sum();
         let bar = bar(total);
-        let fetched = stream::iter(&urls).map(|(url, has_metadata, file)| {
+        let fetched = stream::iter(&urls).map(|(url, name, _, has_metadata)| {
             let bar = &bar;
             async move {
                 if *has_metadata {
                     // Metadata is small, and an error of the file itself is reported below.
                     let _ = self.fetch(&format!("{url}.metadata"), None).await;
                 }
-                self.fetch(url, Some(bar)).await.map_err(|text| format!("{}: {text}", file.filename))
+                self.fetch(url, Some(bar)).await.map_err(|text| format!("{name}: {text}"))
             }
         });
         let mut fetched = fetched.buffer_unordered(self.jobs);
@@ -217,36 +189,40 @@ impl Downloads {
             _ => return Err(response_error(response).await),
         }
         let bytes = response.bytes().await.map_err(request_error)?;
-        serde_json::from_slice(&bytes).map_err(|_| "the proxy sent an invalid page".into())
+        Page::from_json(bytes.into()).map_err(|_| "the proxy sent an invalid page".into())
     }
 
-    /// Returns the files with the given hashes, otherwise those of the newest matching version.
-    fn choose(&self, requirement: &Requirement, files: Vec<File>) -> Vec<File> {
+    /// Returns the names, sizes and availability of metadata of the files with the given hashes, otherwise of those of
+    /// the newest matching version.
+    fn choose(&self, requirement: &Requirement, page: &Page) -> Vec<(String, Option<u64>, bool)> {
+        let files = page.files().map(|file| (file.name(), file.details()));
+        let chosen = |name: &str, details: Details<'_>| {
+            let has_metadata = matches!(details.metadata, Metadata::Present(_) | Metadata::Extracted(_));
+            (name.to_owned(), details.size, has_metadata)
+        };
         if !requirement.hashes.is_empty() {
-            let has_hash = |file: &File| {
-                file.hashes.sha256.as_ref().is_some_and(|hash| requirement.hashes.contains(hash))
+            let has_hash = |details: &Details<'_>| {
+                details.sha256.is_some_and(|hash| requirement.hashes.contains(&Digest(hash).to_string()))
             };
-            return files.into_iter().filter(has_hash).collect();
+            let files = files.filter(|(_, details)| has_hash(details));
+            return files.map(|(name, details)| chosen(name, details)).collect();
         }
         let is_pinned = requirement.versions.iter().any(|one| one.operator().to_string().starts_with("=="));
-        let is_yanked =
-            |file: &File| !matches!(file.yanked, serde_json::Value::Null | serde_json::Value::Bool(false));
-        let mut dated: Vec<_> = files
-            .into_iter()
-            .filter(|file| is_pinned || !is_yanked(file))
-            .filter_map(|file| Some((version_of(&file.filename)?, file)))
-            .filter(|(version, _)| requirement.versions.contains(version))
+        let dated: Vec<_> = files
+            .filter(|(_, details)| is_pinned || details.yanked.is_none())
+            .filter_map(|(name, details)| Some((version_of(name)?, name, details)))
+            .filter(|(version, ..)| requirement.versions.contains(version))
             .collect();
         let newest = |is_final: bool| {
-            let versions = dated.iter().map(|(version, _)| version);
+            let versions = dated.iter().map(|(version, ..)| version);
             versions.filter(|version| !is_final || version.is_stable()).max().cloned()
         };
         // Pre-releases count only if there is no final release.
         let newest = newest(true).or_else(|| newest(false));
-        dated.retain(|(version, file)| {
-            Some(version) == newest.as_ref() && self.matches_platform(&file.filename)
-        });
-        dated.into_iter().map(|(_, file)| file).collect()
+        let dated = dated
+            .into_iter()
+            .filter(|(version, name, _)| Some(version) == newest.as_ref() && self.matches_platform(name));
+        dated.map(|(_, name, details)| chosen(name, details)).collect()
     }
 
     fn matches_platform(&self, file: &str) -> bool {

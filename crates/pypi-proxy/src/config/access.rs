@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 
 use super::origin::Dialect;
-use super::value::{Item, Value};
-use crate::rules::{ProjectPattern, UnknownAge, Yanked};
+use super::value::Value;
+use crate::rules::ProjectPattern;
 
 /// An IP network. A single address is a network with the full prefix length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub struct Network(pub IpNet);
 
 impl Value for Network {
     const SYNTAX: &'static str = "a network such as 10.0.0.0/8 or 2001:db8::/32, or an address";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of networks such as 10.0.0.0/8, or addresses";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).map(Self)
@@ -25,12 +26,10 @@ impl Value for Network {
     }
 }
 
-impl Item for Network {
-    const LIST_SYNTAX: &'static str = "a comma-separated list of networks such as 10.0.0.0/8, or addresses";
-}
-
 impl Value for ProjectPattern {
     const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one";
+    const LIST_SYNTAX: &'static str =
+        "a comma-separated list of project names, in which * matches any characters and ? matches one";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         Self::parse(text).ok()
@@ -39,11 +38,6 @@ impl Value for ProjectPattern {
     fn show(&self) -> String {
         self.to_string()
     }
-}
-
-impl Item for ProjectPattern {
-    const LIST_SYNTAX: &'static str =
-        "a comma-separated list of project names, in which * matches any characters and ? matches one";
 }
 
 /// Restriction of projects to a single index.
@@ -63,6 +57,7 @@ impl fmt::Display for ProjectSource {
 
 impl Value for ProjectSource {
     const SYNTAX: &'static str = "PATTERN=INDEX with the number of an index";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of PATTERN=INDEX with the number of an index";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let (pattern, index) = text.split_once('=')?;
@@ -73,47 +68,5 @@ impl Value for ProjectSource {
 
     fn show(&self) -> String {
         self.to_string()
-    }
-}
-
-impl Item for ProjectSource {
-    const LIST_SYNTAX: &'static str = "a comma-separated list of PATTERN=INDEX with the number of an index";
-}
-
-impl Value for Yanked {
-    const SYNTAX: &'static str = "one of keep, hide, refuse";
-
-    fn parse(text: &str, _: Dialect) -> Option<Self> {
-        match &*text.to_ascii_lowercase() {
-            "keep" => Some(Self::Keep),
-            "hide" => Some(Self::Hide),
-            "refuse" => Some(Self::Refuse),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            Self::Keep => "keep",
-            Self::Hide => "hide",
-            Self::Refuse => "refuse",
-        }
-        .into()
-    }
-}
-
-impl Value for UnknownAge {
-    const SYNTAX: &'static str = "allow or deny";
-
-    fn parse(text: &str, _: Dialect) -> Option<Self> {
-        match &*text.to_ascii_lowercase() {
-            "allow" => Some(Self::Allow),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> String {
-        if *self == Self::Allow { "allow" } else { "deny" }.into()
     }
 }

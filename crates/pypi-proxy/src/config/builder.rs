@@ -8,11 +8,11 @@ use std::time::Duration;
 use super::netrc;
 use super::origin::Origin;
 use super::settings::Settings;
-use super::value::{IndexUrl, List, Period, StorageType};
+use super::value::{IndexUrl, Period, StorageType};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
 use crate::page_cache::{self, PageCache};
-use crate::rules::{ProjectPattern, Rules};
+use crate::rules::Rules;
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
 use crate::upstream::{self, Budget, Upstream};
@@ -99,46 +99,46 @@ impl<'s> ProxyBuilder<'s> {
         let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
         let budget = Budget::new(settings.decompression_memory.0);
         all.map(|(url, ttl)| {
-            let mut config = self.tune(url.config()?).ttl(ttl).budget(budget.clone());
-            if !url.has_credentials()
+            let mut config = url.config()?;
+            config.ttl = ttl;
+            config.budget = budget.clone();
+            config.authorities.clone_from(&authorities);
+            self.tune(&mut config);
+            if config.credentials.is_none()
                 && let (Some(netrc), Some(url)) = (&self.netrc, url.url())
-                && let Some((user, password)) = netrc::lookup(netrc, url.host_str().unwrap_or_default())
             {
-                config = config.credentials(user, password);
-            }
-            for pem in &authorities {
-                config = config.authority(&**pem);
+                config.credentials = netrc::lookup(netrc, url.host_str().unwrap_or_default());
             }
             Upstream::new(config).map(Arc::new)
         })
         .collect()
     }
 
-    fn tune(&self, config: upstream::Config) -> upstream::Config {
+    fn tune(&self, config: &mut upstream::Config) {
         let settings = self.settings;
         let (connect, read) = (&settings.connect_timeout, &settings.read_timeout);
         let is_compat = |origin: &Origin| match origin {
             Origin::Env(name) => !name.starts_with(super::table::PREFIX),
             _ => false,
         };
-        let connect_time = connect.value.0.unwrap_or({
-            let is_compat_default = read.value.0.is_some() && is_compat(&read.origin);
-            if is_compat_default { COMPAT_CONNECT_TIMEOUT } else { upstream::Config::DEFAULT_CONNECT_TIMEOUT }
-        });
-        let read_time = read.value.0.unwrap_or({
-            let is_compat_default = connect.value.0.is_some() && is_compat(&connect.origin);
-            if is_compat_default { COMPAT_READ_TIMEOUT } else { upstream::Config::DEFAULT_READ_TIMEOUT }
-        });
-        let mut config =
-            config.connect_timeout(connect_time).read_timeout(read_time).max_page(settings.max_page_size.0);
-        config = config.offline(settings.offline.0);
-        if settings.disable_index_ssl_verification.0 {
-            config = config.danger_accept_any_certificate();
+        match connect.value.0 {
+            Some(time) => config.connect_timeout = time,
+            None if read.value.0.is_some() && is_compat(&read.origin) => {
+                config.connect_timeout = COMPAT_CONNECT_TIMEOUT;
+            }
+            None => {}
         }
-        if !settings.file_hosts.0.is_empty() {
-            config = config.file_hosts(&settings.file_hosts.0);
+        match read.value.0 {
+            Some(time) => config.read_timeout = time,
+            None if connect.value.0.is_some() && is_compat(&connect.origin) => {
+                config.read_timeout = COMPAT_READ_TIMEOUT;
+            }
+            None => {}
         }
-        config
+        config.max_page = settings.max_page_size.0;
+        config.offline = settings.offline.0;
+        config.danger_accept_any_certificate = settings.disable_index_ssl_verification.0;
+        config.file_hosts = Some(settings.file_hosts.0.clone()).filter(|hosts| !hosts.is_empty());
     }
 
     /// Returns the configuration of the file store.
@@ -155,48 +155,51 @@ impl<'s> ProxyBuilder<'s> {
         let bucket = settings.bucket()?.filter(|_| !settings.offline.0);
         #[cfg(not(feature = "s3"))]
         let bucket = None;
-        Ok(store::Config::new(dir)
-            .allow_shared_dir(settings.allow_shared_cache_dir.0)
-            .max_bytes(settings.cache_directory_size())
-            .unused_ttl(settings.cache_directory_ttl())
-            .bucket(bucket)
-            .max_file(settings.max_file_size.0)
-            .max_concurrent_downloads(count(settings.max_concurrent_downloads.0))
-            .max_open_files(count(settings.open_files.0))
-            .stall_timeout(settings.stall_timeout.0)
-            .retries(settings.download_retries.0)
-            .sync(settings.sync_files.0))
+        Ok(store::Config {
+            allow_shared_dir: settings.allow_shared_cache_dir.0,
+            max_bytes: settings.cache_directory_size(),
+            unused_ttl: settings.cache_directory_ttl(),
+            bucket,
+            max_file: settings.max_file_size.0,
+            max_concurrent_downloads: count(settings.max_concurrent_downloads.0),
+            max_open_files: count(settings.open_files.0),
+            stall_timeout: settings.stall_timeout.0,
+            retries: settings.download_retries.0,
+            sync: settings.sync_files.0,
+            ..store::Config::new(dir)
+        })
     }
 
     /// Returns the configuration of the page cache, whose pages are stored next to the files of `store`.
     pub fn pages(&self, store: &Store) -> page_cache::Config {
         let settings = self.settings;
-        page_cache::Config::new()
-            .dir(store.pages_dir())
-            .bucket(store.bucket().cloned())
-            .stale_while_revalidate(settings.stale_while_revalidate.0)
-            .stale_if_error(if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 })
-            .stale_wait(settings.stale_wait.0)
-            .negative_ttl(settings.negative_ttl.0)
-            .max_fetches(count(settings.max_concurrent_pages.0))
-            .max_queued(count(settings.max_queued_pages.0))
-            .max_bytes(settings.response_cache_size.0)
-            .wheel_metadata(settings.wheel_metadata.0)
-            .rules(self.rules())
+        page_cache::Config {
+            dir: Some(store.pages_dir()),
+            bucket: store.bucket().cloned(),
+            stale_while_revalidate: settings.stale_while_revalidate.0,
+            stale_if_error: if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 },
+            stale_wait: settings.stale_wait.0,
+            negative_ttl: settings.negative_ttl.0,
+            max_fetches: count(settings.max_concurrent_pages.0),
+            max_queued: count(settings.max_queued_pages.0),
+            max_bytes: settings.response_cache_size.0,
+            wheel_metadata: settings.wheel_metadata.0,
+            rules: self.rules(),
+        }
     }
 
     fn rules(&self) -> Rules {
         let settings = self.settings;
-        let patterns = |list: &List<ProjectPattern>| list.0.clone();
-        let rules = Rules::new()
-            .allow(patterns(&settings.allow_projects))
-            .deny(patterns(&settings.deny_projects))
-            .min_age(settings.min_age.0)
-            .min_age_exempt(patterns(&settings.min_age_exempt))
-            .min_age_unknown(settings.min_age_unknown.value)
-            .yanked(settings.yanked.value);
-        let sources = settings.project_sources.0.iter();
-        sources.fold(rules, |rules, source| rules.only_from(source.pattern.clone(), source.index))
+        let sources = &settings.project_sources.0;
+        Rules {
+            allow: settings.allow_projects.0.clone(),
+            deny: settings.deny_projects.0.clone(),
+            only_from: sources.iter().map(|source| (source.pattern.clone(), source.index)).collect(),
+            min_age: settings.min_age.0,
+            min_age_exempt: settings.min_age_exempt.0.clone(),
+            min_age_unknown: settings.min_age_unknown.value,
+            yanked: settings.yanked.value,
+        }
     }
 
     /// Returns the access control, or `None` if none is configured.
@@ -213,18 +216,14 @@ impl<'s> ProxyBuilder<'s> {
         if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
             return Ok(None);
         }
-        let mut config = guard::Config::new()
-            .guards_metrics(settings.metrics_need_auth.0)
-            .trusted_proxies(networks.iter().map(|network| network.0));
-        if rate > 0 {
-            config = config.rate_limit(rate, settings.rate_limit_burst.0);
-        }
-        if let Some(path) = tokens {
-            config = config.tokens_file(path);
-        }
-        if let Some(path) = users {
-            config = config.htpasswd_file(path);
-        }
+        let config = guard::Config {
+            tokens_file: tokens.clone(),
+            htpasswd_file: users.clone(),
+            guards_metrics: settings.metrics_need_auth.0,
+            rate_limit: (rate > 0).then_some((rate, settings.rate_limit_burst.0)),
+            trusted_proxies: networks.iter().map(|network| network.0).collect(),
+            ..guard::Config::default()
+        };
         Guard::new(config).map(Some)
     }
 
@@ -243,11 +242,12 @@ impl<'s> ProxyBuilder<'s> {
             time if is_stored => time,
             _ => Some(Duration::ZERO),
         };
-        Ok(serve::Config::new()
-            .redirect_after(redirect_after)
-            .binary_type(settings.binary_file_mime_type.0)
-            .admin_token(settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()))
-            .guard(self.guard()?))
+        Ok(serve::Config {
+            redirect_after,
+            binary_type: settings.binary_file_mime_type.0,
+            admin_token: settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()),
+            guard: self.guard()?.map(Arc::new),
+        })
     }
 
     /// Returns the configuration of the HTTP server.
@@ -261,14 +261,15 @@ impl<'s> ProxyBuilder<'s> {
             (Some(certificate), Some(key)) => Some(Tls::from_pem(&pem(certificate)?, &pem(key)?)?),
             _ => None,
         };
-        let config = ServerConfig::new()
-            .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
-            .header_timeout(settings.header_timeout.0)
-            .send_timeout(settings.send_timeout.0)
-            .max_header_fields(count(settings.max_header_fields.0))
-            .drain(settings.drain_timeout.0)
-            .access_log(settings.access_log.0);
-        Ok(config.tls(tls))
+        Ok(ServerConfig {
+            max_connections: count(settings.max_connections.0),
+            header_timeout: settings.header_timeout.0,
+            send_timeout: settings.send_timeout.0,
+            max_header_fields: count(settings.max_header_fields.0),
+            drain: settings.drain_timeout.0,
+            access_log: settings.access_log.0,
+            tls,
+        })
     }
 
     /// Opens the store and creates the server.

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use super::SettingValue;
 use super::origin::Origin;
@@ -15,6 +18,9 @@ use crate::error::Kind;
 /// pip's default.
 const PRINT_INDEX: &str = "from pip._internal.commands import create_command; \
                            print(create_command('install').parse_args([])[0].index_url)";
+
+/// Maximum time for which pip may run.
+const PIP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The URL of a discovered index, with its source.
 pub type DiscoveredIndex = SettingValue<IndexUrl>;
@@ -42,7 +48,8 @@ impl Discovery {
     }
 
     /// Returns the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL`, the configuration files of uv,
-    /// and pip, which reports its configured or default index. Blocks while pip runs.
+    /// and pip, which reports its configured or default index. Blocks while pip runs, at most
+    /// 10 seconds for each interpreter.
     ///
     /// # Errors
     ///
@@ -101,8 +108,22 @@ impl Discovery {
 /// Returns the index that pip reports.
 fn pip_index(python: &str) -> Option<String> {
     // Python imports modules from the working directory, so that it must not be writable by other users.
-    let output = Command::new(python).args(["-c", PRINT_INDEX]).current_dir("/").output().ok()?;
-    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    let mut command = Command::new(python);
+    command.args(["-c", PRINT_INDEX]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let (sender, received) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        sender.send(output.read_to_string(&mut text).map(|_| text))
+    });
+    let text = received.recv_timeout(PIP_TIMEOUT);
+    if text.is_err() {
+        // If this fails, the interpreter has just ended.
+        let _ = child.kill();
+    }
+    let is_good = child.wait().ok()?.success();
+    let text = text.ok()?.ok().filter(|_| is_good)?;
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }
 

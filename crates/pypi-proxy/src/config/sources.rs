@@ -53,8 +53,8 @@ impl Sources {
     }
 
     /// Reads the configuration file: at this path, otherwise at that of `PYPI_PROXY_CONFIG`, otherwise
-    /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`) or, on
-    /// Unix, in `/etc`. A missing file is an error only if it was named.
+    /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`) or in
+    /// `/etc`. A missing file is an error only if it was named.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Sources {
         const FILE: &str = "pypi-proxy/config.toml";
         let home = || Some(Path::new(self.variable("HOME")?).join(".config"));
         let user = self.variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
-        user.into_iter().chain(cfg!(unix).then(|| "/etc".into())).map(|folder| folder.join(FILE)).collect()
+        user.into_iter().chain([PathBuf::from("/etc")]).map(|folder| folder.join(FILE)).collect()
     }
 
     /// Returns the value of a variable that is set and not empty.

@@ -9,6 +9,7 @@ use super::origin::Dialect;
 use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use url::Url;
 
+use crate::rules::{UnknownAge, Yanked};
 use crate::{Error, upstream};
 
 /// Unparsed value.
@@ -22,6 +23,8 @@ pub(super) enum Raw {
 pub(super) trait Value: Sized {
     /// Description of valid values, which follows "expected" in error messages.
     const SYNTAX: &'static str;
+    /// Description of a list of valid values.
+    const LIST_SYNTAX: &'static str = "a comma-separated list";
     /// Whether values may contain a secret.
     const IS_SECRET: bool = false;
 
@@ -75,6 +78,7 @@ impl Value for String {
 
 impl Value for PathBuf {
     const SYNTAX: &'static str = "a path";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of paths";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         (!text.is_empty()).then(|| text.into())
@@ -119,6 +123,7 @@ pub struct Period(pub Duration);
 impl Value for Period {
     const SYNTAX: &'static str =
         "a duration: seconds, or numbers with the units ms, s, m, h, d, w such as 1h 30m";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of durations";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         parse_duration(text).map(Self)
@@ -407,11 +412,6 @@ impl IndexUrl {
     pub(super) fn url(&self) -> Option<Url> {
         self.shown.replacen("***@", "", 1).parse().ok()
     }
-
-    /// Returns whether the URL contains a user or password.
-    pub fn has_credentials(&self) -> bool {
-        self.shown.contains("://***@")
-    }
 }
 
 impl fmt::Display for IndexUrl {
@@ -428,6 +428,7 @@ impl fmt::Debug for IndexUrl {
 
 impl Value for IndexUrl {
     const SYNTAX: &'static str = "an http or https URL";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of http or https URLs";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
@@ -473,28 +474,8 @@ impl Value for Secret {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
-pub(super) trait Item: Value {
-    const LIST_SYNTAX: &'static str;
-}
-
-impl Item for IndexUrl {
-    const LIST_SYNTAX: &'static str = "a comma-separated list of http or https URLs";
-}
-
-impl Item for Period {
-    const LIST_SYNTAX: &'static str = "a comma-separated list of durations";
-}
-
-impl Item for String {
-    const LIST_SYNTAX: &'static str = "a comma-separated list";
-}
-
-impl Item for PathBuf {
-    const LIST_SYNTAX: &'static str = "a comma-separated list of paths";
-}
-
 #[allow(private_bounds, reason = "only types of this module are list items")]
-impl<T: Item> Value for List<T> {
+impl<T: Value> Value for List<T> {
     const SYNTAX: &'static str = T::LIST_SYNTAX;
     const IS_SECRET: bool = T::IS_SECRET;
 
@@ -521,15 +502,9 @@ impl<T: Item> Value for List<T> {
     }
 }
 
-/// Defines an enumeration with one or more names per variant.
+/// Defines the words that select the variants of an enumeration. The first one of a variant is displayed.
 macro_rules! words {
-    ($(#[$doc:meta])* $type:ident, $syntax:literal { $($(#[$variant_doc:meta])* $variant:ident = $first:literal $(| $other:literal)*,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type {
-            $($(#[$variant_doc])* $variant,)*
-        }
-
+    ($type:ident, $syntax:literal, $($variant:ident = $first:literal $(| $other:literal)*),*) => {
         impl Value for $type {
             const SYNTAX: &'static str = $syntax;
 
@@ -550,42 +525,54 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// Minimum severity of log messages.
-    Level, "one of trace, debug, info, warn, error, off (or warning, fatal, critical, notset)" {
-        /// All messages.
-        Trace = "trace" | "notset",
-        /// Debug messages and more severe ones.
-        Debug = "debug",
-        /// Requests, startup and shutdown, and more severe messages.
-        Info = "info",
-        /// Warnings and errors.
-        Warn = "warn" | "warning",
-        /// Errors only.
-        Error = "error" | "fatal" | "critical",
-        /// Logging is disabled.
-        Off = "off",
-    }
+words!(Yanked, "one of keep, hide, refuse", Keep = "keep", Hide = "hide", Refuse = "refuse");
+words!(UnknownAge, "allow or deny", Allow = "allow", Deny = "deny");
+words!(LogFormat, "text (or console) or json", Text = "text" | "console", Json = "json");
+words!(StorageType, "one of local, s3, hybrid", Local = "local", S3 = "s3", Hybrid = "hybrid");
+words!(
+    Level,
+    "one of trace, debug, info, warn, error, off (or warning, fatal, critical, notset)",
+    Trace = "trace" | "notset",
+    Debug = "debug",
+    Info = "info",
+    Warn = "warn" | "warning",
+    Error = "error" | "fatal" | "critical",
+    Off = "off"
+);
+
+/// Minimum severity of log messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// All messages.
+    Trace,
+    /// Debug messages and more severe ones.
+    Debug,
+    /// Requests, startup and shutdown, and more severe messages.
+    Info,
+    /// Warnings and errors.
+    Warn,
+    /// Errors only.
+    Error,
+    /// Logging is disabled.
+    Off,
 }
 
-words! {
-    /// Format of log messages.
-    LogFormat, "text (or console) or json" {
-        /// Plain text.
-        Text = "text" | "console",
-        /// One JSON object per line.
-        Json = "json",
-    }
+/// Format of log messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Plain text.
+    Text,
+    /// One JSON object per line.
+    Json,
 }
 
-words! {
-    /// Storage of files.
-    StorageType, "one of local, s3, hybrid" {
-        /// A local directory.
-        Local = "local",
-        /// A bucket, behind the cache directory.
-        S3 = "s3",
-        /// A bucket, behind a separate local directory.
-        Hybrid = "hybrid",
-    }
+/// Storage of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StorageType {
+    /// A local directory.
+    Local,
+    /// A bucket, behind the cache directory.
+    S3,
+    /// A bucket, behind a separate local directory.
+    Hybrid,
 }

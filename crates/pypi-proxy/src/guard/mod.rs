@@ -3,10 +3,13 @@
 //! ```no_run
 //! use pypi_proxy::guard::{Config, Guard};
 //!
-//! let guard = Guard::new(
-//!     Config::new().htpasswd_file("/etc/pypi-proxy/htpasswd").rate_limit(50, 500).trusted_proxies(["10.0.0.0/8".parse()?]),
-//! )?;
-//! let serve = pypi_proxy::serve::Config::new().guard(guard);
+//! let guard = Guard::new(Config {
+//!     htpasswd_file: Some("/etc/pypi-proxy/htpasswd".into()),
+//!     rate_limit: Some((50, 500)),
+//!     trusted_proxies: vec!["10.0.0.0/8".parse()?],
+//!     ..Config::default()
+//! })?;
+//! let serve = pypi_proxy::serve::Config { guard: Some(guard.into()), ..Default::default() };
 //! # let _ = serve;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,86 +41,40 @@ use crate::Error;
 /// Configuration of the access control.
 #[derive(Clone, Debug)]
 pub struct Config {
-    tokens: Option<PathBuf>,
-    users: Option<PathBuf>,
-    guards_metrics: bool,
-    rate: Option<(u32, u32)>,
-    trusted: Vec<IpNet>,
-    reload_after: Duration,
-}
-
-impl Config {
-    /// Default of [`Config::reload_after`]: 5 seconds.
-    pub const DEFAULT_RELOAD_AFTER: Duration = Duration::from_secs(5);
-
-    /// Creates a configuration without logins and limits.
-    pub fn new() -> Self {
-        Self {
-            tokens: None,
-            users: None,
-            guards_metrics: true,
-            rate: None,
-            trusted: Vec::new(),
-            reload_after: Self::DEFAULT_RELOAD_AFTER,
-        }
-    }
-
     /// Requires a login, and accepts the tokens of this file. Each line has a token of at least 16 characters, or its
     /// SHA-256 as `sha256:` and hexadecimal digits, optionally followed by a space and the name of its owner. Lines
     /// that start with `#` are ignored. Clients send the token as `Authorization: Bearer`, or as the password of the
     /// user `__token__`. Default: none.
-    #[must_use]
-    pub fn tokens_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.tokens = Some(path.into());
-        self
-    }
-
+    pub tokens_file: Option<PathBuf>,
     /// Requires a login, and accepts the users of this file in the format of `htpasswd -B`: bcrypt hashes with a cost
     /// of at most 15, or SHA-crypt hashes with at most a million rounds. Passwords have less than 72 bytes for bcrypt
     /// and at most 256 bytes for SHA-crypt. Clients send `Authorization: Basic`. Default: none.
     ///
     /// With both files, a token or a password is sufficient. Each file may have 10,000 lines and 4 MiB.
-    #[must_use]
-    pub fn htpasswd_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.users = Some(path.into());
-        self
-    }
-
-    /// Sets the minimum time between checks for changes of the files. A changed file that is unreadable or malformed is
-    /// logged and ignored. Default: [`Self::DEFAULT_RELOAD_AFTER`].
-    #[must_use]
-    pub fn reload_after(mut self, time: Duration) -> Self {
-        self.reload_after = time;
-        self
-    }
-
+    pub htpasswd_file: Option<PathBuf>,
     /// Requires a login for metrics, `/health` and the status page as well. Default: on.
-    #[must_use]
-    pub fn guards_metrics(mut self, is_on: bool) -> Self {
-        self.guards_metrics = is_on;
-        self
-    }
-
-    /// Limits the requests of each client to `per_second` on average and `burst` at once; at least 1 each. A client is
-    /// a user or the owner of a token, otherwise an IPv4 address or an IPv6 network of 64 bits. State is kept for the
-    /// 65,536 most recent clients. Default: no limit.
-    #[must_use]
-    pub fn rate_limit(mut self, per_second: u32, burst: u32) -> Self {
-        self.rate = Some((per_second, burst));
-        self
-    }
-
+    pub guards_metrics: bool,
+    /// Limits the requests of each client to this number per second on average and to another number at once; at least
+    /// 1 each. A client is a user or the owner of a token, otherwise an IPv4 address or an IPv6 network of 64 bits.
+    /// State is kept for the 65,536 most recent clients. Default: no limit.
+    pub rate_limit: Option<(u32, u32)>,
     /// Trusts `X-Forwarded-For` from proxies in these networks. Default: none.
-    #[must_use]
-    pub fn trusted_proxies(mut self, networks: impl IntoIterator<Item = IpNet>) -> Self {
-        self.trusted.extend(networks);
-        self
-    }
+    pub trusted_proxies: Vec<IpNet>,
+    /// Minimum time between checks for changes of the files. A changed file that is unreadable or malformed is logged
+    /// and ignored. Default: 5 seconds.
+    pub reload_after: Duration,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self::new()
+        Self {
+            tokens_file: None,
+            htpasswd_file: None,
+            guards_metrics: true,
+            rate_limit: None,
+            trusted_proxies: Vec::new(),
+            reload_after: Duration::from_secs(5),
+        }
     }
 }
 
@@ -159,12 +116,13 @@ impl Guard {
     ///
     /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        let Config { tokens, users, guards_metrics, rate, trusted, reload_after } = config;
-        let has_logins = tokens.is_some() || users.is_some();
-        let authenticator =
-            has_logins.then(|| Authenticator::open(tokens, users, reload_after).map(Arc::new)).transpose()?;
-        let limiter = rate.map(|(per_second, burst)| Mutex::new(RateLimiter::new(per_second, burst)));
-        Ok(Self { authenticator, guards_metrics, limiter, start: Instant::now(), trusted })
+        let Config { tokens_file, htpasswd_file, guards_metrics, rate_limit, trusted_proxies, reload_after } =
+            config;
+        let has_logins = tokens_file.is_some() || htpasswd_file.is_some();
+        let open = || Authenticator::open(tokens_file, htpasswd_file, reload_after).map(Arc::new);
+        let authenticator = has_logins.then(open).transpose()?;
+        let limiter = rate_limit.map(|(per_second, burst)| Mutex::new(RateLimiter::new(per_second, burst)));
+        Ok(Self { authenticator, guards_metrics, limiter, start: Instant::now(), trusted: trusted_proxies })
     }
 
     /// Returns the client address for a connection from `peer` with this `X-Forwarded-For`.

@@ -87,3 +87,12 @@ pub(crate) fn bytes_of<const N: usize>(hex: &str) -> Option<[u8; N]> {
     }
     Some(bytes)
 }
+
+/// Appends bytes as hexadecimal digits.
+pub(super) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
+}

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use super::Page;
 use super::checksum::{Checksum, bytes_of};
-use super::json::number;
-use super::scan::Scanner;
+use super::scan::{Scanner, number};
 use crate::Error;
 
 /// Position of a file in the page's document.

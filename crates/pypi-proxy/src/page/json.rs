@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use super::file::{FileRecord, range};
-use super::scan::Scanner;
+use super::scan::{Scanner, number};
 use super::{ApiVersion, Page};
 use crate::Error;
 use crate::error::Kind;
@@ -230,7 +230,7 @@ impl ParsedFile {
     fn inserted_fields(&self) -> [Cow<'static, [u8]>; 2] {
         let metadata = self.extracted.map(|sha256| {
             let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();
-            super::render::hex(&mut more, &sha256);
+            super::checksum::hex(&mut more, &sha256);
             more.extend_from_slice(b"\"}");
             more
         });
@@ -293,10 +293,6 @@ fn append_field(other_fields: &mut Vec<u8>, key: &[u8], scanner: &mut Scanner<'_
     other_fields.extend_from_slice(b"\":");
     other_fields.extend_from_slice(value);
     Ok(())
-}
-
-pub(super) fn number(value: &[u8]) -> Option<u64> {
-    std::str::from_utf8(value).ok()?.parse().ok()
 }
 
 /// Returns whether the text may be a URL. [`Upstream`](crate::upstream) decides later whether it may be fetched.

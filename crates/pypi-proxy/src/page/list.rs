@@ -145,8 +145,8 @@ impl ProjectList {
     /// Returns the list in the format `application/vnd.pypi.simple.v1+html`, in chunks of about 64 KiB. It is twice as
     /// long as the JSON and is not stored.
     pub fn html(&self) -> impl Iterator<Item = Vec<u8>> {
-        let start = b"<!DOCTYPE html>\n<html>\n<envelope>\n<meta charset=\"utf-8\">\n\
-            <meta name=\"pypi:repository-version\" content=\"1.0\">\n<title>Simple index</title>\n</envelope>\n<body>\n";
+        let start = b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+            <meta name=\"pypi:repository-version\" content=\"1.0\">\n<title>Simple index</title>\n</head>\n<body>\n";
         let body = self.names.chunks(1024).map(|names| {
             let mut out = Vec::with_capacity(64 * 1024);
             for name in names {

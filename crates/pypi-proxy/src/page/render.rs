@@ -70,14 +70,14 @@ impl Page {
     /// in JSON only.
     pub fn to_html(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.json.len());
-        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<envelope>\n<meta charset=\"utf-8\">\n");
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(out, "<meta name=\"pypi:repository-version\" content=\"{}\">", self.api_version);
         let (status, reason) = self.status();
         meta(&mut out, "pypi:project-status", status.as_deref());
         meta(&mut out, "pypi:project-status-reason", reason.as_deref());
         out.extend_from_slice(b"<title>Links for ");
         escape(&mut out, &self.name);
-        out.extend_from_slice(b"</title>\n</envelope>\n<body>\n<h1>Links for ");
+        out.extend_from_slice(b"</title>\n</head>\n<body>\n<h1>Links for ");
         escape(&mut out, &self.name);
         out.extend_from_slice(b"</h1>\n");
         for file in self.files() {
@@ -88,7 +88,7 @@ impl Page {
             out.extend_from_slice(name.as_bytes());
             if let Some(sha256) = details.sha256 {
                 out.extend_from_slice(b"#sha256=");
-                hex(&mut out, &sha256);
+                super::checksum::hex(&mut out, &sha256);
             } else if let Some(checksum) = details.checksum {
                 let _ = write!(out, "#{checksum}");
             }
@@ -160,7 +160,7 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
             match (&sha256, &details.metadata_checksum) {
                 (Some(sha256), _) => {
                     out.extend_from_slice(b"sha256=");
-                    hex(out, sha256);
+                    super::checksum::hex(out, sha256);
                 }
                 (None, Some(checksum)) => {
                     let _ = write!(out, "{checksum}");
@@ -206,13 +206,5 @@ fn escape(out: &mut Vec<u8>, text: &str) {
             b'\'' => out.extend_from_slice(b"&#x27;"),
             byte => out.push(byte),
         }
-    }
-}
-
-pub(super) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
     }
 }

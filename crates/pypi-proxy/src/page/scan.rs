@@ -306,6 +306,11 @@ fn plain(bytes: &[u8]) -> usize {
     count + words.remainder().iter().position(is_special).unwrap_or(words.remainder().len())
 }
 
+/// Parses an unsigned integer.
+pub(super) fn number(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
 /// Returns `None` if an escape is invalid.
 fn unescape(raw: &[u8]) -> Option<Cow<'_, str>> {
     if !raw.contains(&b'\\') {

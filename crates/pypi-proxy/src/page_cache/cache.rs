@@ -1,7 +1,6 @@
 //! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +17,7 @@ use super::queue::{FetchPermit, FetchQueue};
 use super::slot::{Content, Slot, State, UpstreamPage};
 use super::status::{CacheStatus, RefreshOutcome};
 use super::{Config, RenderedPage};
+use crate::counter::Counter;
 use crate::error::{Chain, Kind};
 use crate::page::FileFacts;
 use crate::rules::Rules;
@@ -39,10 +39,12 @@ pub struct PageCache(Arc<Inner>);
 struct Inner {
     upstreams: Vec<Arc<Upstream>>,
     config: Config,
+    /// `None` if everything is allowed.
+    rules: Option<Arc<Rules>>,
     disk: Option<DiskCache>,
     bucket: Option<BucketCache>,
     slots: Mutex<Slots>,
-    refreshes: [AtomicU64; 4],
+    refreshes: [Counter; 4],
     queue: FetchQueue,
 }
 
@@ -89,10 +91,12 @@ impl PageCache {
         let disk = config.dir.clone().map(|dir| DiskCache::new(dir, max_page));
         let bucket =
             config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
-        let queue = FetchQueue::new(config.max_fetches, config.max_queued);
+        let rules = config.rules.is_on().then(|| Arc::new(config.rules.clone()));
+        let queue = FetchQueue::new(config.max_fetches.clamp(1, 1_000_000), config.max_queued.min(1_000_000));
         Self(Arc::new(Inner {
             upstreams,
             config,
+            rules,
             disk,
             bucket,
             slots: Mutex::default(),
@@ -209,7 +213,7 @@ impl PageCache {
 
     /// Returns the access rules, or `None` if everything is allowed.
     pub(crate) fn rules(&self) -> Option<&Rules> {
-        self.0.config.rules.as_deref()
+        self.0.rules.as_deref()
     }
 
     /// Returns whether the rules allow requesting this page from the upstream with this number.
@@ -238,7 +242,7 @@ impl PageCache {
 
     /// Returns the number of refreshes with this outcome.
     pub(crate) fn refreshes(&self, result: RefreshOutcome) -> u64 {
-        self.0.refreshes[result as usize].load(Ordering::Relaxed)
+        self.0.refreshes[result as usize].get()
     }
 
     pub(crate) fn queue(&self) -> &FetchQueue {
@@ -425,7 +429,7 @@ impl PageCache {
             Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
         };
         if let Some(outcome) = outcome {
-            self.0.refreshes[outcome as usize].fetch_add(1, Ordering::Relaxed);
+            self.0.refreshes[outcome as usize].add(1);
         }
         let page = {
             let mut state = slot.state();
@@ -607,7 +611,7 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let Some(rules) = self.0.config.rules.clone() else {
+        let Some(rules) = self.0.rules.clone() else {
             return combine(parts, None, None);
         };
         // Rules may have to look at every file of a page, so they run on a blocking thread.

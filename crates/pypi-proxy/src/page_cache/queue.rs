@@ -1,12 +1,12 @@
 //! Queue that limits concurrent page fetches.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::Error;
+use crate::counter::Counter;
 use crate::error::Kind;
 
 /// `Retry-After` of a request that is rejected because the queue is full.
@@ -20,7 +20,7 @@ pub(crate) struct FetchQueue {
     all: Arc<Semaphore>,
     max_running: usize,
     max_all: usize,
-    rejected: AtomicU64,
+    pub(crate) rejected: Counter,
 }
 
 /// A place in the queue.
@@ -33,7 +33,7 @@ impl FetchQueue {
     pub(super) fn new(max_running: usize, max_queued: usize) -> Self {
         let max_all = max_running + max_queued;
         let (running, all) = (Arc::new(Semaphore::new(max_running)), Arc::new(Semaphore::new(max_all)));
-        Self { running, all, max_running, max_all, rejected: AtomicU64::new(0) }
+        Self { running, all, max_running, max_all, rejected: Counter::default() }
     }
 
     /// Returns a place, or `None` if the queue is full.
@@ -45,7 +45,7 @@ impl FetchQueue {
     /// Counts a rejected request and returns its error.
     #[cold]
     pub(super) fn reject(&self) -> Error {
-        self.rejected.fetch_add(1, Ordering::Relaxed);
+        self.rejected.add(1);
         Error::with(Kind::Limit, "too many pages are being fetched from the indexes")
             .retried_after(Some(RETRY_AFTER))
     }
@@ -59,10 +59,6 @@ impl FetchQueue {
     pub(crate) fn queued(&self) -> u64 {
         let all = self.max_all.saturating_sub(self.all.available_permits()) as u64;
         all.saturating_sub(self.running())
-    }
-
-    pub(crate) fn rejected(&self) -> u64 {
-        self.rejected.load(Ordering::Relaxed)
     }
 }
 

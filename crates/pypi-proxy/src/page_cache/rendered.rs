@@ -4,7 +4,6 @@ use std::fmt;
 use std::io::{self, Write};
 use std::iter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use http::HeaderValue;
@@ -12,6 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::PageBytes;
 use super::bytes::PageBuffer;
+use crate::counter::Counter;
 use crate::page::{File, Page, ProjectList};
 use crate::{Coding, Form};
 
@@ -39,7 +39,7 @@ pub struct RenderedPage {
     serial: Option<u64>,
     variants: [OnceCell<Variant>; FORMS * CODINGS],
     /// Requests for files of this page.
-    file_requests: AtomicU64,
+    file_requests: Counter,
 }
 
 /// Response body in one format and content coding.
@@ -73,7 +73,7 @@ impl RenderedPage {
             modified,
             serial,
             variants: Default::default(),
-            file_requests: AtomicU64::new(0),
+            file_requests: Counter::default(),
         }
     }
 
@@ -84,16 +84,16 @@ impl RenderedPage {
     }
 
     pub(crate) fn count_file_request(&self) {
-        self.file_requests.fetch_add(1, Ordering::Relaxed);
+        self.file_requests.add(1);
     }
 
     /// Returns the number of file requests, including those of earlier versions of this page.
     pub(super) fn file_requests(&self) -> u64 {
-        self.file_requests.load(Ordering::Relaxed)
+        self.file_requests.get()
     }
 
     pub(super) fn inherit_counts(&self, before: &Self) {
-        self.file_requests.fetch_add(before.file_requests(), Ordering::Relaxed);
+        self.file_requests.add(before.file_requests());
     }
 
     /// Returns when the content last changed.

@@ -1,38 +1,29 @@
 //! Outcomes of lookups and refreshes.
 
-/// How a request for a page was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CacheStatus {
-    /// From memory, fresh.
-    Hit,
-    /// Served stale: revalidation is running or has failed.
-    Stale,
-    /// Fetched from the upstreams.
-    Miss,
-    /// Revalidated: the upstreams responded with 304 Not Modified.
-    Revalidated,
+use crate::named::named;
+
+named! {
+    /// How a request for a page was answered. The name is the value of `X-Cache`.
+    #[non_exhaustive]
+    pub enum CacheStatus {
+        /// From memory, fresh.
+        Hit = "hit",
+        /// Served stale: revalidation is running or has failed.
+        Stale = "stale",
+        /// Fetched from the upstreams.
+        Miss = "miss",
+        /// Revalidated: the upstreams responded with 304 Not Modified.
+        Revalidated = "revalidated",
+    }
 }
 
-/// Outcome of a refresh, as counted in the metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefreshOutcome {
-    Changed = 0,
-    Unchanged = 1,
-    Missing = 2,
-    /// At least one upstream failed.
-    Failed = 3,
-}
-
-impl RefreshOutcome {
-    pub(crate) const ALL: [Self; 4] = [Self::Changed, Self::Unchanged, Self::Missing, Self::Failed];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Unchanged => "unchanged",
-            Self::Missing => "missing",
-            Self::Failed => "failed",
-        }
+named! {
+    /// Outcome of a refresh, as counted in the metrics.
+    pub(crate) enum RefreshOutcome {
+        Changed = "changed",
+        Unchanged = "unchanged",
+        Missing = "missing",
+        /// At least one upstream failed.
+        Failed = "failed",
     }
 }

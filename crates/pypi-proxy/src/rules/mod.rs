@@ -6,13 +6,15 @@
 //! use std::time::Duration;
 //! use pypi_proxy::rules::{ProjectPattern, Rules, Yanked};
 //!
-//! let rules = Rules::new()
-//!     .deny([ProjectPattern::parse("*-nightly")?])
+//! let rules = Rules {
+//!     deny: vec![ProjectPattern::parse("*-nightly")?],
 //!     // Private projects come from the second index only.
-//!     .only_from(ProjectPattern::parse("acme-*")?, 1)
-//!     .min_age(Duration::from_secs(7 * 86400))
-//!     .min_age_exempt([ProjectPattern::parse("acme-*")?])
-//!     .yanked(Yanked::Hide);
+//!     only_from: vec![(ProjectPattern::parse("acme-*")?, 1)],
+//!     min_age: Duration::from_secs(7 * 86400),
+//!     min_age_exempt: vec![ProjectPattern::parse("acme-*")?],
+//!     yanked: Yanked::Hide,
+//!     ..Rules::default()
+//! };
 //! # let _ = rules;
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
@@ -56,16 +58,24 @@ pub enum UnknownAge {
     Deny,
 }
 
-/// Rules for projects and files.
+/// Rules for projects and files. The default allows everything.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    allow: Vec<ProjectPattern>,
-    deny: Vec<ProjectPattern>,
-    only_from: Vec<(ProjectPattern, usize)>,
-    min_age: Duration,
-    exempt: Vec<ProjectPattern>,
-    unknown_age: UnknownAge,
-    yanked: Yanked,
+    /// Allows only these projects. Default: all.
+    pub allow: Vec<ProjectPattern>,
+    /// Denies these projects, with precedence over [`allow`](Self::allow). Default: none.
+    pub deny: Vec<ProjectPattern>,
+    /// Takes matching projects from a single index, by its position from 0. No other index is contacted for them, which
+    /// prevents dependency confusion. The first matching pattern wins. Default: every index may have every project.
+    pub only_from: Vec<(ProjectPattern, usize)>,
+    /// Minimum time since the upload of a file, at most 100 years. Default: zero.
+    pub min_age: Duration,
+    /// Exempts these projects from the minimum age. Default: none.
+    pub min_age_exempt: Vec<ProjectPattern>,
+    /// Treatment of files without an upload time. Default: [`UnknownAge::Deny`], as in installers with age checks.
+    pub min_age_unknown: UnknownAge,
+    /// Treatment of yanked files. Default: [`Yanked::Keep`].
+    pub yanked: Yanked,
 }
 
 /// A page after filtering.
@@ -83,62 +93,6 @@ fn matches_any(patterns: &[ProjectPattern], normal: &str) -> bool {
 }
 
 impl Rules {
-    /// Creates an empty set of rules, which allows everything.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Allows only these projects. Default: all.
-    #[must_use]
-    pub fn allow(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
-        self.allow.extend(patterns);
-        self
-    }
-
-    /// Denies these projects, with precedence over [`allow`](Self::allow). Default: none.
-    #[must_use]
-    pub fn deny(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
-        self.deny.extend(patterns);
-        self
-    }
-
-    /// Takes matching projects from a single index, by its position from 0. No other index is contacted for them, which
-    /// prevents dependency confusion. The first matching pattern wins. Default: every index may have every project.
-    #[must_use]
-    pub fn only_from(mut self, pattern: ProjectPattern, index: usize) -> Self {
-        self.only_from.push((pattern, index));
-        self
-    }
-
-    /// Sets the minimum time since the upload of a file, at most 100 years. Default: zero.
-    #[must_use]
-    pub fn min_age(mut self, age: Duration) -> Self {
-        self.min_age = age.min(MAX_AGE);
-        self
-    }
-
-    /// Exempts these projects from the minimum age. Default: none.
-    #[must_use]
-    pub fn min_age_exempt(mut self, patterns: impl IntoIterator<Item = ProjectPattern>) -> Self {
-        self.exempt.extend(patterns);
-        self
-    }
-
-    /// Sets the treatment of files without an upload time. Default: [`UnknownAge::Deny`], as in installers with age
-    /// checks.
-    #[must_use]
-    pub fn min_age_unknown(mut self, unknown: UnknownAge) -> Self {
-        self.unknown_age = unknown;
-        self
-    }
-
-    /// Sets the treatment of yanked files. Default: [`Yanked::Keep`].
-    #[must_use]
-    pub fn yanked(mut self, yanked: Yanked) -> Self {
-        self.yanked = yanked;
-        self
-    }
-
     /// Returns whether there is any rule.
     pub(crate) fn is_on(&self) -> bool {
         self.restricts_projects() || self.restricts_files()
@@ -187,12 +141,12 @@ impl Rules {
         if self.yanked == Yanked::Refuse && file.yanked.is_some() {
             return Err(RuleViolation::Yanked);
         }
-        if self.min_age.is_zero() || matches_any(&self.exempt, project.as_str()) {
+        if self.min_age.is_zero() || matches_any(&self.min_age_exempt, project.as_str()) {
             return Ok(());
         }
-        match (self.allowed_at(file), self.unknown_age) {
+        match (self.allowed_at(file), self.min_age_unknown) {
             (Some(allowed_at), _) if allowed_at > now => {
-                Err(RuleViolation::TooYoung { age: self.min_age, until: allowed_at })
+                Err(RuleViolation::TooYoung { age: self.min_age.min(MAX_AGE), until: allowed_at })
             }
             (None, UnknownAge::Deny) => Err(RuleViolation::AgeUnknown),
             _ => Ok(()),
@@ -202,7 +156,7 @@ impl Rules {
     /// Returns the time at which a file is old enough, if its upload time is known.
     fn allowed_at(&self, file: &Details<'_>) -> Option<SystemTime> {
         let uploaded: jiff::Timestamp = file.upload_time.as_deref()?.parse().ok()?;
-        Some(SystemTime::from(uploaded) + self.min_age)
+        Some(SystemTime::from(uploaded) + self.min_age.min(MAX_AGE))
     }
 
     /// Removes the files that clients may not use now from a page.
@@ -216,7 +170,7 @@ impl Rules {
         if !self.restricts_files() {
             return Ok(FilteredPage { page, next, last });
         }
-        let has_age = !self.min_age.is_zero() && !matches_any(&self.exempt, project.as_str());
+        let has_age = !self.min_age.is_zero() && !matches_any(&self.min_age_exempt, project.as_str());
         let shown = page.filtered(|file| {
             let details = file.details();
             if self.yanked != Yanked::Keep && details.yanked.is_some() {
@@ -256,6 +210,10 @@ mod tests {
         ProjectPattern::parse(text).unwrap()
     }
 
+    fn treating(yanked: Yanked) -> Rules {
+        Rules { yanked, ..Rules::default() }
+    }
+
     /// Seconds since the Unix epoch.
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
@@ -279,7 +237,11 @@ mod tests {
 
     #[test]
     fn deny_patterns_precede_allow_patterns() {
-        let rules = Rules::new().allow([pattern("acme-*"), pattern("six")]).deny([pattern("*-nightly")]);
+        let rules = Rules {
+            allow: vec![pattern("acme-*"), pattern("six")],
+            deny: vec![pattern("*-nightly")],
+            ..Rules::default()
+        };
         assert_eq!(rules.project(&name("six")), Ok(()));
         assert_eq!(rules.project(&name("acme.tools")), Ok(()));
         assert_eq!(rules.project(&name("acme_nightly")), Err(RuleViolation::Denied));
@@ -288,7 +250,8 @@ mod tests {
 
     #[test]
     fn first_matching_pattern_selects_the_index() {
-        let rules = Rules::new().only_from(pattern("acme-core"), 2).only_from(pattern("acme-*"), 1);
+        let only_from = vec![(pattern("acme-core"), 2), (pattern("acme-*"), 1)];
+        let rules = Rules { only_from, ..Rules::default() };
         let allowed =
             |project| (0..3).map(|index| rules.is_index_allowed(&name(project), index)).collect::<Vec<_>>();
         assert_eq!(allowed("acme-core"), [false, false, true]);
@@ -298,7 +261,7 @@ mod tests {
 
     #[test]
     fn files_are_listed_once_they_are_old_enough() {
-        let rules = Rules::new().min_age(Duration::from_secs(100));
+        let rules = Rules { min_age: Duration::from_secs(100), ..Rules::default() };
         let half = at(120) + Duration::from_millis(500);
         assert_eq!(shown(&rules, 104), (vec![], Some(at(105)), None));
         let old = "demo-4.0.tar.gz".to_owned();
@@ -310,11 +273,10 @@ mod tests {
         assert_eq!(shown(&rules, 130).1, None);
         // Files of unknown age are listed with the other setting, and all files with an exemption.
         assert_eq!(shown(&rules, 1000).0.len(), 4);
-        assert_eq!(shown(&rules.clone().min_age_unknown(UnknownAge::Allow), 0).0.len(), 2);
-        assert_eq!(
-            shown(&rules.min_age_exempt([pattern("de*")]), 0),
-            (shown(&Rules::new(), 0).0, None, None)
-        );
+        let lenient = Rules { min_age_unknown: UnknownAge::Allow, ..rules.clone() };
+        assert_eq!(shown(&lenient, 0).0.len(), 2);
+        let exempt = Rules { min_age_exempt: vec![pattern("de*")], ..rules };
+        assert_eq!(shown(&exempt, 0), (shown(&Rules::default(), 0).0, None, None));
     }
 
     #[test]
@@ -323,10 +285,11 @@ mod tests {
             let page = rules.page(&name("demo"), page(), at(now)).unwrap().page;
             serde_json::from_slice::<serde_json::Value>(page.json()).unwrap()["versions"].to_string()
         };
-        let rules = Rules::new().min_age(Duration::from_secs(100)).min_age_unknown(UnknownAge::Allow);
+        let min_age = Duration::from_secs(100);
+        let rules = Rules { min_age, min_age_unknown: UnknownAge::Allow, ..Rules::default() };
         assert_eq!(versions(&rules, 115), r#"["1.0","2.0","3.0","4.0"]"#);
         assert_eq!(versions(&rules, 125), r#"["1.0","1.1","2.0","3.0","4.0"]"#);
-        assert_eq!(versions(&Rules::new().yanked(Yanked::Hide), 0), r#"["1.0","1.1","2.0","3.0"]"#);
+        assert_eq!(versions(&treating(Yanked::Hide), 0), r#"["1.0","1.1","2.0","3.0"]"#);
     }
 
     #[test]
@@ -334,13 +297,13 @@ mod tests {
         let page = page();
         let yanked = page.file("demo-4.0.tar.gz").unwrap().details();
         let file = |rules: Rules| rules.file(&name("demo"), &yanked, at(0));
-        assert_eq!(file(Rules::new()), Ok(()));
-        assert_eq!(file(Rules::new().yanked(Yanked::Hide)), Ok(()));
-        assert_eq!(file(Rules::new().yanked(Yanked::Refuse)), Err(RuleViolation::Yanked));
+        assert_eq!(file(Rules::default()), Ok(()));
+        assert_eq!(file(treating(Yanked::Hide)), Ok(()));
+        assert_eq!(file(treating(Yanked::Refuse)), Err(RuleViolation::Yanked));
         for yanked in [Yanked::Hide, Yanked::Refuse] {
-            assert_eq!(shown(&Rules::new().yanked(yanked), 0).0.len(), 5);
+            assert_eq!(shown(&treating(yanked), 0).0.len(), 5);
         }
-        assert_eq!(shown(&Rules::new(), 0).0.len(), 6);
+        assert_eq!(shown(&Rules::default(), 0).0.len(), 6);
     }
 
     #[test]
@@ -350,7 +313,7 @@ mod tests {
         let page = Page::from_json(document.to_vec()).unwrap();
         let file = page.file("a-1.tar.gz").unwrap();
         for age in [Duration::from_secs(1), Duration::MAX] {
-            let rules = Rules::new().min_age(age).min_age_unknown(UnknownAge::Allow);
+            let rules = Rules { min_age: age, min_age_unknown: UnknownAge::Allow, ..Rules::default() };
             let violation = rules.file(&name("a"), &file.details(), at(0)).unwrap_err();
             assert!(
                 matches!(violation, RuleViolation::TooYoung { .. }) && violation.to_string().contains("old")

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::service::Inner;
+use super::state::State;
 use crate::upstream::{Condition, Upstream};
 
 /// Time for which the result of a check is reused, to limit the load of frequent probes.
@@ -39,15 +39,15 @@ struct StoreCheck {
 ///
 /// The proxy is ready if the store is writable, and at least one upstream responds or some page can be served without
 /// one.
-pub(super) async fn readiness_problems(proxy: &Arc<Inner>) -> Vec<&'static str> {
-    let mut ready = proxy.health.ready.lock().await;
+pub(super) async fn readiness_problems(proxy: &State, cache: &HealthCache) -> Vec<&'static str> {
+    let mut ready = cache.ready.lock().await;
     if let Some((at, problems)) = &*ready
         && at.elapsed() < CACHE_TTL
     {
         return problems.clone();
     }
     let mut problems = Vec::new();
-    if !is_writable(proxy).await {
+    if !is_writable(proxy, cache).await {
         problems.push(UNWRITABLE);
     }
     if !is_any_upstream_up(&proxy.upstreams).await && !is_any_page_cached(proxy).await {
@@ -60,8 +60,8 @@ pub(super) async fn readiness_problems(proxy: &Arc<Inner>) -> Vec<&'static str> 
 const UNWRITABLE: &str = "the cache directory is not writable";
 
 /// Returns whether the store is writable. A disk that hangs is not.
-async fn is_writable(proxy: &Arc<Inner>) -> bool {
-    let mut check = proxy.health.store.lock().await;
+async fn is_writable(proxy: &State, cache: &HealthCache) -> bool {
+    let mut check = cache.store.lock().await;
     if let Some((at, is_writable)) = check.last
         && at.elapsed() < CACHE_TTL
     {
@@ -91,7 +91,7 @@ async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
     join_all(probes).await.iter().any(|probe| matches!(probe, Ok(Ok(()))))
 }
 
-async fn is_any_page_cached(proxy: &Arc<Inner>) -> bool {
+async fn is_any_page_cached(proxy: &State) -> bool {
     if proxy.pages.has_any_page() {
         return true;
     }
@@ -107,26 +107,26 @@ fn has_files(dir: &Path) -> bool {
 
 /// Returns the response of `/health`: the fields of groxpi and proxpi, and reasons for a degraded state. Contains no
 /// credentials. The response is reused for one second.
-pub(super) async fn health(proxy: &Arc<Inner>) -> Bytes {
+pub(super) async fn health(proxy: &State, cache: &HealthCache) -> Bytes {
     let now = SystemTime::now();
     let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     // No code panics while it holds the lock.
-    let cached = || proxy.health.document.lock().unwrap_or_else(PoisonError::into_inner);
+    let cached = || cache.document.lock().unwrap_or_else(PoisonError::into_inner);
     {
         let cached = cached();
         if cached.0 == second {
             return cached.1.clone();
         }
     }
-    let document = Bytes::from(document(proxy, now).await.to_string());
+    let document = Bytes::from(document(proxy, cache, now).await.to_string());
     *cached() = (second, document.clone());
     document
 }
 
-async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
+async fn document(proxy: &State, cache: &HealthCache, now: SystemTime) -> Value {
     let stats = proxy.store.stats();
     let mut reasons = Vec::new();
-    if !is_writable(proxy).await {
+    if !is_writable(proxy, cache).await {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
@@ -145,7 +145,7 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         .iter()
         .map(|index| {
             let state = match index.meter().condition() {
-                Condition::Unknown => "not kind yet",
+                Condition::Unknown => "no request yet",
                 Condition::Responding => "answers",
                 Condition::Failing => "fails",
             };

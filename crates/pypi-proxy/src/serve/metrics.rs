@@ -6,7 +6,7 @@ use super::exposition::Exposition;
 use super::process::Process;
 use super::reject::REASONS;
 use super::request_metrics::{CACHE_STATUSES, Endpoint};
-use super::service::Inner;
+use super::state::State;
 use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
 use crate::page_cache::RefreshOutcome;
 use crate::store::CacheArea;
@@ -15,7 +15,7 @@ use crate::upstream::{Condition, Fault, RequestKind};
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 /// Writes all metrics in the text format of Prometheus.
-pub(super) fn metrics(proxy: &Inner) -> String {
+pub(super) fn metrics(proxy: &State) -> String {
     let mut out = Exposition::default();
     requests(proxy, &mut out);
     upstreams(proxy, &mut out);
@@ -28,7 +28,7 @@ pub(super) fn metrics(proxy: &Inner) -> String {
     out.finish()
 }
 
-fn requests(proxy: &Inner, out: &mut Exposition) {
+fn requests(proxy: &State, out: &mut Exposition) {
     let metrics = &proxy.metrics;
     out.counter("pypi_proxy_http_requests_total", "Responses that have started.");
     for endpoint in Endpoint::ALL {
@@ -37,11 +37,12 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
         }
     }
     out.counter("pypi_proxy_http_aborted_total", "Requests whose response was not sent completely.")
-        .value(&[], metrics.aborted());
-    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.").value(&[], metrics.in_flight());
+        .value(&[], metrics.aborted.get());
+    out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.")
+        .value(&[], metrics.in_flight.get());
     out.counter("pypi_proxy_http_sent_bytes_total", "Bytes of response bodies sent to clients.");
     for endpoint in Endpoint::ALL {
-        out.value(&[("route", endpoint.name())], metrics.bytes(endpoint));
+        out.value(&[("route", endpoint.name())], metrics.bytes[endpoint as usize].get());
     }
     out.counter("pypi_proxy_cache_answers_total", "Responses by cache status.");
     for endpoint in Endpoint::CACHED {
@@ -72,7 +73,7 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
     }
 }
 
-fn upstreams(proxy: &Inner, out: &mut Exposition) {
+fn upstreams(proxy: &State, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
     let each =
@@ -122,7 +123,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
     }
 }
 
-fn pages(proxy: &Inner, out: &mut Exposition) {
+fn pages(proxy: &State, out: &mut Exposition) {
     let pages = &proxy.pages;
     out.counter("pypi_proxy_page_refreshes_total", "Page refreshes by outcome.");
     for result in RefreshOutcome::ALL {
@@ -136,14 +137,14 @@ fn pages(proxy: &Inner, out: &mut Exposition) {
         "pypi_proxy_page_fetches_rejected_total",
         "Page requests rejected because the fetch queue was full.",
     )
-    .value(&[], queue.rejected());
+    .value(&[], queue.rejected.get());
     out.gauge("pypi_proxy_pages", "Pages in memory, including negative entries.").value(&[], pages.count());
     out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.").value(&[], pages.bytes());
     out.gauge("pypi_proxy_page_limit_bytes", "Maximum bytes of pages in memory.")
         .value(&[], pages.max_bytes());
 }
 
-fn store(proxy: &Inner, out: &mut Exposition) {
+fn store(proxy: &State, out: &mut Exposition) {
     let stats = proxy.store.stats();
     out.gauge("pypi_proxy_files", "Stored files.").value(&[], stats.files);
     out.gauge("pypi_proxy_file_bytes", "Bytes of stored files.").value(&[], stats.bytes);
@@ -201,31 +202,31 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     for operation in Operation::ALL {
         for ended in Outcome::ALL {
             let labels = [("operation", operation.name()), ("outcome", ended.name())];
-            out.value(&labels, meter.operations(operation, ended));
+            out.value(&labels, meter.operations[operation as usize][ended as usize].get());
         }
     }
     out.counter("pypi_proxy_bucket_leases_total", "Leases of files by outcome.");
     for leased in LeaseOutcome::ALL {
-        out.value(&[("outcome", leased.name())], meter.leases(leased));
+        out.value(&[("outcome", leased.name())], meter.leases[leased as usize].get());
     }
     out.counter("pypi_proxy_bucket_uploads_total", "Uploads to the bucket by outcome.");
     for uploaded in UploadOutcome::ALL {
-        out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
+        out.value(&[("outcome", uploaded.name())], meter.uploads[uploaded as usize].get());
     }
     out.gauge("pypi_proxy_bucket_uploads_pending", "Uploads to the bucket in flight or queued.")
         .value(&[], bucket.pending());
     out.counter("pypi_proxy_bucket_received_bytes_total", "Bytes of objects read from the bucket.")
-        .value(&[], meter.received());
+        .value(&[], meter.received.get());
     out.counter("pypi_proxy_bucket_sent_bytes_total", "Bytes of objects written to the bucket.")
-        .value(&[], meter.sent());
+        .value(&[], meter.sent.get());
     out.counter(
         "pypi_proxy_bucket_corrupt_total",
         "Files in the bucket with a wrong hash, which were deleted.",
     )
-    .value(&[], meter.corrupt());
+    .value(&[], meter.corrupt.get());
 }
 
-fn process(proxy: &Inner, out: &mut Exposition) {
+fn process(proxy: &State, out: &mut Exposition) {
     out.gauge("pypi_proxy_build_info", "Version of the program.")
         .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
     let started = proxy.metrics.started().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -13,10 +13,11 @@
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let index = Arc::new(Upstream::new(upstream::Config::new("https://packages.example.org/simple/")?)?);
 //! let store = Store::open(store::Config::new("cache"))?;
-//! let pages = PageCache::new(vec![index.clone()], page_cache::Config::new().dir(store.pages_dir()));
-//! let proxy = Proxy::new(vec![index], pages, store, serve::Config::new());
+//! let config = page_cache::Config { dir: Some(store.pages_dir()), ..Default::default() };
+//! let pages = PageCache::new(vec![index.clone()], config);
+//! let proxy = Proxy::new(vec![index], pages, store, serve::Config::default());
 //! let listener = tokio::net::TcpListener::bind(("127.0.0.1", 5000)).await?;
-//! Server::new(proxy, ServerConfig::new()).serve(listener, std::future::pending()).await?;
+//! Server::new(proxy, ServerConfig::default()).serve(listener, std::future::pending()).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -40,6 +41,7 @@ mod respond;
 mod route;
 mod server;
 mod service;
+mod state;
 mod status;
 mod target;
 mod tls;

@@ -1,40 +1,31 @@
 //! Metrics of client requests. All counters are atomic, so that recording never blocks a response.
 
 use std::array;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 
 use super::reject::REASONS;
+use crate::counter::Counter;
 use crate::histogram::{Histogram, HistogramSnapshot};
+use crate::named::named;
 
-/// Kind of endpoint, for metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Endpoint {
-    List = 0,
-    Project = 1,
-    File = 2,
-    Metadata = 3,
-    Cache = 4,
-    Health = 5,
-    Metrics = 6,
-    Status = 7,
-    Unknown = 8,
+named! {
+    /// Kind of endpoint, for metrics.
+    pub(super) enum Endpoint {
+        List = "list",
+        Project = "project",
+        File = "file",
+        Metadata = "metadata",
+        Cache = "cache",
+        Health = "health",
+        Metrics = "metrics",
+        Status = "status",
+        Unknown = "unknown",
+    }
 }
 
 impl Endpoint {
-    pub(super) const ALL: [Self; 9] = [
-        Self::List,
-        Self::Project,
-        Self::File,
-        Self::Metadata,
-        Self::Cache,
-        Self::Health,
-        Self::Metrics,
-        Self::Status,
-        Self::Unknown,
-    ];
     /// Endpoints that are served from the cache.
     pub(super) const CACHED: [Self; 4] = [Self::List, Self::Project, Self::File, Self::Metadata];
 
@@ -57,20 +48,6 @@ impl Endpoint {
             Some(_) => Self::Unknown,
         }
     }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::List => "list",
-            Self::Project => "project",
-            Self::File => "file",
-            Self::Metadata => "metadata",
-            Self::Cache => "cache",
-            Self::Health => "health",
-            Self::Metrics => "metrics",
-            Self::Status => "status",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// Values of the header `X-Cache`.
@@ -84,12 +61,12 @@ const HIT_INDEXES: [usize; 3] = [0, 1, 4];
 pub(super) struct RequestMetrics {
     started: SystemTime,
     /// Indexed by the first digit of the status, from 2 to 5.
-    responses: [[AtomicU64; 4]; Endpoint::ALL.len()],
-    cache_statuses: [[AtomicU64; CACHE_STATUSES.len()]; Endpoint::CACHED.len()],
-    bytes: [AtomicU64; Endpoint::ALL.len()],
-    rejected: [AtomicU64; REASONS.len()],
-    in_flight: AtomicU64,
-    aborted: AtomicU64,
+    responses: [[Counter; 4]; Endpoint::ALL.len()],
+    cache_statuses: [[Counter; CACHE_STATUSES.len()]; Endpoint::CACHED.len()],
+    pub(super) bytes: [Counter; Endpoint::ALL.len()],
+    rejected: [Counter; REASONS.len()],
+    pub(super) in_flight: Counter,
+    pub(super) aborted: Counter,
     /// The last histogram is for all endpoints that are not served from the cache.
     response_starts: [Histogram; Endpoint::CACHED.len() + 1],
     durations: [Histogram; Endpoint::CACHED.len() + 1],
@@ -114,16 +91,12 @@ impl Default for RequestMetrics {
             cache_statuses: Default::default(),
             bytes: Default::default(),
             rejected: Default::default(),
-            in_flight: AtomicU64::new(0),
-            aborted: AtomicU64::new(0),
+            in_flight: Counter::default(),
+            aborted: Counter::default(),
             response_starts: Default::default(),
             durations: Default::default(),
         }
     }
-}
-
-fn load(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
 }
 
 fn histogram_index(endpoint: Endpoint) -> usize {
@@ -132,7 +105,7 @@ fn histogram_index(endpoint: Endpoint) -> usize {
 
 impl RequestMetrics {
     pub(super) fn record_start(&self) {
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.in_flight.add(1);
     }
 
     /// Records the start of a response.
@@ -144,13 +117,13 @@ impl RequestMetrics {
         time: Duration,
     ) {
         let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
-        self.responses[endpoint as usize][class].fetch_add(1, Ordering::Relaxed);
+        self.responses[endpoint as usize][class].add(1);
         self.response_starts[histogram_index(endpoint)].record(time);
         let Some(cache_status) = cache_status else { return };
         if let Some(counters) = self.cache_statuses.get(endpoint as usize)
             && let Some(cache_status) = CACHE_STATUSES.iter().position(|name| cache_status == *name)
         {
-            counters[cache_status].fetch_add(1, Ordering::Relaxed);
+            counters[cache_status].add(1);
         }
     }
 
@@ -162,12 +135,12 @@ impl RequestMetrics {
         time: Duration,
         is_complete: bool,
     ) {
-        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.in_flight.subtract(1);
         if !is_complete {
-            self.aborted.fetch_add(1, Ordering::Relaxed);
+            self.aborted.add(1);
         }
         if let Some(endpoint) = endpoint {
-            self.bytes[endpoint as usize].fetch_add(bytes, Ordering::Relaxed);
+            self.bytes[endpoint as usize].add(bytes);
             self.durations[histogram_index(endpoint)].record(time);
         }
     }
@@ -175,39 +148,27 @@ impl RequestMetrics {
     /// Counts a rejected request, by one of the [`REASONS`].
     pub(super) fn record_rejection(&self, reason: &str) {
         if let Some(reason) = REASONS.iter().position(|name| reason == *name) {
-            self.rejected[reason].fetch_add(1, Ordering::Relaxed);
+            self.rejected[reason].add(1);
         }
     }
 
     /// Returns the counts in the order of [`REASONS`].
     pub(super) fn rejected(&self) -> [u64; REASONS.len()] {
-        array::from_fn(|reason| load(&self.rejected[reason]))
+        array::from_fn(|reason| self.rejected[reason].get())
     }
 
     pub(super) fn started(&self) -> SystemTime {
         self.started
     }
 
-    pub(super) fn in_flight(&self) -> u64 {
-        load(&self.in_flight)
-    }
-
-    pub(super) fn aborted(&self) -> u64 {
-        load(&self.aborted)
-    }
-
     pub(super) fn responses(&self, endpoint: Endpoint) -> [u64; 4] {
-        array::from_fn(|class| load(&self.responses[endpoint as usize][class]))
-    }
-
-    pub(super) fn bytes(&self, endpoint: Endpoint) -> u64 {
-        load(&self.bytes[endpoint as usize])
+        array::from_fn(|class| self.responses[endpoint as usize][class].get())
     }
 
     /// Returns the counts in the order of [`CACHE_STATUSES`], or `None` if the endpoint is not served from the cache.
     pub(super) fn cache_statuses(&self, endpoint: Endpoint) -> Option<[u64; CACHE_STATUSES.len()]> {
         let counters = self.cache_statuses.get(endpoint as usize)?;
-        Some(array::from_fn(|cache_status| load(&counters[cache_status])))
+        Some(array::from_fn(|cache_status| counters[cache_status].get()))
     }
 
     /// Returns the histograms of the time to the start and to the end of responses, by endpoint.
@@ -220,10 +181,10 @@ impl RequestMetrics {
     }
 
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals { sent: self.bytes.iter().map(load).sum(), ..Totals::default() };
+        let mut totals = Totals { sent: self.bytes.iter().map(Counter::get).sum(), ..Totals::default() };
         for (counters, response_start) in self.cache_statuses.iter().zip(&self.response_starts) {
-            totals.requests += counters.iter().map(load).sum::<u64>();
-            totals.hits += HIT_INDEXES.iter().map(|cache_status| load(&counters[*cache_status])).sum::<u64>();
+            totals.requests += counters.iter().map(Counter::get).sum::<u64>();
+            totals.hits += HIT_INDEXES.iter().map(|cache_status| counters[*cache_status].get()).sum::<u64>();
             totals.response_starts = totals.response_starts.plus(&response_start.snapshot());
         }
         totals

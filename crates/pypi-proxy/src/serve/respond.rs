@@ -12,7 +12,7 @@ use http::header::{
 use super::ResponseBody;
 use super::message::{ProxyResponse, RequestFields};
 use crate::error::Chain;
-use crate::page_cache::{CacheStatus, CachedPage, Variant};
+use crate::page_cache::{CachedPage, Variant};
 use crate::{ByteRange, Coding, Error, Form};
 
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
@@ -79,13 +79,7 @@ pub(super) fn page_response(
     if let Some(serial) = cached.page.last_serial() {
         response.set(X_SERIAL, serial);
     }
-    let cache_status = match cached.status {
-        CacheStatus::Hit => "hit",
-        CacheStatus::Stale => "stale",
-        CacheStatus::Miss => "miss",
-        CacheStatus::Revalidated => "revalidated",
-    };
-    response.set(X_CACHE, cache_status);
+    response.set(X_CACHE, cached.status.name());
     response
 }
 

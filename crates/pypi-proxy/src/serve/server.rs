@@ -32,96 +32,34 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 /// Configuration of a [`Server`].
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    max_connections: usize,
-    header_timeout: Duration,
-    send_timeout: Duration,
-    max_header_fields: usize,
-    drain: Duration,
-    access_log: bool,
-    tls: Option<Tls>,
-}
-
-impl ServerConfig {
-    /// Default of [`ServerConfig::max_connections`]: 10,000.
-    pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
-    /// Default of [`ServerConfig::header_timeout`]: 30 seconds.
-    pub const DEFAULT_HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-    /// Default of [`ServerConfig::send_timeout`]: 60 seconds.
-    pub const DEFAULT_SEND_TIMEOUT: Duration = Duration::from_secs(60);
-    /// Default of [`ServerConfig::max_header_fields`]: 100.
-    pub const DEFAULT_MAX_HEADER_FIELDS: usize = http1::DEFAULT_MAX_FIELDS;
-    /// Default of [`ServerConfig::drain`]: 30 seconds.
-    pub const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
-
-    /// Returns the defaults.
-    pub const fn new() -> Self {
-        Self {
-            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
-            header_timeout: Self::DEFAULT_HEADER_TIMEOUT,
-            send_timeout: Self::DEFAULT_SEND_TIMEOUT,
-            max_header_fields: Self::DEFAULT_MAX_HEADER_FIELDS,
-            drain: Self::DEFAULT_DRAIN,
-            access_log: true,
-            tls: None,
-        }
-    }
-
-    /// Maximum concurrent connections; others wait to be accepted. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
-    #[must_use]
-    pub fn max_connections(mut self, count: usize) -> Self {
-        self.max_connections = count;
-        self
-    }
-
+    /// Maximum concurrent connections; others wait to be accepted. Default: 10,000.
+    pub max_connections: usize,
     /// Timeout for the TLS handshake, the HTTP/2 preface and the header of each request, including the idle time before
-    /// a request on an HTTP/1 connection. Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
-    #[must_use]
-    pub fn header_timeout(mut self, time: Duration) -> Self {
-        self.header_timeout = time;
-        self
-    }
-
-    /// Closes a connection if the client does not accept any byte of a response within this time. Default:
-    /// [`Self::DEFAULT_SEND_TIMEOUT`].
-    #[must_use]
-    pub fn send_timeout(mut self, time: Duration) -> Self {
-        self.send_timeout = time;
-        self
-    }
-
-    /// Maximum header fields of a request, from 1 to 10,000. The response to a request with more is 431. Default:
-    /// [`Self::DEFAULT_MAX_HEADER_FIELDS`].
-    #[must_use]
-    pub fn max_header_fields(mut self, count: usize) -> Self {
-        self.max_header_fields = count.clamp(1, 10_000);
-        self
-    }
-
-    /// Enables TLS. Default: off.
-    #[must_use]
-    pub fn tls(mut self, tls: impl Into<Option<Tls>>) -> Self {
-        self.tls = tls.into();
-        self
-    }
-
-    /// Maximum time for responses in flight to complete during shutdown. Default: [`Self::DEFAULT_DRAIN`].
-    #[must_use]
-    pub fn drain(mut self, time: Duration) -> Self {
-        self.drain = time;
-        self
-    }
-
+    /// a request on an HTTP/1 connection. Default: 30 seconds.
+    pub header_timeout: Duration,
+    /// Closes a connection if the client does not accept any byte of a response within this time. Default: 60 seconds.
+    pub send_timeout: Duration,
+    /// Maximum header fields of a request, from 1 to 10,000. The response to a request with more is 431. Default: 100.
+    pub max_header_fields: usize,
+    /// Maximum time for responses in flight to complete during shutdown. Default: 30 seconds.
+    pub drain: Duration,
     /// Emits a `tracing` event with the target `pypi_proxy::access` and the level `INFO` for each request. Default: on.
-    #[must_use]
-    pub fn access_log(mut self, is_on: bool) -> Self {
-        self.access_log = is_on;
-        self
-    }
+    pub access_log: bool,
+    /// Enables TLS. Default: off.
+    pub tls: Option<Tls>,
 }
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self::new()
+        Self {
+            max_connections: 10_000,
+            header_timeout: Duration::from_secs(30),
+            send_timeout: Duration::from_secs(60),
+            max_header_fields: http1::DEFAULT_MAX_FIELDS,
+            drain: Duration::from_secs(30),
+            access_log: true,
+            tls: None,
+        }
     }
 }
 
@@ -135,7 +73,8 @@ pub struct Server {
 
 impl Server {
     /// Creates a server of this proxy.
-    pub fn new(proxy: Proxy, config: ServerConfig) -> Self {
+    pub fn new(proxy: Proxy, mut config: ServerConfig) -> Self {
+        config.max_header_fields = config.max_header_fields.clamp(1, 10_000);
         Self { proxy, config, admin: None }
     }
 
@@ -381,13 +320,9 @@ mod tests {
     async fn accept_all(listener: &Failing) -> Option<io::Error> {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
-        let proxy = Proxy::new(
-            Vec::new(),
-            PageCache::new(Vec::new(), page_cache::Config::new()),
-            store,
-            Config::new(),
-        );
-        let server = Arc::new(Server::new(proxy, ServerConfig::new()));
+        let pages = PageCache::new(Vec::new(), page_cache::Config::default());
+        let proxy = Proxy::new(Vec::new(), pages, store, Config::default());
+        let server = Arc::new(Server::new(proxy, ServerConfig::default()));
         let (_close, closing) = watch::channel(());
         let graceful = GracefulShutdown::new();
         let accepting = server.accept_all(listener, Scope::All, &graceful, &closing);

@@ -24,6 +24,7 @@ use super::respond::{
     FileHeaders, IMMUTABLE, Selection, X_CACHE, error_response, is_metadata, page_response,
 };
 use super::route::{PurgeTarget, RedirectKind, Route};
+use super::state::State;
 use super::status::{self, ViewCache};
 use super::target::{FileTarget, UpstreamSource, Wheel};
 use crate::error::{Chain, Kind};
@@ -41,13 +42,6 @@ const WAIT_AHEAD: u64 = 1 << 20;
 
 /// Content type for files served as opaque bytes.
 const OCTET_STREAM: &str = "application/octet-stream";
-
-impl Inner {
-    /// Returns whether purging requires the admin token.
-    pub(super) fn needs_token(&self) -> bool {
-        self.config.admin_token.is_some()
-    }
-}
 
 /// Set of endpoints to serve. All others respond with 404.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,26 +75,19 @@ impl Scope {
 pub struct Proxy(Arc<Inner>);
 
 #[derive(Debug)]
-pub(super) struct Inner {
-    pub(super) upstreams: Vec<Arc<Upstream>>,
-    pub(super) pages: PageCache,
-    pub(super) store: Store,
-    config: Config,
-    pub(super) metrics: RequestMetrics,
-    pub(super) health: HealthCache,
-    pub(super) status_view: ViewCache,
+struct Inner {
+    state: State,
+    health: HealthCache,
+    status_view: ViewCache,
     encoded: EncodedMetadata,
 }
 
 impl Proxy {
     /// Creates a proxy of these upstreams, with a cache of their pages and a file store.
     pub fn new(upstreams: Vec<Arc<Upstream>>, pages: PageCache, store: Store, config: Config) -> Self {
+        let state = State { upstreams, pages, store, config, metrics: RequestMetrics::default() };
         Self(Arc::new(Inner {
-            upstreams,
-            pages,
-            store,
-            config,
-            metrics: RequestMetrics::default(),
+            state,
             health: HealthCache::default(),
             status_view: ViewCache::default(),
             encoded: EncodedMetadata::default(),
@@ -108,12 +95,12 @@ impl Proxy {
     }
 
     pub(super) fn metrics(&self) -> &RequestMetrics {
-        &self.0.metrics
+        &self.0.state.metrics
     }
 
     /// Waits until all pending uploads to the bucket are complete.
     pub(super) async fn flush_bucket(&self) {
-        if let Some(bucket) = self.0.store.bucket() {
+        if let Some(bucket) = self.0.state.store.bucket() {
             bucket.settle().await;
         }
     }
@@ -131,7 +118,7 @@ impl Proxy {
 
     /// Returns the address of the client that is connected as `peer`, possibly through trusted proxies.
     pub(super) fn client(&self, peer: Option<IpAddr>, request: &RequestParts<'_>) -> Option<IpAddr> {
-        match &self.0.config.guard {
+        match &self.0.state.config.guard {
             Some(guard) => guard.client(peer, &request.forwarded),
             None => peer,
         }
@@ -145,7 +132,7 @@ impl Proxy {
     ) -> ProxyResponse {
         let route =
             Some(Route::parse(request.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
-        let mut response = match &self.0.config.guard {
+        let mut response = match &self.0.state.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
                 self.respond_with_guard(guard, route, request, client).await
             }
@@ -166,7 +153,7 @@ impl Proxy {
         client: Option<IpAddr>,
     ) -> ProxyResponse {
         let area = match route {
-            Route::Purge(_) if self.0.needs_token() => Area::Admin,
+            Route::Purge(_) if self.0.state.needs_token() => Area::Admin,
             Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
             _ => Area::Index,
         };
@@ -186,13 +173,13 @@ impl Proxy {
 
     /// Counts a rejected request.
     pub(super) fn reject(&self, (response, reason): CountedRejection) -> ProxyResponse {
-        self.0.metrics.record_rejection(reason);
+        self.0.state.metrics.record_rejection(reason);
         response
     }
 
     /// Checks whether the rules allow the project.
     fn check_project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
-        self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name))
+        self.0.state.pages.rules().map_or(Ok(()), |rules| rules.project(name))
     }
 
     /// Checks whether the rules allow a file, or the file that metadata or a signature belongs to.
@@ -202,7 +189,7 @@ impl Proxy {
         project: &ProjectName,
         name: &str,
     ) -> Result<(), RuleViolation> {
-        let Some(rules) = self.0.pages.rules() else { return Ok(()) };
+        let Some(rules) = self.0.state.pages.rules() else { return Ok(()) };
         let base = || cached.page.file(name.rsplit_once('.')?.0);
         match cached.page.file(name).or_else(base) {
             Some((_, file)) => rules.file(project, &file.details(), SystemTime::now()),
@@ -233,7 +220,7 @@ impl Proxy {
             Route::File { project, file } => match ProjectName::parse(&project) {
                 Ok(project) => match self.file(&project, &file, method, fields).await {
                     Ok(mut response) => {
-                        if self.0.config.binary_type && response.status.is_success() {
+                        if self.0.state.config.binary_type && response.status.is_success() {
                             response.set(CONTENT_TYPE, OCTET_STREAM);
                         }
                         response
@@ -244,23 +231,27 @@ impl Proxy {
             },
             Route::Purge(target) => self.purge(target, fields).await,
             Route::Moved { kind, to } => moved(kind, &to, request.query),
-            Route::Home | Route::Status => status::html(&self.0),
-            Route::StatusJson => status::json(&self.0),
-            Route::Health => ProxyResponse::typed(StatusCode::OK, "application/json", health(&self.0).await),
+            Route::Home | Route::Status => status::html(&self.0.state, &self.0.status_view),
+            Route::StatusJson => status::json(&self.0.state, &self.0.status_view),
+            Route::Health => ProxyResponse::typed(
+                StatusCode::OK,
+                "application/json",
+                health(&self.0.state, &self.0.health).await,
+            ),
             Route::Live => ProxyResponse::text(StatusCode::OK, "ok\n"),
-            Route::Ready => match &*readiness_problems(&self.0).await {
+            Route::Ready => match &*readiness_problems(&self.0.state, &self.0.health).await {
                 [] => ProxyResponse::text(StatusCode::OK, "ok\n"),
                 problems => ProxyResponse::text(StatusCode::SERVICE_UNAVAILABLE, problems.join("\n") + "\n"),
             },
             Route::Metrics => {
-                ProxyResponse::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0))
+                ProxyResponse::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0.state))
             }
             Route::Unknown => ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
 
     async fn list(&self, request: &RequestParts<'_>) -> ProxyResponse {
-        match self.0.pages.list().await {
+        match self.0.state.pages.list().await {
             Ok(cached) => self.page(&cached, request).await,
             Err(error) => error_response(&error),
         }
@@ -270,7 +261,7 @@ impl Proxy {
         if let Err(violation) = self.check_project(name) {
             return self.reject(rule_rejection(violation));
         }
-        match self.0.pages.project(name).await {
+        match self.0.state.pages.project(name).await {
             Ok(cached) => self.page(&cached, request).await,
             Err(error) => error_response(&error),
         }
@@ -306,7 +297,7 @@ impl Proxy {
         if let Err(violation) = self.check_project(project) {
             return Ok(self.reject(rule_rejection(violation)));
         }
-        let cached = self.0.pages.project(project).await?;
+        let cached = self.0.state.pages.project(project).await?;
         if let Err(violation) = self.check_file(&cached, project, name) {
             return Ok(self.reject(rule_rejection(violation)));
         }
@@ -317,17 +308,18 @@ impl Proxy {
         let is_metadata_unknown =
             details.as_ref().is_some_and(|details| details.metadata == Metadata::Unknown);
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get_labeled(&Digest(digest), label)) {
+        if let Some(stored) = digest.and_then(|digest| self.0.state.store.get_labeled(&Digest(digest), label))
+        {
             if is_metadata_unknown {
                 self.extract_in_background(project, name, &cached, stored.clone());
             }
             return Ok(self.stored(name, stored, fields).await);
         }
-        let target = FileTarget::of(&cached, project, name, &self.0)?;
-        let digest = target.digest(&self.0.store);
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get_labeled(&digest, label)) {
+        let target = FileTarget::of(&cached, project, name, &self.0.state)?;
+        let digest = target.digest(&self.0.state.store);
+        if let Some(stored) = digest.and_then(|digest| self.0.state.store.get_labeled(&digest, label)) {
             if target.needs_facts() {
-                self.0.pages.record_facts(project, name, FileFacts::new(Some(stored.len), None));
+                self.0.state.pages.record_facts(project, name, FileFacts::new(Some(stored.len), None));
             }
             if is_metadata_unknown {
                 self.extract_in_background(project, name, &cached, stored.clone());
@@ -347,7 +339,7 @@ impl Proxy {
                 Selection::Done(response) => *response,
             });
         }
-        let download = self.0.store.in_flight(&target.key);
+        let download = self.0.state.store.in_flight(&target.key);
         if fields.range.is_some()
             && target.wheel.is_none()
             && download.as_ref().is_none_or(|download| !is_within_reach(download, fields, headers.len))
@@ -355,8 +347,8 @@ impl Proxy {
         {
             return self.pass_through(project, &target, &headers, fields).await;
         }
-        if !self.0.store.is_enabled()
-            && self.0.config.redirect_after == Some(Duration::ZERO)
+        if !self.0.state.store.is_enabled()
+            && self.0.state.config.redirect_after == Some(Duration::ZERO)
             && self.may_redirect(&target)
         {
             return Ok(redirect(&target.url));
@@ -364,17 +356,17 @@ impl Proxy {
         let wheel_info = Arc::new(OnceLock::new());
         let fetched = match &target.wheel {
             Some(wheel) => {
-                let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
+                let stored = wheel.sha256.and_then(|digest| self.0.state.store.get(&digest));
                 let (upstream, url) = (target.upstream.clone(), target.url.clone());
                 let (name, label) = (wheel.name.clone(), label());
                 let wheel_info = wheel_info.clone();
                 let source = MetadataSource { upstream, url, name, label, stored, wheel_info };
-                self.0.store.fetch(target.key.clone(), target.expected, source)
+                self.0.state.store.fetch(target.key.clone(), target.expected, source)
             }
             None => {
                 let (upstream, url) = (target.upstream.clone(), target.url.clone());
                 let source = UpstreamSource { upstream, url, label: label() };
-                self.0.store.fetch(target.key.clone(), target.expected, source)
+                self.0.state.store.fetch(target.key.clone(), target.expected, source)
             }
         };
         let download = match fetched {
@@ -385,7 +377,7 @@ impl Proxy {
         if is_metadata_unknown {
             self.extract_after_download(project, name, &cached, &download);
         }
-        let info = match self.0.config.redirect_after.filter(|_| self.may_redirect(&target)) {
+        let info = match self.0.state.config.redirect_after.filter(|_| self.may_redirect(&target)) {
             None => download.info().await?,
             Some(Duration::ZERO) => return Ok(redirect(&target.url)),
             Some(time) => match tokio::time::timeout(time, download.info()).await {
@@ -432,7 +424,7 @@ impl Proxy {
             return;
         }
         let (pages, project, name, download) =
-            (self.0.pages.clone(), project.clone(), name.to_owned(), download.observer());
+            (self.0.state.pages.clone(), project.clone(), name.to_owned(), download.observer());
         tokio::spawn(async move {
             let Ok(Some(stored)) = download.done().await else { return };
             match wheel {
@@ -485,20 +477,20 @@ impl Proxy {
     /// Returns the metadata file of a wheel that should be searched: the page has the wheel's SHA-256 but no metadata,
     /// and the wheel was not searched before.
     fn unexamined_wheel(&self, project: &ProjectName, name: &str, cached: &CachedPage) -> Option<FileTarget> {
-        if !name.ends_with(".whl") || !self.0.pages.extracts_metadata() {
+        if !name.ends_with(".whl") || !self.0.state.pages.extracts_metadata() {
             return None;
         }
         let details = cached.page.file(name)?.1.details();
         let wheel = Digest(details.sha256?);
-        if details.metadata != Metadata::Unknown || self.0.pages.is_examined(project, name, &wheel) {
+        if details.metadata != Metadata::Unknown || self.0.state.pages.is_examined(project, name, &wheel) {
             return None;
         }
-        FileTarget::of(cached, project, &format!("{name}.metadata"), &self.0).ok()
+        FileTarget::of(cached, project, &format!("{name}.metadata"), &self.0.state).ok()
     }
 
     async fn extract_metadata(&self, project: &ProjectName, target: FileTarget, stored: StoredFile) {
         let Some(Wheel { name, sha256: Some(wheel) }) = target.wheel else { return };
-        if self.0.pages.is_examined(project, &name, &wheel) {
+        if self.0.state.pages.is_examined(project, &name, &wheel) {
             return;
         }
         let (upstream, url, wheel_info) = (target.upstream, target.url, Arc::default());
@@ -515,11 +507,13 @@ impl Proxy {
             Err(_) => return,
         };
         let fact = FileFacts::new(Some(len), None).with_wheel(&wheel, metadata.as_ref());
-        self.0.pages.record_facts(project, &source.name, fact);
+        self.0.state.pages.record_facts(project, &source.name, fact);
     }
 
     fn may_redirect(&self, target: &FileTarget) -> bool {
-        self.0.config.redirect_after.is_some() && !target.upstream.has_credentials() && target.wheel.is_none()
+        self.0.state.config.redirect_after.is_some()
+            && !target.upstream.has_credentials()
+            && target.wheel.is_none()
     }
 
     /// Requests one byte of a file from its host to learn the length.
@@ -532,7 +526,7 @@ impl Proxy {
         let body = target.upstream.part(&target.url, 0..1).await?;
         if target.needs_facts() {
             let fact = FileFacts::new(body.len, body.validators.last_modified.as_deref());
-            self.0.pages.record_facts(project, name, fact);
+            self.0.state.pages.record_facts(project, name, fact);
         }
         Ok(body.len)
     }
@@ -549,7 +543,7 @@ impl Proxy {
         // Without the length, only the upstream can interpret the range.
         let body = match headers.len.map(|len| ByteRange::parse(range, len)) {
             Some(ByteRange::Part { start, end }) => {
-                let shared = match (self.0.store.bucket(), &target.key) {
+                let shared = match (self.0.state.store.bucket(), &target.key) {
                     (Some(bucket), Key::Digest(digest)) => {
                         bucket.part(digest, &target.expected, start..end).await
                     }
@@ -585,7 +579,7 @@ impl Proxy {
         };
         if target.needs_facts() {
             let fact = FileFacts::new(body.len, body.validators.last_modified.as_deref());
-            self.0.pages.record_facts(project, headers.name, fact);
+            self.0.state.pages.record_facts(project, headers.name, fact);
         }
         let (start, part_len) = (body.start, body.part_len());
         Ok(match part_len {
@@ -597,7 +591,7 @@ impl Proxy {
     }
 
     async fn purge(&self, target: PurgeTarget<'_>, fields: &RequestFields<'_>) -> ProxyResponse {
-        if let Some(token) = &self.0.config.admin_token {
+        if let Some(token) = &self.0.state.config.admin_token {
             let sent = fields.authorization.and_then(|value| value.strip_prefix("Bearer "));
             let is_valid = sent.is_some_and(|sent| {
                 aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
@@ -620,14 +614,14 @@ impl Proxy {
 
     async fn purge_target(&self, target: PurgeTarget<'_>) -> Result<(), Error> {
         match target {
-            PurgeTarget::List => self.0.pages.purge(None).await,
-            PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await,
-            PurgeTarget::All => self.0.pages.purge_all().await,
+            PurgeTarget::List => self.0.state.pages.purge(None).await,
+            PurgeTarget::Project(name) => self.0.state.pages.purge(Some(&ProjectName::parse(&name)?)).await,
+            PurgeTarget::All => self.0.state.pages.purge_all().await,
             PurgeTarget::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
-                let cached = self.0.pages.project(&project).await?;
-                let target = FileTarget::of(&cached, &project, &file, &self.0)?;
-                let store = self.0.store.clone();
+                let cached = self.0.state.pages.project(&project).await?;
+                let target = FileTarget::of(&cached, &project, &file, &self.0.state)?;
+                let store = self.0.state.store.clone();
                 let digest = target.digest(&store);
                 let Some(digest) = digest else { return Ok(()) };
                 let bucket = store.bucket().cloned();

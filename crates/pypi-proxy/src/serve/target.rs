@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::service::Inner;
+use super::state::State;
 use crate::error::Kind;
 use crate::page::{Details, File, Metadata};
 use crate::page_cache::CachedPage;
@@ -35,7 +35,7 @@ impl FileTarget {
         cached: &CachedPage,
         project: &ProjectName,
         name: &str,
-        proxy: &Inner,
+        proxy: &State,
     ) -> Result<Self, Error> {
         let missing = || Error::new(Kind::NotFound);
         let locate = |index: usize, file: &File<'_>| {

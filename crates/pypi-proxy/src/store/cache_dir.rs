@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -141,16 +142,9 @@ impl CacheDir {
 
     /// Opens a regular file for reading. Does not follow links.
     pub(crate) fn read(path: &Path) -> std::io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            // Opening a named pipe would block.
-            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-            options.custom_flags(flags.bits().cast_signed());
-        }
-        let file = options.open(path)?;
+        // Opening a named pipe would block.
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
     }
 
@@ -174,18 +168,11 @@ impl CacheDir {
 
 /// Creates a folder that other users can't write to, independent of the umask.
 fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(is_recursive);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
-    builder.create(path)
+    fs::DirBuilder::new().recursive(is_recursive).mode(0o755).create(path)
 }
 
 /// Fails if users other than root can replace the content of the folder.
-#[cfg(unix)]
 fn check_private(dir: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::MetadataExt as _;
-
     let metadata = fs::metadata(dir).map_err(Error::storage)?;
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     let problem = if owner != user && owner != 0 {
@@ -198,11 +185,6 @@ fn check_private(dir: &Path) -> Result<(), Error> {
     let dir = dir.display();
     let text = format!("{dir} {problem}: use a directory of this user alone, or set allow_shared_cache_dir");
     Err(Error::with(Kind::Storage, text))
-}
-
-#[cfg(not(unix))]
-fn check_private(_: &Path) -> Result<(), Error> {
-    Ok(())
 }
 
 /// Path of a file in one of 256 subfolders.

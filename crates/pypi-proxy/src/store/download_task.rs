@@ -3,15 +3,14 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::digest::Hasher;
-use super::disk::Inner;
 use super::download::{DownloadState, FileInfo};
+use super::shared::Inner;
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::error::{Chain, Kind};
@@ -126,7 +125,7 @@ impl<S: FileSource> DownloadTask<S> {
             {
                 return Err(stopped.unwrap_or_else(|| corrupt("the download ended too early")));
             }
-            self.store.stats.resumed.fetch_add(1, Ordering::Relaxed);
+            self.store.stats.resumed.add(1);
             tokio::time::sleep((INITIAL_BACKOFF * (1 << attempts.min(6))).max(pause.unwrap_or_default()))
                 .await;
         }
@@ -197,7 +196,7 @@ impl<S: FileSource> DownloadTask<S> {
 
     fn on_disk_error(&mut self, why: &dyn std::error::Error) {
         tracing::warn!(error = %Chain(why), "a file is sent to clients, but can't be stored");
-        self.store.stats.unwritten.fetch_add(1, Ordering::Relaxed);
+        self.store.stats.unwritten.add(1);
         self.switch_to_memory();
     }
 
@@ -284,7 +283,7 @@ impl<S: FileSource> DownloadTask<S> {
         }
         let is_on_disk = matches!(self.destination, Destination::Disk { .. });
         if is_on_disk {
-            let partial = self.store.partial.fetch_add(len, Ordering::Relaxed) + len;
+            let partial = self.store.partial.add(len);
             self.store.evict(partial);
         } else {
             let config = &self.store.config;
@@ -311,7 +310,7 @@ impl<S: FileSource> DownloadTask<S> {
         if let Destination::Disk { file, .. } = &self.destination {
             file.set_len(0).map_err(Error::storage)?;
         }
-        self.store.partial.fetch_sub(self.bytes_on_disk(), Ordering::Relaxed);
+        self.store.partial.subtract(self.bytes_on_disk());
         self.state.progress.send_modify(|progress| progress.on_disk = 0);
         // `total` stays: readers already know the length.
         (self.at, self.expected, self.validators) = (0, expected, Validators::default());
@@ -345,13 +344,13 @@ impl<S> DownloadTask<S> {
         {
             let _ = std::fs::remove_file(path);
         }
-        self.store.partial.fetch_sub(self.bytes_on_disk(), Ordering::Relaxed);
+        self.store.partial.subtract(self.bytes_on_disk());
         let counter = match &result {
             Ok(_) => &self.store.stats.fetched,
             Err(error) if error.is_corrupt() => &self.store.stats.corrupt,
             Err(_) => &self.store.stats.failed,
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.add(1);
         // From now on callers find the stored file or start a new download, which may have happened already.
         let mut downloads = self.store.downloads();
         if downloads.get(&self.key).is_some_and(|download| Arc::ptr_eq(&download.state, &self.state)) {

@@ -8,32 +8,19 @@ use std::time::SystemTime;
 use hashlink::{LinkedHashMap, LinkedHashSet};
 
 use super::Digest;
+use crate::named::named;
 
-/// Area of the cache directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CacheArea {
-    /// Stored files, named by SHA-256.
-    Files = 0,
-    /// Index pages.
-    Pages = 1,
-    /// SHA-256 of files whose pages have none.
-    References = 2,
-    /// Facts about files that their pages lack.
-    FileMetadata = 3,
-}
-
-impl CacheArea {
-    /// All areas.
-    pub const ALL: [Self; 4] = [Self::Files, Self::Pages, Self::References, Self::FileMetadata];
-
-    /// Name in metrics and in the output of `stats`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Files => "files",
-            Self::Pages => "pages",
-            Self::References => "references",
-            Self::FileMetadata => "file_metadata",
-        }
+named! {
+    /// Area of the cache directory.
+    pub enum CacheArea {
+        /// Stored files, named by SHA-256.
+        Files = "files",
+        /// Index pages.
+        Pages = "pages",
+        /// SHA-256 of files whose pages have none.
+        References = "references",
+        /// Facts about files that their pages lack.
+        FileMetadata = "file_metadata",
     }
 }
 

@@ -9,15 +9,17 @@ mod download_task;
 mod lru;
 mod reader;
 mod scan;
+mod shared;
 mod window;
 
 pub(crate) use cache_dir::CacheDir;
 pub use config::Config;
 pub use digest::Digest;
-pub use disk::{FetchState, Key, PagesDir, Reference, Stats, Store, StoredFile};
+pub use disk::{FetchState, PagesDir, Stats, Store};
 pub(crate) use download::DownloadStatus;
 pub use download::{Download, Expected, FileInfo, FileSource};
 pub use lru::{CacheArea, Usage};
 pub use reader::Reader;
 pub(crate) use reader::{FileChunk, read_at};
 pub use scan::{GcReport, VerifyReport};
+pub use shared::{Key, Reference, StoredFile};

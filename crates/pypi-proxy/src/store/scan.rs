@@ -1,17 +1,18 @@
 //! Scans of the cache directory: initial index, garbage collection and verification.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
+use super::Digest;
 use super::cache_dir::CacheDir;
-use super::disk::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
+use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry};
-use super::{Digest, Store};
+use super::shared::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
 use crate::Error;
 
 /// Minimum and maximum time between two searches for unused files.
@@ -244,19 +245,4 @@ fn for_each_file(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
             }
         }
     }
-}
-
-pub(super) fn read_reference(path: &Path) -> Option<Digest> {
-    let mut text = String::new();
-    CacheDir::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
-    text.trim_end().parse().ok()
-}
-
-pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
-    let dir = path.parent().unwrap_or(path);
-    CacheDir::create_subdir(dir).map_err(Error::storage)?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
-    file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
-    file.persist(path).map_err(|error| Error::storage(error.error))?;
-    Ok(())
 }

@@ -19,7 +19,7 @@ use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
 use super::budget::{Budget, Reservation};
-use super::config::{Config, Credentials};
+use super::config::Config;
 use super::metrics::{RequestKind, UpstreamMetrics};
 use super::url_policy::UrlPolicy;
 use super::{FileBody, PageBody, PageResponse, Validators};
@@ -56,7 +56,7 @@ impl Upstream {
         // Only the configured certificates can make this fail.
         let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
         let build = |builder: ClientBuilder| builder.build().map_err(wrong);
-        let policy = Arc::new(UrlPolicy::new(config.url.clone(), config.hosts.clone(), proxy_hosts()));
+        let policy = Arc::new(UrlPolicy::new(config.url.clone(), config.file_hosts.clone(), proxy_hosts()));
         let pages = build(builder(&config, &policy)?)?;
         let files = build(builder(&config, &policy)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
         Ok(Self { config, pages, files, policy, meter: Arc::default(), breaker: Mutex::default() })
@@ -352,7 +352,7 @@ impl Upstream {
 
     fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.config.credentials {
-            Some(Credentials { user, password }) => request.basic_auth(user, Some(password)),
+            Some((user, password)) => request.basic_auth(user, Some(password)),
             None => request,
         }
     }
@@ -404,7 +404,7 @@ fn builder(config: &Config, policy: &Arc<UrlPolicy>) -> Result<ClientBuilder, Er
         .read_timeout(config.read_timeout)
         .redirect(redirect)
         .referer(false)
-        .tls_danger_accept_invalid_certs(!config.verify_tls);
+        .tls_danger_accept_invalid_certs(config.danger_accept_any_certificate);
     for pem in &config.authorities {
         let wrong =
             |error| Error::with(Kind::Config, "an authority is not a PEM certificate").caused_by(error);

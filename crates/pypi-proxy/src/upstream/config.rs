@@ -6,7 +6,6 @@ use std::time::Duration;
 use url::Url;
 
 use super::budget::Budget;
-use super::url_policy::AllowedHosts;
 use crate::Error;
 use crate::error::Kind;
 
@@ -23,35 +22,38 @@ use crate::error::Kind;
 pub struct Config {
     /// Without credentials, with a trailing slash.
     pub(super) url: Url,
-    pub(super) credentials: Option<Credentials>,
-    pub(super) ttl: Duration,
-    pub(super) connect_timeout: Duration,
-    pub(super) read_timeout: Duration,
-    pub(super) max_page: u64,
-    pub(super) budget: Budget,
-    pub(super) hosts: AllowedHosts,
-    pub(super) verify_tls: bool,
-    pub(super) offline: bool,
-    pub(super) authorities: Vec<Vec<u8>>,
-}
-
-/// User and password of an index.
-#[derive(Clone)]
-pub(super) struct Credentials {
-    pub(super) user: String,
-    pub(super) password: String,
+    /// User and password. They are sent to the origin of the index only. Default: those of the URL.
+    pub credentials: Option<(String, String)>,
+    /// Time for which a page is served without revalidation. Default: 30 minutes.
+    pub ttl: Duration,
+    /// Timeout for connecting. Default: 10 seconds.
+    pub connect_timeout: Duration,
+    /// Maximum time without received data. Default: 30 seconds.
+    pub read_timeout: Duration,
+    /// Maximum bytes of a page after decompression. Default: 256 MiB, several times the project list of the largest
+    /// public index.
+    pub max_page: u64,
+    /// Memory budget for decompressing and parsing pages. Indexes may share a budget. Default: a separate budget of
+    /// [`Budget::DEFAULT_BYTES`].
+    pub budget: Budget,
+    /// Restricts file downloads to the host of the index and these hosts; `*.example.org` matches all subdomains.
+    /// Default: all hosts with public addresses, and loopback hosts for an index on a loopback address.
+    ///
+    /// The restriction applies to each file URL and redirect, and by default also to resolved addresses. Resolved
+    /// addresses are not checked if the environment configures an HTTP proxy (`HTTP_PROXY`, `HTTPS_PROXY`,
+    /// `ALL_PROXY`), because the proxy resolves host names. In this case list the hosts, or configure that proxy to
+    /// reject private addresses.
+    pub file_hosts: Option<Vec<String>>,
+    /// Accepts any certificate of the index and its file hosts. An attacker in the network can then read and modify
+    /// everything except files with a known hash. Default: off.
+    pub danger_accept_any_certificate: bool,
+    /// Disables all requests: each one fails at once, and only cached content is served. Default: off.
+    pub offline: bool,
+    /// PEM texts with authorities that are trusted in addition to those of the system. Default: none.
+    pub authorities: Vec<Vec<u8>>,
 }
 
 impl Config {
-    /// Default of [`Config::ttl`]: 30 minutes.
-    pub const DEFAULT_TTL: Duration = Duration::from_secs(1800);
-    /// Default of [`Config::connect_timeout`]: 10 seconds.
-    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-    /// Default of [`Config::read_timeout`]: 30 seconds.
-    pub const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(30);
-    /// Default of [`Config::max_page`]: 256 MiB, several times the project list of the largest public index.
-    pub const DEFAULT_MAX_PAGE: u64 = 256 << 20;
-
     /// Creates a configuration from a URL. User and password of the URL become the credentials.
     ///
     /// # Errors
@@ -65,10 +67,8 @@ impl Config {
             return Err(wrong());
         }
         let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let credentials = (!url.username().is_empty() || url.password().is_some()).then(|| Credentials {
-            user: decode(url.username()),
-            password: decode(url.password().unwrap_or_default()),
-        });
+        let credentials = (!url.username().is_empty() || url.password().is_some())
+            .then(|| (decode(url.username()), decode(url.password().unwrap_or_default())));
         // Both succeed for a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -81,95 +81,16 @@ impl Config {
         Ok(Self {
             url,
             credentials,
-            ttl: Self::DEFAULT_TTL,
-            connect_timeout: Self::DEFAULT_CONNECT_TIMEOUT,
-            read_timeout: Self::DEFAULT_READ_TIMEOUT,
-            max_page: Self::DEFAULT_MAX_PAGE,
+            ttl: Duration::from_secs(1800),
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            max_page: 256 << 20,
             budget: Budget::default(),
-            hosts: AllowedHosts::default(),
-            verify_tls: true,
+            file_hosts: None,
+            danger_accept_any_certificate: false,
             offline: false,
             authorities: Vec::new(),
         })
-    }
-
-    /// Sets user and password. They are sent to the origin of the index only.
-    #[must_use]
-    pub fn credentials(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
-        self.credentials = Some(Credentials { user: user.into(), password: password.into() });
-        self
-    }
-
-    /// Sets the time for which a page is served without revalidation. Default: [`Self::DEFAULT_TTL`].
-    #[must_use]
-    pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = ttl;
-        self
-    }
-
-    /// Sets the timeout for connecting. Default: [`Self::DEFAULT_CONNECT_TIMEOUT`].
-    #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// Sets the maximum time without received data. Default: [`Self::DEFAULT_READ_TIMEOUT`].
-    #[must_use]
-    pub fn read_timeout(mut self, timeout: Duration) -> Self {
-        self.read_timeout = timeout;
-        self
-    }
-
-    /// Sets the maximum bytes of a page after decompression. Default: [`Self::DEFAULT_MAX_PAGE`].
-    #[must_use]
-    pub fn max_page(mut self, bytes: u64) -> Self {
-        self.max_page = bytes;
-        self
-    }
-
-    /// Sets the memory budget for decompressing and parsing pages. Indexes may share a budget. Default: a separate
-    /// budget of [`Budget::DEFAULT_BYTES`].
-    #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
-    }
-
-    /// Restricts file downloads to the host of the index and these hosts; `*.example.org` matches all subdomains.
-    /// Default: all hosts with public addresses, and loopback hosts for an index on a loopback address.
-    ///
-    /// The restriction applies to each file URL and redirect, and by default also to resolved addresses. Resolved
-    /// addresses are not checked if the environment configures an HTTP proxy (`HTTP_PROXY`, `HTTPS_PROXY`,
-    /// `ALL_PROXY`), because the proxy resolves host names. In this case list the hosts, or configure that proxy to
-    /// reject private addresses.
-    #[must_use]
-    pub fn file_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.hosts =
-            AllowedHosts::Listed(hosts.into_iter().map(|host| host.into().to_ascii_lowercase()).collect());
-        self
-    }
-
-    /// Trusts the authorities in this PEM text in addition to those of the system. Default: none.
-    #[must_use]
-    pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities.push(pem.into());
-        self
-    }
-
-    /// Disables all requests: each one fails at once, and only cached content is served. Default: off.
-    #[must_use]
-    pub fn offline(mut self, is_offline: bool) -> Self {
-        self.offline = is_offline;
-        self
-    }
-
-    /// Accepts any certificate of the index and its file hosts. An attacker in the network can then read and modify
-    /// everything except files with a known hash.
-    #[must_use]
-    pub fn danger_accept_any_certificate(mut self) -> Self {
-        self.verify_tls = false;
-        self
     }
 }
 
@@ -188,8 +109,8 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("url", &format_args!("{self}"))
             .field("ttl", &self.ttl)
-            .field("hosts", &self.hosts)
-            .field("verify_tls", &self.verify_tls)
+            .field("file_hosts", &self.file_hosts)
+            .field("danger_accept_any_certificate", &self.danger_accept_any_certificate)
             .finish_non_exhaustive()
     }
 }

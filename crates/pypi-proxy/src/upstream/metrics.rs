@@ -1,47 +1,29 @@
 //! Request counters of an index.
 
 use std::array;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::counter::Counter;
 use crate::histogram::{Histogram, HistogramSnapshot};
+use crate::named::named;
 
-/// Kind of a request to an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequestKind {
-    Page = 0,
-    File = 1,
-}
-
-/// Transport error of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Timeout = 0,
-    /// The connection failed or broke.
-    Connection = 1,
-}
-
-impl RequestKind {
-    pub(crate) const ALL: [Self; 2] = [Self::Page, Self::File];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::File => "file",
-        }
+named! {
+    /// Kind of a request to an index.
+    pub(crate) enum RequestKind {
+        Page = "page",
+        File = "file",
     }
 }
 
-impl Fault {
-    pub(crate) const ALL: [Self; 2] = [Self::Timeout, Self::Connection];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Connection => "connection",
-        }
+named! {
+    /// Transport error of a request.
+    pub(crate) enum Fault {
+        Timeout = "timeout",
+        /// The connection failed or broke.
+        Connection = "connection",
     }
 }
 
@@ -63,9 +45,9 @@ pub(crate) struct UpstreamMetrics {
 #[derive(Debug, Default)]
 struct Counters {
     /// Responses by status class, 2xx to 5xx.
-    responses: [AtomicU64; 4],
-    faults: [AtomicU64; 2],
-    bytes: AtomicU64,
+    responses: [Counter; 4],
+    faults: [Counter; 2],
+    bytes: Counter,
     /// Time until the response header.
     latency: Histogram,
 }
@@ -74,7 +56,7 @@ impl UpstreamMetrics {
     pub(super) fn record_response(&self, kind: RequestKind, status: StatusCode, time: Duration) {
         let counters = &self.kinds[kind as usize];
         let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
-        counters.responses[class].fetch_add(1, Ordering::Relaxed);
+        counters.responses[class].add(1);
         counters.latency.record(time);
         let is_rejected = matches!(
             status,
@@ -87,12 +69,12 @@ impl UpstreamMetrics {
 
     pub(super) fn record_failure(&self, kind: RequestKind, is_timeout: bool) {
         let fault = if is_timeout { Fault::Timeout } else { Fault::Connection };
-        self.kinds[kind as usize].faults[fault as usize].fetch_add(1, Ordering::Relaxed);
+        self.kinds[kind as usize].faults[fault as usize].add(1);
         self.set_condition(false);
     }
 
     pub(super) fn record_bytes(&self, kind: RequestKind, bytes: usize) {
-        self.kinds[kind as usize].bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.kinds[kind as usize].bytes.add(bytes as u64);
     }
 
     fn set_condition(&self, is_success: bool) {
@@ -109,16 +91,16 @@ impl UpstreamMetrics {
 
     /// Returns the responses by status class, 2xx to 5xx.
     pub(crate) fn responses(&self, kind: RequestKind) -> [u64; 4] {
-        array::from_fn(|class| self.kinds[kind as usize].responses[class].load(Ordering::Relaxed))
+        array::from_fn(|class| self.kinds[kind as usize].responses[class].get())
     }
 
     pub(crate) fn faults(&self, kind: RequestKind, fault: Fault) -> u64 {
-        self.kinds[kind as usize].faults[fault as usize].load(Ordering::Relaxed)
+        self.kinds[kind as usize].faults[fault as usize].get()
     }
 
     /// Returns the received body bytes after decompression.
     pub(crate) fn bytes(&self, kind: RequestKind) -> u64 {
-        self.kinds[kind as usize].bytes.load(Ordering::Relaxed)
+        self.kinds[kind as usize].bytes.get()
     }
 
     pub(crate) fn latency(&self, kind: RequestKind) -> HistogramSnapshot {

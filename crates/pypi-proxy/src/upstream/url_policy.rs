@@ -7,33 +7,26 @@ use url::{Host, Url};
 use crate::Error;
 use crate::error::Kind;
 
-/// AllowedHosts that files may be downloaded from, besides the index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum AllowedHosts {
-    /// All hosts with public addresses, and loopback hosts for an index on a loopback address.
-    #[default]
-    Public,
-    /// Host patterns in lower case.
-    Listed(Vec<String>),
-}
-
 /// Decides which URLs may be requested for an index, redirects included, and which addresses host names may resolve to.
 #[derive(Clone, Debug)]
 pub(super) struct UrlPolicy {
     index: Url,
-    hosts: AllowedHosts,
+    /// Patterns in lower case of the hosts that files may be downloaded from, besides the index. `None` means all hosts
+    /// with public addresses, and loopback hosts for an index on a loopback address.
+    hosts: Option<Vec<String>>,
     /// Hosts of HTTP proxies in lower case. They may have private addresses, but files may not be downloaded from them.
     proxies: Vec<String>,
 }
 
 impl UrlPolicy {
-    pub(super) fn new(index: Url, hosts: AllowedHosts, proxies: Vec<String>) -> Self {
-        Self { index, hosts, proxies }
+    pub(super) fn new(index: Url, hosts: Option<Vec<String>>, proxies: Vec<String>) -> Self {
+        let lower_case = |hosts: Vec<String>| hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        Self { index, hosts: hosts.map(lower_case), proxies }
     }
 
     /// Returns whether host names may resolve to certain addresses only.
     pub(super) fn restricts_addresses(&self) -> bool {
-        self.hosts == AllowedHosts::Public
+        self.hosts.is_none()
     }
 
     /// Returns whether a host name may resolve to this address. Only the index and HTTP proxies, which the operator
@@ -64,11 +57,11 @@ impl UrlPolicy {
         let is_allowed = match (&self.hosts, url.host()) {
             (_, None) => false,
             _ if url.host() == index.host() => true,
-            (AllowedHosts::Public, Some(host)) => {
+            (None, Some(host)) => {
                 let is_proxy = url.host_str().is_some_and(|host| self.proxies.iter().any(|it| it == host));
                 !is_proxy && !is_private_host(&host) || self.is_local() && is_local(&host)
             }
-            (AllowedHosts::Listed(patterns), Some(host)) => {
+            (Some(patterns), Some(host)) => {
                 let host = host.to_string();
                 patterns.iter().any(|pattern| matches_host(pattern, &host))
             }
@@ -156,11 +149,12 @@ fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    fn policy(hosts: &AllowedHosts, index: &str) -> UrlPolicy {
-        UrlPolicy::new(index.parse().unwrap(), hosts.clone(), vec!["proxy.example.org".into()])
+    fn policy(hosts: Option<&[&str]>, index: &str) -> UrlPolicy {
+        let hosts = hosts.map(|hosts| hosts.iter().map(|host| (*host).to_owned()).collect());
+        UrlPolicy::new(index.parse().unwrap(), hosts, vec!["proxy.example.org".into()])
     }
 
-    fn is_allowed(hosts: &AllowedHosts, index: &str, file: &str) -> bool {
+    fn is_allowed(hosts: Option<&[&str]>, index: &str, file: &str) -> bool {
         policy(hosts, index).check(&file.parse().unwrap()).is_ok()
     }
 
@@ -168,7 +162,7 @@ mod tests {
     fn public_index_may_not_refer_to_private_hosts() {
         let index = "https://packages.example.org/simple/";
         for file in ["https://files.example.org/a.whl", "https://packages.example.org:8443/a.whl"] {
-            assert!(is_allowed(&AllowedHosts::Public, index, file), "{file}");
+            assert!(is_allowed(None, index, file), "{file}");
         }
         let forbidden = [
             "http://files.example.org/a.whl",
@@ -194,15 +188,15 @@ mod tests {
             "ftp://files.example.org/a.whl",
         ];
         for file in forbidden {
-            assert!(!is_allowed(&AllowedHosts::Public, index, file), "{file}");
+            assert!(!is_allowed(None, index, file), "{file}");
         }
     }
 
     #[test]
     fn private_index_may_refer_to_public_hosts_and_itself() {
         let private = "http://10.0.0.1/simple/";
-        assert!(is_allowed(&AllowedHosts::Public, private, "http://10.0.0.1:9090/a.whl"));
-        assert!(is_allowed(&AllowedHosts::Public, private, "https://files.example.org/a.whl"));
+        assert!(is_allowed(None, private, "http://10.0.0.1:9090/a.whl"));
+        assert!(is_allowed(None, private, "https://files.example.org/a.whl"));
         for index in
             [private, "http://127.0.0.1:8080/simple/", "http://localhost/", "http://[fd00::1]/simple/"]
         {
@@ -215,11 +209,11 @@ mod tests {
                 "http://192.168.0.1/a.whl",
                 "http://0.0.0.0/a.whl",
             ] {
-                assert!(!is_allowed(&AllowedHosts::Public, index, file), "{index} {file}");
+                assert!(!is_allowed(None, index, file), "{index} {file}");
             }
         }
-        assert!(!is_allowed(&AllowedHosts::Public, private, "http://127.0.0.1/a.whl"));
-        assert!(is_allowed(&AllowedHosts::Listed(vec!["10.0.0.2".into()]), private, "http://10.0.0.2/a.whl"));
+        assert!(!is_allowed(None, private, "http://127.0.0.1/a.whl"));
+        assert!(is_allowed(Some(&["10.0.0.2"]), private, "http://10.0.0.2/a.whl"));
     }
 
     #[test]
@@ -228,7 +222,7 @@ mod tests {
             ["http://127.0.0.1:8080/simple/", "http://localhost:8080/simple/", "http://[::1]/simple/"]
         {
             for file in ["http://127.0.0.1:9090/a.whl", "http://localhost/a.whl", "http://[::1]:1/a.whl"] {
-                assert!(is_allowed(&AllowedHosts::Public, index, file), "{index} {file}");
+                assert!(is_allowed(None, index, file), "{index} {file}");
             }
         }
     }
@@ -248,14 +242,14 @@ mod tests {
             ("http://127.0.0.1/simple/", "files.example.org", "169.254.169.254", false),
             ("http://127.0.0.1/simple/", "files.localhost", "::1", true),
         ] {
-            let policy = policy(&AllowedHosts::Public, index);
+            let policy = policy(None, index);
             assert_eq!(policy.allows(name, address.parse().unwrap()), expected, "{index} {name} {address}");
         }
     }
 
     #[test]
     fn only_listed_hosts_are_allowed() {
-        let hosts = AllowedHosts::Listed(vec!["files.example.org".into(), "*.cdn.example.org".into()]);
+        let hosts = Some(&["files.example.org", "*.cdn.example.org"][..]);
         let index = "https://packages.example.org/simple/";
         for (file, allowed) in [
             ("https://files.example.org/a.whl", true),
@@ -265,7 +259,7 @@ mod tests {
             ("https://xcdn.example.org/a.whl", false),
             ("https://example.org/a.whl", false),
         ] {
-            assert_eq!(is_allowed(&hosts, index, file), allowed, "{file}");
+            assert_eq!(is_allowed(hosts, index, file), allowed, "{file}");
         }
     }
 }

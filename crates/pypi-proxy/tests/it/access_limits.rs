@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::serve::Config;
 use reqwest::Version;
 
-use crate::support::proxy::{RunningProxy, start};
+use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::{Server, respond};
 
 async fn proxy(config: guard::Config) -> (Server, RunningProxy) {
     let index = Server::start(|_, _| async { respond(404, &[], "") }).await;
-    let proxy = start(&[index.url("/simple")], Config::new().guard(Guard::new(config).unwrap())).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.serve.guard = Some(Guard::new(config).unwrap().into());
+    })
+    .await;
     (index, proxy)
 }
 
@@ -36,7 +38,7 @@ async fn answered(proxy: &RunningProxy, count: usize, headers: &[(&str, &str)]) 
 const BURST: usize = 20;
 
 fn limited() -> guard::Config {
-    guard::Config::new().rate_limit(1, BURST as u32)
+    guard::Config { rate_limit: Some((1, BURST as u32)), ..guard::Config::default() }
 }
 
 /// Maximum successful requests of a client that started at this time, independent of the speed of the machine.
@@ -68,7 +70,8 @@ async fn clients_above_the_rate_limit_get_429() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trusted_proxies_forward_the_client_address() {
-    let (_index, proxy) = proxy(limited().trusted_proxies(["127.0.0.0/8".parse().unwrap()])).await;
+    let (_index, proxy) =
+        proxy(guard::Config { trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()], ..limited() }).await;
     let started = Instant::now();
     for address in ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"] {
         let mut count = answered(&proxy, BURST, &[("x-forwarded-for", address)]).await;
@@ -93,7 +96,7 @@ async fn users_have_separate_rate_limits() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tokens");
     std::fs::write(&path, "0123456789-first one\n0123456789-second two\n0123456789-third one\n").unwrap();
-    let (_index, proxy) = proxy(limited().tokens_file(path)).await;
+    let (_index, proxy) = proxy(guard::Config { tokens_file: Some(path), ..limited() }).await;
     // Failed logins are limited by address, which does not affect users.
     let started = Instant::now();
     let mut guessed = 0;

@@ -7,14 +7,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard, parse_authorization, parse_files};
-use pypi_proxy::serve::Config;
 use reqwest::{Method, StatusCode, Version};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support;
-use crate::support::proxy::{RunningProxy, start};
+use crate::support::proxy::{RunningProxy, start_with};
+use crate::support::raw::exchange;
 use crate::support::source::content;
-use crate::support::{Server, hashed_page, respond};
+use crate::support::{Server, file_index};
 
 const TOKEN: &str = "build-farm-0123456789";
 /// Both passwords are `secret`. The hashes are bcrypt, and SHA-512-crypt as written by `openssl passwd -6`.
@@ -23,27 +21,25 @@ const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP
 const FILE: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let page = hashed_page([("demo-1.0-py3-none-any.whl".to_owned(), content(1000))]);
-                respond(200, &[support::JSON], page)
-            }
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    file_index([("demo-1.0-py3-none-any.whl", content(1000))]).await
 }
 
 fn files(dir: &Path) -> guard::Config {
     std::fs::write(dir.join("tokens"), format!("# those of machines\n{TOKEN} build farm\n")).unwrap();
     std::fs::write(dir.join("users"), USERS).unwrap();
-    guard::Config::new().tokens_file(dir.join("tokens")).htpasswd_file(dir.join("users"))
+    guard::Config {
+        tokens_file: Some(dir.join("tokens")),
+        htpasswd_file: Some(dir.join("users")),
+        ..guard::Config::default()
+    }
 }
 
-fn guarded(config: guard::Config) -> Config {
-    Config::new().guard(Guard::new(config).unwrap())
+async fn start(index: &Server, config: guard::Config, admin_token: Option<&str>) -> RunningProxy {
+    start_with(&[index.url("/simple")], |setup| {
+        setup.serve.guard = Some(Guard::new(config).unwrap().into());
+        setup.serve.admin_token = admin_token.map(str::to_owned);
+    })
+    .await
 }
 
 fn basic(user: &str, password: &str) -> String {
@@ -62,7 +58,7 @@ async fn status(proxy: &RunningProxy, path: &str, authorization: Option<&str>) -
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_a_valid_login_get_401() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let proxy = start(&index, files(dir.path()), None).await;
     let good = [
         bearer(TOKEN),
         format!("bearer  {TOKEN} "),
@@ -110,16 +106,14 @@ async fn requests_without_a_valid_login_get_401() {
     assert_eq!(file.headers()["cache-control"], "max-age=365000000, immutable, private");
     let counted = proxy.get("/metrics", &[("authorization", &good[0])]).await.text().await.unwrap();
     let expected = paths.len() + wrong.len() + 1;
-    assert!(
-        counted.contains(&format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n")),
-        "{counted}"
-    );
+    let line = format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n");
+    assert!(counted.contains(&line), "{counted}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http2_requires_a_login() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let proxy = start(&index, files(dir.path()), None).await;
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     for (value, expected) in [
         (None, 401),
@@ -139,7 +133,7 @@ async fn http2_requires_a_login() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_authorization_headers_get_401() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let proxy = start(&index, files(dir.path()), None).await;
     let right = bearer(TOKEN);
     let huge = "a".repeat(40_000);
     let lines: [&[u8]; 5] = [
@@ -151,12 +145,8 @@ async fn invalid_authorization_headers_get_401() {
         &[b"authorization: Bearer ", huge.as_bytes()].concat(),
     ];
     for line in lines {
-        let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
-        let head =
-            [b"GET /simple/demo/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", line, b"\r\n\r\n"].concat();
-        stream.write_all(&head).await.unwrap();
-        let mut read = Vec::new();
-        stream.read_to_end(&mut read).await.unwrap();
+        let start = b"GET /simple/demo/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+        let read = exchange(proxy.address(), &[start, line, b"\r\n\r\n"]);
         assert!(read.starts_with(b"HTTP/1.1 401 Unauthorized\r\n"), "{:?}", String::from_utf8_lossy(&read));
     }
     assert_eq!(status(&proxy, FILE, Some(&right)).await, 200);
@@ -165,7 +155,7 @@ async fn invalid_authorization_headers_get_401() {
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_can_be_public() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()).guards_metrics(false))).await;
+    let proxy = start(&index, guard::Config { guards_metrics: false, ..files(dir.path()) }, None).await;
     for path in ["/metrics", "/health", "/", "/status", "/status.json"] {
         assert_eq!(status(&proxy, path, None).await, 200, "{path}");
     }
@@ -178,9 +168,8 @@ async fn metrics_can_be_public() {
 async fn purging_requires_the_admin_token() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let (user, admin) = (basic("ann", "secret"), bearer("admin"));
-    let config = guarded(files(dir.path())).admin_token("admin".to_owned());
-    let with_token = start(&[index.url("/simple")], config).await;
-    let without = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let with_token = start(&index, files(dir.path()), Some("admin")).await;
+    let without = start(&index, files(dir.path()), None).await;
     for (proxy, value, expected) in [
         (&with_token, None, StatusCode::UNAUTHORIZED),
         (&with_token, Some(&user), StatusCode::UNAUTHORIZED),
@@ -200,8 +189,8 @@ async fn purging_requires_the_admin_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_login_files_are_reloaded() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let config = files(dir.path()).reload_after(Duration::ZERO);
-    let proxy = start(&[index.url("/simple")], guarded(config)).await;
+    let config = guard::Config { reload_after: Duration::ZERO, ..files(dir.path()) };
+    let proxy = start(&index, config, None).await;
     let (old, new) = (bearer(TOKEN), bearer("another-0123456789"));
     let user = basic("ann", "secret");
     let tokens = dir.path().join("tokens");
@@ -233,7 +222,7 @@ async fn changed_login_files_are_reloaded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_logins_all_succeed() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
-    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let proxy = start(&index, files(dir.path()), None).await;
     let (right, wrong) = (basic("bob", "secret"), basic("bob", "other"));
     let requests = (0..100).map(|at| {
         let (proxy, value) = (&proxy, if at % 10 == 0 { &wrong } else { &right });
@@ -248,7 +237,10 @@ async fn concurrent_logins_all_succeed() {
 fn errors_in_login_files_are_reported_without_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    let missing = Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err();
+    let tokens = || Guard::new(guard::Config { tokens_file: Some(path.clone()), ..guard::Config::default() });
+    let users =
+        || Guard::new(guard::Config { htpasswd_file: Some(path.clone()), ..guard::Config::default() });
+    let missing = tokens().unwrap_err();
     assert!(missing.is_config() && missing.to_string().contains("can't be read"), "{missing}");
     for (text, expected) in [
         ("ann:geheim-geheim-geheim", "line 1: not a"),
@@ -257,14 +249,14 @@ fn errors_in_login_files_are_reported_without_secrets() {
         ("\u{1b}:geheim", "control"),
     ] {
         std::fs::write(&path, text).unwrap();
-        let error = Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err();
+        let error = users().unwrap_err();
         let shown = format!("{error} {error:?}");
         assert!(error.is_config() && shown.contains(expected) && !shown.contains("geheim"), "{shown}");
     }
     std::fs::write(&path, vec![b'#'; 5 << 20]).unwrap();
-    assert!(Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err().is_config());
+    assert!(users().unwrap_err().is_config());
     std::fs::write(&path, b"\xff").unwrap();
-    assert!(Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err().is_config());
+    assert!(tokens().unwrap_err().is_config());
     let guard = Guard::new(files(dir.path())).unwrap();
     let shown = format!("{guard:?} {:?}", files(dir.path()));
     assert!(!shown.contains(TOKEN) && !shown.contains("$2y"), "{shown}");

@@ -8,19 +8,10 @@ use pypi_proxy::config::{Settings, Sources};
 
 use crate::support::program::{run, serve};
 use crate::support::source::content;
-use crate::support::{JSON, Server, hashed_page, respond};
+use crate::support::{Server, file_index};
 
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" | "/simple/six/" => {
-                respond(200, &[JSON], hashed_page([("demo-1.0.tar.gz".to_owned(), content(1000))]))
-            }
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    file_index([("demo-1.0.tar.gz", content(1000))]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +53,7 @@ async fn all_access_settings_take_effect() {
     assert_eq!(get("/metrics", ":").await, 200);
     // A running proxy requires a login for `warm`, too.
     let warm = |login: &str| {
-        let url = format!("{login}{}", proxy.url.strip_prefix("http://").unwrap());
+        let url = format!("{login}{}", proxy.address());
         let (dir, env, demo) = (dir.path(), &env, &demo);
         async move { run(dir, env, &["warm", "--proxy", &format!("http://{url}"), demo]).await }
     };

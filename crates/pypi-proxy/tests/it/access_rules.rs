@@ -1,45 +1,29 @@
 //! Rules: denied and private projects, minimum age of files, and yanked files.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
-use pypi_proxy::serve::Config;
 use reqwest::{Response, Version};
 use serde_json::{Value, json};
 
-use crate::support;
-use crate::support::proxy::{RunningProxy, start_with};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::proxy::{RunningProxy, Setup, start_with};
+use crate::support::source::content;
+use crate::support::{JSON, Server, listed, respond, until};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A file with metadata, of this age.
 fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
-    let mut file = json!({
-        "filename": name, "url": format!("/f/{name}"), "size": 1000, "core-metadata": true,
-        "hashes": {"sha256": digest_of(&content(1000)).to_string()}, "yanked": yanked,
-    });
+    let mut file = listed(name, &content(1000));
+    file["core-metadata"] = true.into();
+    file["yanked"] = yanked.into();
     if let Some(age) = age {
-        file["upload-time"] = time(SystemTime::now() - age).into();
+        let time =
+            Timestamp::from_second(Timestamp::now().as_second() - age.as_secs().cast_signed()).unwrap();
+        file["upload-time"] = time.to_string().into();
     }
     file
-}
-
-/// Formats a time as in `upload-time`.
-fn time(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    // Converts a number of days to a date (Howard Hinnant's algorithm).
-    let days = i64::try_from(seconds / 86_400).unwrap() + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let rest = seconds % 86_400;
-    format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 /// Index with one project, whose files have these ages now.
@@ -52,11 +36,7 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
             match &*path {
                 "/simple/" => {
                     let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
-                    respond(
-                        200,
-                        &[JSON],
-                        json!({"meta": {"api-version": "1.0"}, "projects": projects}).to_string(),
-                    )
+                    respond(200, &[JSON], json!({"projects": projects}).to_string())
                 }
                 "/simple/demo/" | "/simple/acme-tools/" => respond(200, &[JSON, ("etag", "\"1\"")], page),
                 path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
@@ -70,7 +50,15 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
 
 async fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
     let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
-    start_with(&urls, Config::new(), |upstream| upstream, |pages| pages.rules(rules.clone())).await
+    start_with(&urls, |setup| setup.pages.rules = rules).await
+}
+
+fn private_from_second() -> Rules {
+    Rules { only_from: vec![(pattern("acme-*"), 1)], ..Rules::default() }
+}
+
+fn aged(min_age: Duration) -> Rules {
+    Rules { min_age, ..Rules::default() }
 }
 
 fn pattern(text: &str) -> ProjectPattern {
@@ -99,7 +87,11 @@ async fn refused(response: Response, title: &str, detail: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_projects_are_neither_listed_nor_served() {
     let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
-    let rules = Rules::new().allow([pattern("demo"), pattern("acme-*")]).deny([pattern("ACME.t*")]);
+    let rules = Rules {
+        allow: vec![pattern("demo"), pattern("acme-*")],
+        deny: vec![pattern("ACME.t*")],
+        ..Rules::default()
+    };
     let proxy = start(&[&index], rules).await;
     let denied = "Project Denied By This Proxy";
     for path in [
@@ -129,7 +121,7 @@ async fn denied_projects_are_neither_listed_nor_served() {
 async fn private_projects_come_only_from_their_index() {
     let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
     let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
-    let rules = || Rules::new().only_from(pattern("acme-*"), 1);
+    let rules = private_from_second;
     let proxy = start(&[&public, &private], rules()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     assert_eq!(proxy.get("/simple/acme-tools/demo-9.0.tar.gz", &[]).await.status(), 404);
@@ -152,20 +144,18 @@ async fn new_rules_apply_to_pages_on_disk() {
     let dir = tempfile::tempdir().unwrap();
     let urls = [public.url("/simple"), private.url("/simple")];
     let start = async |rules: Rules| {
-        let mut setup = support::proxy::Setup::new(dir.path(), &urls);
-        setup.pages = setup.pages.rules(rules);
+        let mut setup = Setup::new(dir.path(), &urls);
+        setup.pages.rules = rules;
         setup.start().await
     };
-    let mut proxy = start(Rules::new()).await;
+    let proxy = start(Rules::default()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
     proxy.stop().await;
-    drop(proxy);
     let requests = public.count();
-    let mut proxy = start(Rules::new().only_from(pattern("acme-*"), 1)).await;
+    let proxy = start(private_from_second()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     proxy.stop().await;
-    drop(proxy);
-    let proxy = start(Rules::new().min_age(DAY * 7).yanked(Yanked::Hide)).await;
+    let proxy = start(Rules { yanked: Yanked::Hide, ..aged(DAY * 7) }).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
     assert_eq!(public.count(), requests);
 }
@@ -179,7 +169,7 @@ async fn files_below_the_minimum_age_are_hidden() {
         ("demo-3.0-py3-none-any.whl", None, false),
     ];
     let index = index(files).await;
-    let rules = Rules::new().min_age(DAY * 7).min_age_exempt([pattern("acme-*")]);
+    let rules = Rules { min_age_exempt: vec![pattern("acme-*")], ..aged(DAY * 7) };
     let proxy = start(&[&index], rules.clone()).await;
     let (names, versions) = page(&proxy, "/simple/demo/").await;
     assert_eq!(names, ["demo-1.0-py3-none-any.whl", "demo-2.0.tar.gz"]);
@@ -198,21 +188,14 @@ async fn files_below_the_minimum_age_are_hidden() {
         refused(get("demo-3.0-py3-none-any.whl").await, unknown, "unknown").await;
     }
     // None of them was downloaded.
-    assert!(
-        !index.paths().iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")),
-        "{:?}",
-        index.paths()
-    );
+    let paths = index.paths();
+    assert!(!paths.iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")), "{paths:?}");
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0.len(), 4);
     assert_eq!(proxy.get("/simple/acme-tools/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
     // Stored files are hidden as well.
-    refused(
-        proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await,
-        "File Of Unknown Age Refused By This Proxy",
-        "",
-    )
-    .await;
-    let proxy = start(&[&index], rules.min_age_unknown(UnknownAge::Allow)).await;
+    let stored = proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await;
+    refused(stored, "File Of Unknown Age Refused By This Proxy", "").await;
+    let proxy = start(&[&index], Rules { min_age_unknown: UnknownAge::Allow, ..rules }).await;
     assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), 3);
     assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
 }
@@ -234,7 +217,7 @@ async fn a_file_appears_when_it_is_old_enough() {
     let (index, proxy, etag, modified) = loop {
         let started = Instant::now();
         let index = ripening(lead).await;
-        let proxy = start(&[&index], Rules::new().min_age(DAY)).await;
+        let proxy = start(&[&index], aged(DAY)).await;
         let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
         let modified = young.headers()["last-modified"].to_str().unwrap().to_owned();
         let etag = young.headers()["etag"].to_str().unwrap().to_owned();
@@ -252,9 +235,7 @@ async fn a_file_appears_when_it_is_old_enough() {
         lead *= 4;
     };
     // One request to the index: the age of a file does not change the index.
-    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("the file appears", async || page(&proxy, "/simple/demo/").await.0.len() == 2).await;
     assert_eq!(known(&proxy, "if-none-match", &etag).await, 200);
     assert_eq!(known(&proxy, "if-modified-since", &modified).await, 200);
     assert_eq!(proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await.status(), 200);
@@ -267,12 +248,10 @@ async fn a_file_appears_while_its_index_is_down() {
     let proxy = loop {
         let started = Instant::now();
         let index = ripening(lead).await;
-        let proxy = start_with(
-            &[index.url("/simple")],
-            Config::new(),
-            |upstream| upstream.ttl(Duration::ZERO),
-            |pages| pages.rules(Rules::new().min_age(DAY)),
-        )
+        let proxy = start_with(&[index.url("/simple")], |setup| {
+            setup.ttl(Duration::ZERO);
+            setup.pages.rules = aged(DAY);
+        })
         .await;
         let shown = page(&proxy, "/simple/demo/").await.0.len();
         index.stop().await;
@@ -282,9 +261,7 @@ async fn a_file_appears_while_its_index_is_down() {
         }
         lead *= 4;
     };
-    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until("the file appears", async || page(&proxy, "/simple/demo/").await.0.len() == 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -293,7 +270,7 @@ async fn yanked_files_are_served_hidden_or_rejected() {
     let index = index(files).await;
     for (yanked, shown, status) in [(Yanked::Keep, 2, 200), (Yanked::Hide, 1, 200), (Yanked::Refuse, 1, 403)]
     {
-        let proxy = start(&[&index], Rules::new().yanked(yanked)).await;
+        let proxy = start(&[&index], Rules { yanked, ..Rules::default() }).await;
         assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), shown, "{yanked:?}");
         assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.status(), 200);
         let response = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;

@@ -2,7 +2,7 @@
 //! faults.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -10,26 +10,29 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use pypi_proxy::bucket::{self, Bucket};
-use pypi_proxy::store::{self, FetchState, Store};
+use pypi_proxy::store::{self, Store};
 
 use crate::support;
-use crate::support::JSON;
 use crate::support::faulty::{Fault, Faulty};
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT};
-use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::proxy::{RunningProxy, TIMEOUT, start_with};
+use crate::support::raw::{Raw, reply, slow};
 use crate::support::source::{Connection, ScriptedSource, content, digest_of};
+use crate::support::{HTML, JSON, until};
 
 const PART: u64 = 100_000;
 /// Long enough to renew a lease on a busy machine.
 const LEASE: Duration = Duration::from_secs(6);
 
 fn config() -> bucket::Config {
-    bucket::Config::new("p/q")
-        .part_size(PART)
-        .timeout(Duration::from_millis(500))
-        .lease_duration(LEASE)
-        .lease_wait(TIMEOUT * 2)
-        .page_wait(TIMEOUT)
+    bucket::Config {
+        prefix: "p/q".into(),
+        part_size: PART,
+        timeout: Duration::from_millis(500),
+        lease_duration: LEASE,
+        lease_wait: TIMEOUT * 2,
+        page_wait: TIMEOUT,
+        ..bucket::Config::default()
+    }
 }
 
 fn share(objects: &Arc<dyn ObjectStore>) -> Bucket {
@@ -48,27 +51,17 @@ fn file_path(content: &[u8]) -> Path {
 /// Index with files of these lengths, each of which takes some time.
 async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
     Raw::start(move |request| {
-        let all = files.iter().map(|(name, len)| ((*name).to_owned(), content(*len)));
+        let all = files.iter().map(|(name, len)| (*name, content(*len)));
         if request.path == "/simple/demo/" {
-            let is_known = request.head.contains("if-none-match: \"page\"");
-            return match is_known {
+            return match request.head.contains("if-none-match: \"page\"") {
                 true => reply("304 Not Modified", &[("etag", "\"page\"")], ""),
                 false => reply("200 OK", &[JSON, ("etag", "\"page\"")], support::hashed_page(all)),
             };
         }
-        let Some(body) = request
-            .path
-            .strip_prefix("/f/")
-            .and_then(|name| files.iter().find(|(file, _)| *file == name).map(|(_, len)| content(*len)))
-        else {
-            return reply("404 Not Found", &[], "");
-        };
-        let mut steps = vec![head("200 OK", &[("content-length", &body.len().to_string())])];
-        for chunk in body.chunks(body.len() / 16 + 1) {
-            steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
-            steps.push(Step::Wait(time / 16));
-        }
-        steps
+        let file = files.iter().find(|(name, _)| request.path.strip_prefix("/f/") == Some(name));
+        let Some((_, len)) = file else { return reply("404 Not Found", &[], "") };
+        let body = content(*len);
+        slow(&body, body.len() / 16 + 1, time / 16)
     })
     .await
 }
@@ -76,23 +69,23 @@ async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
 const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
 const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
-async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> RunningProxy {
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.pages = setup.pages.bucket(bucket.clone());
-    setup.store = setup.store.bucket(bucket);
-    setup.start().await
+/// Starts a proxy that shares a bucket.
+async fn start(index: &Raw, bucket: Bucket) -> RunningProxy {
+    start_with(&[index.url("/simple")], |setup| {
+        setup.pages.bucket = Some(bucket.clone());
+        setup.store.bucket = Some(bucket);
+    })
+    .await
 }
 
 struct Fleet {
     proxies: Vec<RunningProxy>,
-    dirs: Vec<tempfile::TempDir>,
 }
 
 impl Fleet {
     async fn start(count: usize, index: &Raw, objects: &Arc<dyn ObjectStore>) -> Self {
-        let dirs: Vec<_> = (0..count).map(|_| tempfile::tempdir().unwrap()).collect();
-        let proxies = join_all(dirs.iter().map(|dir| start(dir, index, Some(share(objects))))).await;
-        Self { proxies, dirs }
+        let proxies = join_all((0..count).map(|_| start(index, share(objects)))).await;
+        Self { proxies }
     }
 
     /// Requests a file from all proxies at once, by several clients each.
@@ -110,24 +103,12 @@ async fn fetch(proxy: &RunningProxy, name: &str, len: usize) {
 
 /// Returns the value of a metric, whose name may include labels.
 async fn metric(proxy: &RunningProxy, name: &str) -> f64 {
-    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("pypi_proxy_bucket_{name} ")));
-    line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
-}
-
-/// Waits until a condition is true, with a timeout.
-async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
-    // Operations on a failed bucket may be suspended for half a minute.
-    let deadline = Instant::now() + TIMEOUT * 2;
-    while !is_so().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    proxy.metrics().await[&format!("pypi_proxy_bucket_{name}")]
 }
 
 async fn settle(proxies: &[RunningProxy]) {
     for proxy in proxies {
-        until("uploads end", || async { metric(proxy, "uploads_pending").await == 0.0 }).await;
+        until("uploads end", async || metric(proxy, "uploads_pending").await == 0.0).await;
     }
 }
 
@@ -154,7 +135,7 @@ async fn a_fleet_downloads_each_file_once_from_the_index() {
     assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
     // A new proxy needs neither files nor pages from the index.
     let late = Fleet::start(1, &index, &objects).await;
-    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
     let requests = index.requests().len();
     fetch(&late.proxies[0], SMALL.0, SMALL.1).await;
     assert_eq!(index.requests().len(), requests);
@@ -223,30 +204,24 @@ async fn files_with_a_wrong_hash_are_not_uploaded() {
     let objects: Arc<Faulty> = Faulty::new(Fault::None);
     let bucket = Bucket::new(objects.clone(), config());
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(store::Config::new(dir.path()).retries(0).bucket(bucket)).unwrap();
+    let config = store::Config { retries: 0, bucket: Some(bucket), ..store::Config::new(dir.path()) };
+    let store = Store::open(config).unwrap();
     let (good, bad) = (ScriptedSource::new(content(LARGE.1), []), ScriptedSource::new(flipped(LARGE.1), []));
     let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
     let cut = ScriptedSource::new(content(LARGE.1), vec![broken; 1000]);
     for source in [bad, cut] {
         let started = objects.started();
         // The download may end before its upload starts. Then try again.
-        until("an upload is started", || async {
-            let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), source.clone())
-            else {
-                panic!()
-            };
-            assert!(download.done().await.is_err());
+        until("an upload is started", async || {
+            assert!(source.download_as(&store, good.key(), good.expected()).done().await.is_err());
             objects.started() > started
         })
         .await;
-        until("the upload is aborted", || async { objects.aborted() == objects.started() }).await;
+        until("the upload is aborted", async || objects.aborted() == objects.started()).await;
         assert_eq!(objects.len(), 0);
     }
-    let FetchState::InFlight(download) = store.fetch(good.key(), good.expected(), good.clone()) else {
-        panic!()
-    };
-    download.done().await.unwrap();
-    until("it is there", || async { objects.get(&file_path(&good.content)).await.is_ok() }).await;
+    good.download(&store).done().await.unwrap();
+    until("it is there", async || objects.get(&file_path(&good.content)).await.is_ok()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -283,9 +258,8 @@ async fn waiting_for_a_lease_has_a_limit() {
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(SMALL.1))));
     for nonsense in ["", "{", r#"{"owner":"a","seconds":1e300,"beat":0}"#] {
         objects.put(&lease, nonsense.into()).await.unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        let bucket = Bucket::new(objects.clone(), config().lease_wait(Duration::from_millis(300)));
-        let proxy = start(&dir, &index, Some(bucket)).await;
+        let limited = bucket::Config { lease_wait: Duration::from_millis(300), ..config() };
+        let proxy = start(&index, Bucket::new(objects.clone(), limited)).await;
         fetch(&proxy, SMALL.0, SMALL.1).await;
         settle(std::slice::from_ref(&proxy)).await;
         objects.delete(&file_path(&content(SMALL.1))).await.unwrap();
@@ -299,12 +273,12 @@ async fn clients_get_their_files_despite_bucket_faults() {
         let objects = Faulty::new(fault);
         let shared: Arc<dyn ObjectStore> = objects.clone();
         let index = index(&[SMALL, LARGE], Duration::ZERO).await;
-        let mut fleet = Fleet::start(2, &index, &shared).await;
+        let fleet = Fleet::start(2, &index, &shared).await;
         fleet.fetch(SMALL).await;
         fleet.fetch(LARGE).await;
         let proxy = &fleet.proxies[0];
         if !matches!(fault, Fault::CutShort) {
-            until("it is told", || async {
+            until("it is told", async || {
                 let health = proxy.json("/health", &[]).await;
                 let reason = health["data"]["reasons"][0].as_str().unwrap_or_default().to_owned();
                 health["data"]["state"] == "degraded"
@@ -316,7 +290,7 @@ async fn clients_get_their_files_despite_bucket_faults() {
         }
         // It recovers by itself, and missed uploads are repeated when the file is requested.
         objects.set(Fault::None);
-        until("it is well again", || async {
+        until("it is well again", async || {
             fleet.fetch(SMALL).await;
             fleet.fetch(LARGE).await;
             let health = proxy.json("/health", &[]).await;
@@ -325,10 +299,9 @@ async fn clients_get_their_files_despite_bucket_faults() {
             health["data"]["state"] == "ok" && has
         })
         .await;
-        for proxy in &mut fleet.proxies {
+        for proxy in fleet.proxies {
             proxy.stop().await;
         }
-        drop(fleet.dirs);
     }
 }
 
@@ -337,9 +310,8 @@ async fn shutdown_waits_for_pending_uploads() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let shared: Arc<dyn ObjectStore> = objects.clone();
-    let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(shared.clone(), config().timeout(TIMEOUT));
-    let mut proxy = start(&dir, &index, Some(bucket)).await;
+    let bucket = Bucket::new(shared.clone(), bucket::Config { timeout: TIMEOUT, ..config() });
+    let proxy = start(&index, bucket).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     // No client waited for the upload.
@@ -357,15 +329,14 @@ async fn shutdown_waits_for_pending_uploads() {
 async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
-    let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(objects.clone(), config().timeout(TIMEOUT).max_uploads(1));
-    let proxy = start(&dir, &index, Some(bucket)).await;
+    let limited = bucket::Config { timeout: TIMEOUT, max_uploads: 1, ..config() };
+    let proxy = start(&index, Bucket::new(objects.clone(), limited)).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
-    until("one is left out", || async { metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0 })
+    until("one is left out", async || metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0)
         .await;
     objects.set(Fault::None);
-    until("it is there all the same", || async {
+    until("it is there all the same", async || {
         fetch(&proxy, SMALL.0, SMALL.1).await;
         objects.has(&file_path(&content(SMALL.1)))
     })
@@ -376,9 +347,7 @@ async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
 #[tokio::test(flavor = "multi_thread")]
 async fn references_without_hashes_are_shared() {
     let index = Raw::start(|request| match &*request.path {
-        "/simple/demo/" => {
-            reply("200 OK", &[("content-type", "text/html")], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>")
-        }
+        "/simple/demo/" => reply("200 OK", &[HTML], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>"),
         "/f/demo-1.0.whl" => reply("200 OK", &[], content(SMALL.1)),
         _ => reply("404 Not Found", &[], ""),
     })
@@ -419,13 +388,13 @@ async fn purging_deletes_from_the_bucket() {
     let proxy = &fleet.proxies[0];
     fleet.fetch(SMALL).await;
     settle(&fleet.proxies).await;
-    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
     let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/files").await.len()), (200, 0));
     let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/pages").await.len()), (200, 0));
     fleet.fetch(SMALL).await;
-    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
     assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
 }
@@ -435,9 +404,9 @@ async fn purging_deletes_from_the_bucket() {
 async fn waiting_for_pages_of_the_bucket_has_a_limit() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Hanging);
     let index = index(&[SMALL], Duration::ZERO).await;
-    let dir = tempfile::tempdir().unwrap();
-    let slow = config().timeout(Duration::from_secs(3600)).page_wait(Duration::from_millis(100));
-    let proxy = start(&dir, &index, Some(Bucket::new(objects, slow))).await;
+    let (timeout, page_wait) = (Duration::from_secs(3600), Duration::from_millis(100));
+    let slow = bucket::Config { timeout, page_wait, ..config() };
+    let proxy = start(&index, Bucket::new(objects, slow)).await;
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
 }
 
@@ -448,13 +417,13 @@ async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
     let fleet = Fleet::start(1, &index, &objects).await;
     fleet.fetch(SMALL).await;
     settle(&fleet.proxies).await;
-    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
     index.stop().await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams = setup.upstreams.into_iter().map(|upstream| upstream.ttl(Duration::ZERO)).collect();
-    setup.pages = setup.pages.bucket(share(&objects));
-    setup.store = setup.store.bucket(share(&objects));
-    let late = setup.start().await;
+    let late = start_with(&[index.url("/simple")], |setup| {
+        setup.ttl(Duration::ZERO);
+        setup.pages.bucket = Some(share(&objects));
+        setup.store.bucket = Some(share(&objects));
+    })
+    .await;
     fetch(&late, SMALL.0, SMALL.1).await;
 }

@@ -6,10 +6,10 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
 
 use crate::support;
-use crate::support::JSON;
 use crate::support::program::{Served, run, serve};
-use crate::support::raw::{Raw, Step, reply};
+use crate::support::raw::{Raw, exchange, reply, slow};
 use crate::support::source::content;
+use crate::support::{JSON, until};
 
 const PREFIXES: [&str; 2] = ["GROXPI", "PROXPI"];
 const V1: &str = "application/vnd.pypi.simple.v1+json";
@@ -34,6 +34,7 @@ async fn index() -> Raw {
                     serde_json::json!({"sha256": support::source::digest_of(b"Name: demo").to_string()});
                 page["files"][0]["provenance"] = "https://files.example.org/p".into();
                 page["x-of-the-index"] = 7.into();
+                page["meta"]["_last-serial"] = 7.into();
                 reply("200 OK", &[JSON, ("etag", "\"v1\"")], page.to_string())
             }
             "/f/demo-1.0-py3-none-any.whl.metadata" => reply("200 OK", &[], "Name: demo"),
@@ -50,14 +51,21 @@ async fn index() -> Raw {
     .await
 }
 
-fn files() -> Vec<(String, bytes::Bytes)> {
-    vec![("demo-1.0-py3-none-any.whl".into(), content(100_000)), ("demo-1.0.tar.gz".into(), content(50_000))]
+fn files() -> [(&'static str, bytes::Bytes); 2] {
+    [("demo-1.0-py3-none-any.whl", content(100_000)), ("demo-1.0.tar.gz", content(50_000))]
+}
+
+/// The program with its folder.
+struct Proxy {
+    served: Served,
+    dir: tempfile::TempDir,
 }
 
 /// Starts the program with the variables of groxpi or proxpi.
-async fn start(dir: &std::path::Path, prefix: &str, index: &str, more: &[(&str, &str)]) -> Served {
+async fn start(prefix: &str, index: &str, more: &[(&str, &str)]) -> Proxy {
     let named = |name: &str| format!("{prefix}_{name}");
-    let folder = dir.join("originals").display().to_string();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("originals").display().to_string();
     let mut env = vec![
         (named("INDEX_URL"), index.to_owned()),
         (named("CACHE_DIR"), folder),
@@ -65,16 +73,13 @@ async fn start(dir: &std::path::Path, prefix: &str, index: &str, more: &[(&str, 
     ];
     env.extend(more.iter().map(|(name, value)| (named(name), (*value).to_owned())));
     let env: Vec<_> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
-    serve(dir, &env).await
+    Proxy { served: serve(dir.path(), &env).await, dir }
 }
 
-fn client() -> Client {
-    Client::builder().redirect(Policy::none()).no_gzip().no_zstd().no_deflate().build().unwrap()
-}
-
-async fn send(proxy: &Served, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
+async fn send(proxy: &Proxy, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let mut request = client().request(method, format!("{}{path}", proxy.url));
+    let client = Client::builder().redirect(Policy::none()).no_gzip().no_zstd().no_deflate();
+    let mut request = client.build().unwrap().request(method, format!("{}{path}", proxy.served.url));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -97,6 +102,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/index", 308, "index/", ""),
     // groxpi redirects the other way: pip and the standard require the slash.
     ("GET", "/index/demo", 308, "demo/", ""),
+    ("GET", "/index/demo?x=1", 308, "demo/?x=1", ""),
     // A name that is not normalized is 404 in groxpi and 500 in proxpi.
     ("GET", "/simple/De_mo/", 301, "../de-mo/", ""),
     ("GET", "/index/Demo/", 308, "../demo/", ""),
@@ -148,8 +154,7 @@ const ROUTES: &[Row] = &[
 async fn routes_of_groxpi_and_proxpi_are_supported() {
     let index = index().await;
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[]).await;
         for (method, path, status, kind, begin) in ROUTES {
             let response = send(&proxy, method, path, &[]).await;
             let about = format!("{prefix} {method} {path}");
@@ -157,6 +162,10 @@ async fn routes_of_groxpi_and_proxpi_are_supported() {
             let is_moved = matches!(status, 301 | 308);
             let header = if is_moved { "location" } else { "content-type" };
             assert_eq!(response.headers()[header], *kind, "{about}");
+            if *status == 405 {
+                let allowed = if path.starts_with("/cache") { "DELETE" } else { "GET, HEAD" };
+                assert_eq!(response.headers()["allow"], allowed, "{about}");
+            }
             let bytes = response.bytes().await.unwrap();
             assert!(bytes.starts_with(begin.as_bytes()), "{about}: {bytes:?}");
             assert!(*method != "HEAD" || bytes.is_empty(), "{about}");
@@ -166,7 +175,6 @@ async fn routes_of_groxpi_and_proxpi_are_supported() {
         assert_eq!(send(&proxy, "GET", "/simple/missing-too/", &[]).await.status(), 404);
         assert_eq!(index.count("/simple/"), before);
         assert!(index.requests().iter().all(|received| received.head.starts_with("get ")));
-        proxy.kill().await;
     }
 }
 
@@ -206,21 +214,10 @@ const ACCEPTED: &[(Option<&str>, u16, &str)] = &[
 async fn formats_are_negotiated_as_in_the_standard() {
     let index = index().await;
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[]).await;
         for path in ["/simple/", "/index/demo/"] {
             for (accept, status, form) in ACCEPTED {
-                let headers: Vec<_> = accept.map(|accept| ("accept", accept)).into_iter().collect();
-                // This client would send a header of its own.
-                let response = if accept.is_none() {
-                    raw(&proxy, path).await
-                } else {
-                    let response = send(&proxy, "GET", path, &headers).await;
-                    (
-                        response.status().as_u16(),
-                        response.headers()["content-type"].to_str().unwrap().to_owned(),
-                    )
-                };
+                let response = raw(&proxy, path, *accept);
                 assert_eq!(response.0, *status, "{prefix} {path} {accept:?}");
                 assert!(response.1.starts_with(form), "{prefix} {path} {accept:?}: {}", response.1);
             }
@@ -243,33 +240,23 @@ async fn formats_are_negotiated_as_in_the_standard() {
             let response = send(&proxy, "GET", "/simple/demo/", &[("accept-encoding", codings)]).await;
             let sent = response.headers().get("content-encoding").map(|coding| coding.to_str().unwrap());
             assert_eq!(sent, coding, "{codings}");
-            assert!(response.headers()["vary"].to_str().unwrap().contains("Accept-Encoding"));
+            assert_eq!(response.headers()["vary"], "Accept, Accept-Encoding");
+            assert_eq!(response.headers()["x-pypi-last-serial"], "7");
             // groxpi compresses files for each client, even ranges.
-            let file = send(
-                &proxy,
-                "GET",
-                "/simple/demo/demo-1.0.tar.gz",
-                &[("accept-encoding", codings), ("range", "bytes=0-99")],
-            )
-            .await;
+            let headers = [("accept-encoding", codings), ("range", "bytes=0-99")];
+            let file = send(&proxy, "GET", "/simple/demo/demo-1.0.tar.gz", &headers).await;
             assert_eq!((file.status().as_u16(), file.headers().get("content-encoding")), (206, None));
             assert_eq!(file.bytes().await.unwrap().len(), 100);
         }
-        proxy.kill().await;
     }
 }
 
-/// Returns the status and content type of the response to a request without header fields besides `Host`.
-async fn raw(proxy: &Served, path: &str) -> (u16, String) {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    let mut stream =
-        tokio::net::TcpStream::connect(proxy.url.strip_prefix("http://").unwrap()).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = Vec::new();
-    stream.read_to_end(&mut text).await.unwrap();
-    let text = String::from_utf8_lossy(&text).to_lowercase();
+/// Returns the status and content type of a response. Other clients send an `Accept` header of their own.
+fn raw(proxy: &Proxy, path: &str, accept: Option<&str>) -> (u16, String) {
+    let accept = accept.map_or_else(String::new, |accept| format!("accept: {accept}\r\n"));
+    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{accept}\r\n");
+    let received = exchange(proxy.served.address(), &[request.as_bytes()]);
+    let text = String::from_utf8_lossy(&received).to_lowercase();
     let status = text[9..12].parse().unwrap();
     let kind = text.split("content-type: ").nth(1).unwrap().split("\r\n").next().unwrap();
     (status, kind.to_owned())
@@ -279,8 +266,7 @@ async fn raw(proxy: &Served, path: &str) -> (u16, String) {
 async fn pages_preserve_all_fields_of_the_index() {
     let index = index().await;
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[]).await;
         let list = send(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
         let list: serde_json::Value = serde_json::from_str(&list).unwrap();
         assert_eq!(list["meta"]["api-version"], "1.0");
@@ -311,7 +297,6 @@ async fn pages_preserve_all_fields_of_the_index() {
         ] {
             assert!(html.contains(part), "{prefix}: {part} is not in {html}");
         }
-        proxy.kill().await;
     }
 }
 
@@ -321,8 +306,7 @@ async fn stored_files_support_ranges_and_conditional_requests() {
     let wheel = content(100_000);
     let path = "/index/demo/demo-1.0-py3-none-any.whl";
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[]).await;
         let before = index.count("/f/demo-1.0-py3-none-any.whl");
         assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), wheel);
         let whole = send(&proxy, "GET", path, &[]).await;
@@ -330,27 +314,22 @@ async fn stored_files_support_ranges_and_conditional_requests() {
         assert_eq!(whole.headers()["content-length"], "100000");
         assert_eq!(whole.headers()["accept-ranges"], "bytes");
         let part = send(&proxy, "GET", path, &[("range", "bytes=-10")]).await;
-        assert_eq!(
-            (part.status().as_u16(), &part.headers()["content-range"]),
-            (206, &"bytes 99990-99999/100000".parse().unwrap())
-        );
+        assert_eq!(part.status(), 206);
+        assert_eq!(part.headers()["content-range"], "bytes 99990-99999/100000");
         assert_eq!(part.bytes().await.unwrap(), wheel.slice(99_990..));
         assert_eq!(send(&proxy, "GET", path, &[("if-none-match", &etag)]).await.status(), 304);
-        assert_eq!(
-            send(&proxy, "GET", path, &[("range", "bytes=0-0"), ("if-range", &etag)]).await.status(),
-            206
-        );
+        let known = [("range", "bytes=0-0"), ("if-range", &*etag)];
+        assert_eq!(send(&proxy, "GET", path, &known).await.status(), 206);
         // A name with a leading dot, which both use for partial files, is invalid.
         assert_eq!(send(&proxy, "GET", "/simple/demo/.tmp-1", &[]).await.status(), 404);
         assert_eq!(send(&proxy, "GET", &format!("{path}.proxpi-partial"), &[]).await.status(), 404);
         assert_eq!(index.count("/f/demo-1.0-py3-none-any.whl"), before + 1);
         // Their folder is not touched except for a subfolder.
-        let folder: Vec<_> = std::fs::read_dir(dir.path().join("originals"))
+        let folder: Vec<_> = std::fs::read_dir(proxy.dir.path().join("originals"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();
         assert_eq!(folder, ["pypi-proxy"]);
-        proxy.kill().await;
     }
 }
 
@@ -359,41 +338,24 @@ async fn variables_of_groxpi_and_proxpi_take_effect() {
     let index = index().await;
     let path = "/simple/demo/demo-1.0-py3-none-any.whl";
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
         // 0 redirects clients to the index; the file is downloaded as well.
-        let proxy = start(
-            dir.path(),
-            prefix,
-            &index.url("/simple"),
-            &[("DOWNLOAD_TIMEOUT", "0"), ("BINARY_FILE_MIME_TYPE", "1")],
-        )
-        .await;
+        let settings = [("DOWNLOAD_TIMEOUT", "0"), ("BINARY_FILE_MIME_TYPE", "1")];
+        let proxy = start(prefix, &index.url("/simple"), &settings).await;
         let response = send(&proxy, "GET", path, &[]).await;
-        assert_eq!(
-            (response.status().as_u16(), response.headers()["location"].to_str().unwrap()),
-            (302, &*index.url("/f/demo-1.0-py3-none-any.whl"))
-        );
-        let stored = loop {
-            let response = send(&proxy, "GET", path, &[]).await;
-            if response.status() == 200 {
-                break response;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        };
+        assert_eq!(response.status(), 302);
+        assert_eq!(response.headers()["location"], index.url("/f/demo-1.0-py3-none-any.whl"));
+        until("it is stored", async || send(&proxy, "GET", path, &[]).await.status() == 200).await;
+        let stored = send(&proxy, "GET", path, &[]).await;
         assert_eq!(stored.headers()["content-type"], "application/octet-stream");
-        proxy.kill().await;
         // 0 bytes: proxpi stores no files, groxpi stores all of them.
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("CACHE_SIZE", "0")]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[("CACHE_SIZE", "0")]).await;
         for _ in 0..2 {
             let response = send(&proxy, "GET", path, &[]).await;
             assert_eq!(response.status(), if prefix == "GROXPI" { 200 } else { 302 });
             response.bytes().await.unwrap();
         }
-        proxy.kill().await;
         // With a TTL of 0, every request revalidates.
-        let dir = tempfile::tempdir().unwrap();
-        let proxy = start(dir.path(), prefix, &index.url("/simple"), &[("INDEX_TTL", "0")]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[("INDEX_TTL", "0")]).await;
         let before = index.count("/simple/demo/");
         for count in 1..=3 {
             // Requests during a refresh share it.
@@ -402,20 +364,12 @@ async fn variables_of_groxpi_and_proxpi_take_effect() {
             }
         }
         assert!(index.requests().last().unwrap().head.contains("if-none-match: \"v1\""));
-        proxy.kill().await;
         // Additional indexes, one of which fails.
-        let dir = tempfile::tempdir().unwrap();
         let extra = index.url("/private/simple");
-        let proxy = start(
-            dir.path(),
-            prefix,
-            &index.url("/nothing"),
-            &[("EXTRA_INDEX_URLS", &extra), ("EXTRA_INDEX_TTLS", "60")],
-        )
-        .await;
+        let settings = [("EXTRA_INDEX_URLS", &*extra), ("EXTRA_INDEX_TTLS", "60")];
+        let proxy = start(prefix, &index.url("/nothing"), &settings).await;
         assert_eq!(send(&proxy, "GET", "/simple/demo/", &[]).await.status(), 200);
         assert_eq!(send(&proxy, "GET", path, &[]).await.bytes().await.unwrap(), content(100_000));
-        proxy.kill().await;
     }
 }
 
@@ -423,9 +377,8 @@ async fn variables_of_groxpi_and_proxpi_take_effect() {
 async fn passwords_are_sent_only_to_their_index() {
     let index = index().await;
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
         let url = index.url("/private/simple").replace("http://", "http://reader:hunter2@");
-        let proxy = start(dir.path(), prefix, &url, &[]).await;
+        let proxy = start(prefix, &url, &[]).await;
         for path in [
             "/",
             "/health",
@@ -441,8 +394,7 @@ async fn passwords_are_sent_only_to_their_index() {
             assert!(!text.contains("hunter2") && !headers.contains("hunter2"), "{prefix} {path}: {text}");
         }
         assert!(index.requests().last().unwrap().head.contains("authorization: basic"));
-        proxy.kill().await;
-        let (code, out) = run(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], &["config"]).await;
+        let (code, out) = run(proxy.dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], &["config"]).await;
         assert!(code == 0 && !out.contains("hunter2") && out.contains("***@"), "{out}");
     }
 }
@@ -453,31 +405,17 @@ async fn the_response_timeout_does_not_abort_slow_downloads() {
     let wheel = content(1000);
     let index = Raw::start(move |received| {
         if !received.path.starts_with("/f/") {
-            return reply(
-                "200 OK",
-                &[JSON],
-                support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]),
-            );
+            return reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl", wheel.clone())]));
         }
-        let mut steps = vec![support::raw::head("200 OK", &[("content-length", "1000")])];
-        for chunk in wheel.chunks(250) {
-            steps.extend([
-                Step::Send(bytes::Bytes::copy_from_slice(chunk)),
-                Step::Wait(std::time::Duration::from_millis(1500)),
-            ]);
-        }
-        steps
+        slow(&wheel, 250, std::time::Duration::from_millis(1500))
     })
     .await;
     for prefix in PREFIXES {
-        let dir = tempfile::tempdir().unwrap();
-        let [url, time] = ["INDEX_URL", "DOWNLOAD_TIMEOUT"].map(|name| format!("{prefix}_{name}"));
-        let proxy = serve(dir.path(), &[(&url, &index.url("/simple")), (&time, "5")]).await;
+        let proxy = start(prefix, &index.url("/simple"), &[("DOWNLOAD_TIMEOUT", "5")]).await;
         for _ in 0..2 {
             let response = send(&proxy, "GET", "/simple/demo/demo-1.0.whl", &[]).await;
             assert_eq!(response.status(), 200, "{prefix}");
             assert_eq!(response.bytes().await.unwrap(), content(1000), "{prefix}");
         }
-        proxy.kill().await;
     }
 }

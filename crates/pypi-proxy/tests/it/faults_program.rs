@@ -8,12 +8,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support;
 use crate::support::JSON;
 use crate::support::program::{program, run, serve};
-use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::raw::{Raw, Step, head, reply, slow};
 use crate::support::source::content;
 
 /// Fixed numbers, because each processor would add threads, which have their own memory.
@@ -42,14 +41,8 @@ async fn slow_index() -> Raw {
             return reply("200 OK", &[JSON], page.clone());
         };
         let (_, wheel) = all.iter().find(|(name, _)| name == file).unwrap();
-        let rest = wheel.slice(received.from()..);
-        assert_eq!(received.from(), 0, "a new program knows nothing of what was on its way");
-        let mut steps = vec![head("200 OK", &[("content-length", &rest.len().to_string())])];
-        for chunk in rest.chunks(10_000) {
-            steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
-            steps.push(Step::Wait(Duration::from_millis(4)));
-        }
-        steps
+        assert_eq!(received.from(), 0, "a new program does not know earlier downloads");
+        slow(wheel, 10_000, Duration::from_millis(4))
     })
     .await
 }
@@ -123,19 +116,13 @@ async fn a_killed_program_never_stores_or_sends_corrupt_bytes() {
 async fn crowd(clients: usize, len: usize, max_peak: u64) {
     let wheel = content(len);
     let own = wheel.clone();
-    let page = support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]);
+    let page = support::hashed_page([("demo-1.0.whl", wheel.clone())]);
     let index = Raw::start(move |received| {
         if !received.path.starts_with("/f/") {
             return reply("200 OK", &[JSON], page.clone());
         }
-        let half = own.len() / 2;
-        vec![
-            head("200 OK", &[("content-length", &own.len().to_string())]),
-            Step::Send(own.slice(..half)),
-            // All clients have connected by then.
-            Step::Wait(Duration::from_millis(500)),
-            Step::Send(own.slice(half..)),
-        ]
+        // All clients have connected before the second half is sent.
+        slow(&own, own.len() / 2, Duration::from_millis(500))
     })
     .await;
     let dir = tempfile::tempdir().unwrap();
@@ -148,8 +135,8 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
         AS_EVERYWHERE[1],
     ];
     let proxy = serve(dir.path(), &env).await;
-    let address = proxy.url.strip_prefix("http://").unwrap().to_owned();
-    let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(address.clone(), wheel.clone()))).collect();
+    let url = format!("{}/simple/demo/demo-1.0.whl", proxy.url);
+    let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(url.clone(), wheel.clone()))).collect();
     for task in tasks {
         task.await.unwrap();
     }
@@ -168,31 +155,14 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
 }
 
 /// Downloads the file and compares each byte, which is stricter than a hash and faster.
-async fn compare(address: String, wheel: Bytes) {
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut buffer = vec![0; 64 * 1024];
-    let mut head = Vec::new();
-    let mut at = 0;
-    loop {
-        let count = stream.read(&mut buffer).await.unwrap();
-        if count == 0 {
-            break;
-        }
-        let mut chunk = &buffer[..count];
-        if at == 0 && !head.ends_with(b"\r\n\r\n") {
-            let before = head.len();
-            head.extend_from_slice(chunk);
-            let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-            chunk = &chunk[end + 4 - before..];
-            head.truncate(end + 4);
-            assert!(head.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&head));
-        }
-        assert!(wheel[at..].starts_with(chunk), "at {at}");
-        at += chunk.len();
+async fn compare(url: String, wheel: Bytes) {
+    let mut response = reqwest::get(url).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut rest = &wheel[..];
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        rest = rest.strip_prefix(&chunk[..]).unwrap_or_else(|| panic!("{} bytes before the end", rest.len()));
     }
-    assert_eq!(at, wheel.len());
+    assert!(rest.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -251,7 +221,7 @@ async fn unusable_folders_and_addresses_end_the_program_with_an_error() {
     assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"x");
     let own = [env[0]];
     let first = serve(dir.path(), &own).await;
-    let listen = first.url.strip_prefix("http://").unwrap().to_owned();
+    let listen = first.address().to_owned();
     let (code, out) = run(dir.path(), &own, &["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(code == 1 && out.contains("another proxy"), "{code}: {out}");
     let other = dir.path().join("other").display().to_string();

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use pypi_proxy::serve::Config;
 
 use crate::support;
 use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with};
-use crate::support::raw::{Raw, RawRequest, Step, head, reply};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::raw::{Raw, RawRequest, Step, head, reply, slow};
+use crate::support::source::content;
+use crate::support::{HTML, JSON, Server, listed, page_of, respond, streamed};
 
 const LEN: usize = 200_000;
 
@@ -63,12 +62,7 @@ const CASES: &[Case] = {
     &[
         case("good", HashAndSize, Good, 1, |_, wheel| reply("200 OK", &[], wheel.clone())),
         stalls(case("silent", HashAndSize, Bad, 3, |_, _| vec![Step::Stall]), SHORT),
-        stalls(
-            case("silent-after-head", Hash, Bad, 3, |_, _| {
-                vec![head("200 OK", &[("content-length", "200000")]), Step::Stall]
-            }),
-            SHORT,
-        ),
+        stalls(case("silent-after-head", Hash, Bad, 3, |_, _| told("200000", Step::Stall)), SHORT),
         stalls(case("stalls", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Stall)), SHORT),
         stalls(
             case("stalls-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
@@ -77,14 +71,13 @@ const CASES: &[Case] = {
             }),
             SOME,
         ),
-        case("slow", HashAndSize, Good, 1, |_, wheel| {
-            let steps = wheel.chunks(LEN / 4).flat_map(|chunk| {
-                [Step::Wait(Duration::from_millis(400)), Step::Send(Bytes::copy_from_slice(chunk))]
-            });
-            [head("200 OK", &[("content-length", "200000")])].into_iter().chain(steps).collect()
-        }),
+        case("slow", HashAndSize, Good, 1, |_, wheel| slow(wheel, LEN / 4, Duration::from_millis(400))),
         case("resets", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Reset)),
         case("resets-once", HashAndSize, Good, 2, |request, wheel| match request.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => rest(request, wheel, "\"v1\""),
+        }),
+        case("resets-once-and-tells-nothing", Nothing, Good, 2, |request, wheel| match request.nth {
             0 => part(wheel, LEN, LEN / 2, Step::Reset),
             _ => rest(request, wheel, "\"v1\""),
         }),
@@ -95,15 +88,9 @@ const CASES: &[Case] = {
             _ => reply("200 OK", &[], wheel.clone()),
         }),
         case("resets-at-once", HashAndSize, Bad, 3, |_, _| vec![Step::Reset]),
-        case("closes-early", HashAndSize, Bad, 4, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
-        case("closes-early-without-length", Hash, Bad, 1, |_, wheel| {
-            vec![head("200 OK", &[]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
-        case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
-        }),
+        case("closes-early", HashAndSize, Bad, 4, |_, wheel| told("200000", half(wheel))),
+        case("closes-early-without-length", Hash, Bad, 1, |_, wheel| vec![head("200 OK", &[]), half(wheel)]),
+        case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| told("200000", half(wheel))),
         case("tells-less", HashAndSize, Bad, 1, |_, wheel| {
             part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
         }),
@@ -119,20 +106,13 @@ const CASES: &[Case] = {
         case("sends-more", HashAndSize, Bad, 1, |_, wheel| {
             vec![head("200 OK", &[]), Step::Send(wheel.clone()), Step::Send(wheel.clone())]
         }),
-        case("tells-nonsense", HashAndSize, Bad, 3, |_, wheel| {
-            vec![head("200 OK", &[("content-length", "-1")]), Step::Send(wheel.clone())]
-        }),
+        case("tells-nonsense", HashAndSize, Bad, 3, |_, wheel| told("-1", Step::Send(wheel.clone()))),
         case("two-lengths", HashAndSize, Bad, 3, |_, wheel| {
             let both = [("content-length", "200000"), ("content-length", "100000")];
             vec![head("200 OK", &both), Step::Send(wheel.clone())]
         }),
-        case("chunks-that-are-none", HashAndSize, Bad, 3, |_, _| {
-            vec![head("200 OK", &[("transfer-encoding", "chunked")]), Step::Send("zz\r\n".into())]
-        }),
-        case("a-chunk-without-end", HashAndSize, Bad, 3, |_, _| {
-            let chunk = Step::Send("ffffffffffffffff\r\nabc".into());
-            vec![head("200 OK", &[("transfer-encoding", "chunked")]), chunk]
-        }),
+        case("chunks-that-are-none", HashAndSize, Bad, 3, |_, _| chunked("zz\r\n")),
+        case("a-chunk-without-end", HashAndSize, Bad, 3, |_, _| chunked("ffffffffffffffff\r\nabc")),
         case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
         // Other bytes with the same validators.
         case("changes", HashAndSize, Bad, 2, |request, wheel| match request.nth {
@@ -194,6 +174,19 @@ const CASES: &[Case] = {
     ]
 };
 
+/// Announces a length, followed by a step.
+fn told(length: &str, then: Step) -> Vec<Step> {
+    vec![head("200 OK", &[("content-length", length)]), then]
+}
+
+fn chunked(body: &'static str) -> Vec<Step> {
+    vec![head("200 OK", &[("transfer-encoding", "chunked")]), Step::Send(body.into())]
+}
+
+fn half(wheel: &Bytes) -> Step {
+    Step::Send(wheel.slice(..LEN / 2))
+}
+
 /// Sends part of the file and then another step.
 fn part(wheel: &Bytes, announced: usize, sent: usize, then: Step) -> Vec<Step> {
     let head = head("200 OK", &[("content-length", &announced.to_string()), ("etag", "\"v1\"")]);
@@ -222,19 +215,16 @@ fn wheel(case: &Case) -> Bytes {
 fn page() -> String {
     let file = |case: &Case| {
         let wheel = wheel(case);
-        let sha256 = digest_of(&wheel).to_string();
-        let mut file =
-            serde_json::json!({"filename": name(case), "url": format!("/f/{}", name(case)), "hashes": {}});
-        if case.page_fields != PageFields::Nothing {
-            file["hashes"] = serde_json::json!({"sha256": sha256});
+        let mut file = listed(&name(case), &wheel);
+        if case.page_fields == PageFields::Nothing {
+            file["hashes"] = serde_json::json!({});
         }
-        if case.page_fields == PageFields::HashAndSize {
-            file["size"] = wheel.len().into();
+        if case.page_fields != PageFields::HashAndSize {
+            file.as_object_mut().unwrap().remove("size");
         }
         file
     };
-    let files: Vec<_> = CASES.iter().map(file).collect();
-    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+    page_of(&CASES.iter().map(file).collect::<Vec<_>>())
 }
 
 /// Downloads a file. Returns its content or the error.
@@ -256,14 +246,10 @@ async fn a_faulty_download_is_intact_or_an_error() {
         }
     })
     .await;
-    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let stalls = [TIMEOUT, SHORT, SOME];
-    let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
-        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.stall_timeout(stall);
-        setup.start()
-    }))
-    .await;
+    let urls = [index.url("/simple")];
+    let start_with_stall = |stall| start_with(&urls, move |setup| setup.store.stall_timeout = stall);
+    let proxies = join_all(stalls.map(start_with_stall)).await;
     join_all(CASES.iter().map(|case| async {
         let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
         let (index, wheel) = (&index, wheel(case));
@@ -293,6 +279,9 @@ async fn a_faulty_download_is_intact_or_an_error() {
         assert_eq!((verified.good, verified.bad.len()), (good, 0));
         assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     }
+    let stats = proxies[0].store.stats();
+    assert!(stats.resumed > 0 && stats.corrupt > 0 && stats.failed > 0, "{stats:?}");
+    assert_eq!(proxies[0].get("/simple/demo/404-1.0.whl", &[]).await.status(), 404);
     assert_eq!(fetch(&proxies[0], "/simple/demo/good-1.0.whl").await.unwrap(), wheel(&CASES[0]));
 }
 
@@ -312,12 +301,13 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
             "longer" => part("bytes 100-299/200000", own.slice(100..300)),
             "another" => part("bytes 100-199/300000", own.slice(100..200)),
             "short" => part("bytes 100-199/200000", own.slice(100..150)),
+            "bare" => reply("206 Partial Content", &[], own.slice(100..200)),
             "more" => part("bytes 100-199/200000", own.slice(100..300)),
             _ => reply("416 Range Not Satisfiable", &[("content-range", "bytes */10")], ""),
         }
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for (name, is_good) in PARTS {
         let url = proxy.url(&format!("/simple/demo/{name}-1.0.whl"));
         let response = proxy.client.get(url).header("range", "bytes=100-199").send().await;
@@ -340,26 +330,25 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
     assert_eq!(proxy.store.stats().files, 0);
 }
 
-const PARTS: [(&str, bool); 8] = [
+const PARTS: [(&str, bool); 9] = [
     ("right", true),
     ("whole", true),
     ("earlier", false),
     ("longer", false),
     ("another", false),
     ("short", false),
+    ("bare", false),
     ("more", true),
     ("none", false),
 ];
 
 fn parts_page(wheel: &[u8]) -> String {
     let file = |(name, _): &(&str, bool)| {
-        serde_json::json!({
-            "filename": format!("{name}-1.0.whl"), "url": format!("/f/{name}-1.0.whl"), "size": wheel.len(),
-            "hashes": {"sha256": digest_of(format!("{name}{}", wheel.len()).as_bytes()).to_string()},
-        })
+        let mut file = listed(&format!("{name}-1.0.whl"), name.as_bytes());
+        file["size"] = wheel.len().into();
+        file
     };
-    let files: Vec<_> = PARTS.iter().map(file).collect();
-    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+    page_of(&PARTS.iter().map(file).collect::<Vec<_>>())
 }
 
 #[tokio::test]
@@ -397,9 +386,8 @@ async fn failed_pages_are_errors_and_are_retried() {
     .await;
     // One proxy with a short timeout for silent servers, and one for the other cases.
     let urls = [index.url("/simple")];
-    let short =
-        start_with(&urls, Config::new(), |upstream| upstream.read_timeout(SHORT), |pages| pages).await;
-    let proxy = start(&urls, Config::new()).await;
+    let short = start_with(&urls, |setup| setup.upstreams[0].read_timeout = SHORT).await;
+    let proxy = start(&urls).await;
     let cases = [
         ("silent", 504),
         ("half", 504),
@@ -435,6 +423,11 @@ async fn failed_pages_are_errors_and_are_retried() {
     // A failed list is not an empty list, and is requested again.
     assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
     assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
+    index.stop().await;
+    let unreachable = proxy.get("/simple/other/", &[]).await;
+    assert_eq!(unreachable.status(), 502);
+    assert!(!unreachable.text().await.unwrap().contains("127.0.0.1"));
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
 
 #[tokio::test]
@@ -442,17 +435,11 @@ async fn a_disconnected_client_does_not_cancel_the_download() {
     let wheel = content(LEN);
     let own = wheel.clone();
     let index = Raw::start(move |request| match &*request.path {
-        "/simple/demo/" => {
-            reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
-        }
-        _ => {
-            let mut steps = part(&own, LEN, LEN / 2, Step::Wait(Duration::from_millis(200)));
-            steps.push(Step::Send(own.slice(LEN / 2..)));
-            steps
-        }
+        "/simple/demo/" => reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl", own.clone())])),
+        _ => slow(&own, LEN / 2, Duration::from_millis(200)),
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for _ in 0..3 {
         let mut response = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
         assert!(wheel.starts_with(&response.chunk().await.unwrap().unwrap()));
@@ -473,7 +460,7 @@ async fn retry_after_of_the_index_is_respected() {
         _ => reply("429 Too Many Requests", &[("retry-after", "300")], ""),
     })
     .await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     // An immediate retry would make it worse, and waiting five minutes is up to the client.
     for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
         for _ in 0..5 {
@@ -496,13 +483,11 @@ async fn large_pages_and_decompression_bombs_are_rejected_early() {
         async move {
             match &*path {
                 "/simple/html/" => {
-                    let frames = futures_util::stream::iter((0..1600).map(|_| {
-                        Ok::<_, std::io::Error>(hyper::body::Frame::data(Bytes::from_static(&[b'<'; 65536])))
-                    }));
-                    let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
-                    http::Response::builder().header("content-type", "text/html").body(body).unwrap()
+                    let frames = (0..1600).map(|_| Ok(Bytes::from_static(&[b'<'; 65536])));
+                    let body = streamed(futures_util::stream::iter(frames));
+                    http::Response::builder().header(HTML.0, HTML.1).body(body).unwrap()
                 }
-                "/simple/told/" => respond(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/told/" => respond(200, &[HTML], vec![b' '; 2 << 20]),
                 "/simple/gzip/" => respond(200, &[JSON, ("content-encoding", "gzip")], gzip),
                 "/simple/zstd/" => respond(200, &[JSON, ("content-encoding", "zstd")], zstd),
                 _ => respond(200, &[JSON], support::page("demo", &[])),
@@ -510,10 +495,7 @@ async fn large_pages_and_decompression_bombs_are_rejected_early() {
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams = setup.upstreams.into_iter().map(|config| config.max_page(1 << 20)).collect();
-    let proxy = setup.start().await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].max_page = 1 << 20).await;
     for name in ["html", "told", "gzip", "zstd"] {
         let response = proxy.get(&format!("/simple/{name}/"), &[]).await;
         assert_eq!(response.status(), 502, "{name}");
@@ -563,13 +545,9 @@ async fn files_are_fetched_only_from_allowed_hosts() {
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.upstreams =
-        setup.upstreams.into_iter().map(|config| config.file_hosts(["files.example.org"])).collect();
-    let proxy = setup.start().await;
-    let page = proxy.get("/simple/demo/?format=json", &[]).await.bytes().await.unwrap();
-    let page: serde_json::Value = serde_json::from_slice(&page).unwrap();
+    let hosts = Some(vec!["files.example.org".to_owned()]);
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].file_hosts = hosts).await;
+    let page = proxy.json("/simple/demo/?format=json", &[]).await;
     let names: Vec<_> =
         page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 11);
@@ -586,7 +564,7 @@ async fn files_are_fetched_only_from_allowed_hosts() {
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
     assert_eq!(inner.requests().len(), 0);
     // An index on this machine may redirect to another one, unless allowed hosts are configured.
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
     assert_eq!((&*text, inner.requests().len()), ("inner secret", 1));
 }
@@ -635,9 +613,9 @@ async fn upstream_data_can_not_inject_headers() {
         }
     })
     .await;
-    let config = [Config::new(), Config::new().redirect_after(Duration::ZERO)];
-    for config in config {
-        let proxy = start(&[index.url("/simple")], config).await;
+    for redirect_after in [None, Some(Duration::ZERO)] {
+        let setup = |setup: &mut Setup| setup.serve.redirect_after = redirect_after;
+        let proxy = start_with(&[index.url("/simple")], setup).await;
         let names =
             ["demo-1.0.whl", "demo-2.0.whl", "demo-1.0.whl.asc"].map(|name| format!("/simple/demo/{name}"));
         let pages = ["/simple/demo/", "/simple/demo/?format=json", "/simple/bare/"].map(str::to_owned);
@@ -719,8 +697,7 @@ async fn hostile_pages_are_parsed_or_rejected() {
         )
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = start(&[index.url("/simple")]).await;
     for (name, ..) in &pages {
         for query in ["", "?format=json"] {
             let response = proxy.get(&format!("/simple/{name}/{query}"), &[]).await;
@@ -744,5 +721,3 @@ async fn hostile_pages_are_parsed_or_rejected() {
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
-
-const HTML: (&str, &str) = ("content-type", "text/html");

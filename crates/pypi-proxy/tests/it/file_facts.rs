@@ -1,18 +1,14 @@
 //! Facts about files that HTML pages lack, collected during downloads.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use pypi_proxy::serve::Config;
-use pypi_proxy::{ByteRange, page_cache};
 use rawzip::CompressionMethod;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::proxy::{RunningProxy, start_with};
+use crate::support::proxy::{RunningProxy, Setup, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
-use crate::support::{Server, respond};
+use crate::support::{HTML, Server, ranged, respond, until};
 
 const METADATA: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
@@ -39,17 +35,11 @@ async fn index() -> Server {
                         "<a href='/f/{WHEEL}#sha256={whole}'>a</a><a href='/f/demo-1.0.tar.gz#sha256={source}'>b</a>\
                          <a href='/f/demo-0.9.tar.gz'>c</a>"
                     );
-                    respond(200, &[("content-type", "text/html"), ("etag", "\"1\"")], page)
+                    respond(200, &[HTML, ("etag", "\"1\"")], page)
                 }
                 "/f/demo-1.0.tar.gz" => respond(200, &times, content(500)),
                 "/f/demo-0.9.tar.gz" => respond(200, &times, content(400)),
-                path if path.ends_with(".whl") => {
-                    let range = headers.get("range").map(|range| ByteRange::parse(range.to_str().unwrap(), wheel.len() as u64));
-                    let Some(ByteRange::Part { start, end }) = range else { return respond(200, &times, wheel) };
-                    let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
-                    let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    respond(206, &[times[0], ("content-range", &place)], part)
-                }
+                path if path.ends_with(".whl") => ranged(&headers, &times, &wheel),
                 _ => respond(404, &[], ""),
             }
         }
@@ -59,8 +49,7 @@ async fn index() -> Server {
 
 /// Starts a proxy that revalidates on every request.
 async fn start(index: &Server) -> RunningProxy {
-    let pages = |config: page_cache::Config| config.stale_while_revalidate(Duration::ZERO);
-    start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
+    start_with(&[index.url("/simple")], Setup::always_revalidate).await
 }
 
 /// Returns the files of the page in their order.
@@ -72,13 +61,8 @@ async fn files(proxy: &RunningProxy) -> [Value; 3] {
 
 /// Waits until the files on the page have changed and returns them.
 async fn changed(proxy: &RunningProxy, before: &[Value; 3]) -> [Value; 3] {
-    loop {
-        let now = files(proxy).await;
-        if now != *before {
-            return now;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the page changes", async || files(proxy).await != *before).await;
+    files(proxy).await
 }
 
 #[tokio::test]
@@ -155,9 +139,7 @@ async fn file_facts_survive_a_restart() {
     proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.bytes().await.unwrap();
     let after = changed(&proxy, &before).await;
     let facts = proxy.dir().join("cache/pages/facts/demo");
-    while !facts.exists() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until("facts are stored", async || facts.exists()).await;
     let again = start(&index).await;
     std::fs::create_dir_all(again.dir().join("cache/pages/facts")).unwrap();
     std::fs::copy(&facts, again.dir().join("cache/pages/facts/demo")).unwrap();

@@ -2,23 +2,20 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use http::Response;
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::Frame;
 use pypi_proxy::ProjectName;
 use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::store::{CacheArea, Store};
-use pypi_proxy::upstream::{self, Budget, Upstream};
+use pypi_proxy::upstream::Budget;
 use tokio::sync::Notify;
 
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with, upstream};
 use crate::support::source::content;
-use crate::support::{JSON, Server, exposition, respond};
+use crate::support::{HTML, JSON, Server, respond, streamed, until};
 
 /// Index that has every project: an incompressible page, and files of 1000 bytes with and without a hash.
 async fn index() -> Server {
@@ -31,7 +28,7 @@ async fn index() -> Server {
         let noise: String = content(9000 + project.len()).iter().map(|byte| format!("{byte:02x}")).collect();
         let link = |name: &str| format!("<a href=\"/f/{name}\">x</a>");
         let page = link(&format!("{project}-1.0.zip")) + &format!("<p title=\"{noise}\">");
-        respond(200, &[("content-type", "text/html")], page)
+        respond(200, &[HTML], page)
     })
     .await
 }
@@ -69,10 +66,10 @@ async fn one_limit_bounds_everything_in_the_folder() {
     let cache = dir.path().join("cache");
     let setup = |max| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-        setup.store = setup.store.max_bytes(max);
+        setup.store.max_bytes = max;
         setup
     };
-    let mut proxy = setup(MAX).start().await;
+    let proxy = setup(MAX).start().await;
     for number in 0..60 {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= MAX, "{number}");
@@ -83,7 +80,7 @@ async fn one_limit_bounds_everything_in_the_folder() {
     let found = on_disk(&cache);
     assert!(found <= MAX && found > MAX / 2, "{found}");
     // Metrics show the share of each area.
-    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    let samples = proxy.metrics().await;
     let of = |name: &str, part: &str| samples[&format!("pypi_proxy_cache_{name}{{part=\"{part}\"}}")];
     let parts = ["files", "pages", "references", "file_metadata"];
     #[expect(clippy::cast_precision_loss, reason = "the sums are small")]
@@ -94,14 +91,10 @@ async fn one_limit_bounds_everything_in_the_folder() {
     // The most recently used entries are still there.
     assert!(index.count() > 0);
     proxy.stop().await;
-    drop(proxy);
     // After a restart, everything is found and counted. With a lower limit, the rest is evicted.
-    let mut proxy = setup(MAX / 4).start().await;
-    let deadline = Instant::now() + TIMEOUT;
-    while on_disk(&cache) > MAX / 4 || used(&proxy.store) != on_disk(&cache) {
-        assert!(Instant::now() < deadline, "{} of {}", used(&proxy.store), on_disk(&cache));
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let proxy = setup(MAX / 4).start().await;
+    let is_bounded = async || on_disk(&cache) <= MAX / 4 && used(&proxy.store) == on_disk(&cache);
+    until("the rest is evicted", is_bounded).await;
     assert!(used(&proxy.store) > 0);
     proxy.stop().await;
 }
@@ -115,32 +108,24 @@ async fn file_facts_count_and_are_evicted() {
                 let sha256 = crate::support::source::digest_of(&content(1000));
                 let name = format!("{}-1.0.zip", project.trim_end_matches('/'));
                 let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
-                respond(200, &[("content-type", "text/html")], link)
+                respond(200, &[HTML], link)
             }
         }
     })
     .await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[server.url("/simple")]);
-    setup.store = setup.store.max_bytes(60_000);
-    let proxy = setup.start().await;
-    let deadline = Instant::now() + TIMEOUT;
+    let proxy = start_with(&[server.url("/simple")], |setup| setup.store.max_bytes = 60_000).await;
     for number in 0..40 {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= 60_000);
     }
-    while proxy.store.usage(CacheArea::FileMetadata).entries == 0 {
-        assert!(Instant::now() < deadline);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert!(on_disk(&dir.path().join("cache")) <= 60_000);
+    until("facts are stored", async || proxy.store.usage(CacheArea::FileMetadata).entries > 0).await;
+    assert!(on_disk(&proxy.dir().join("cache")) <= 60_000);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_pages_no_longer_count() {
     let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let proxy = start(&[index.url("/simple")]).await;
     for project in ["a", "b", "c"] {
         fetch(&proxy, project).await;
     }
@@ -153,20 +138,17 @@ async fn deleted_pages_no_longer_count() {
     fetch(&proxy, "a").await;
     let left = proxy.store.collect(None, 0).unwrap();
     assert_eq!((left.files, left.bytes, used(&proxy.store)), (0, 0, 0));
-    assert_eq!(on_disk(&dir.path().join("cache")), 0);
+    assert_eq!(on_disk(&proxy.dir().join("cache")), 0);
 }
 
 #[tokio::test]
 async fn with_a_limit_of_zero_nothing_is_stored() {
     let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
-    setup.store = setup.store.max_bytes(0);
-    let proxy = setup.start().await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.store.max_bytes = 0).await;
     for project in ["a", "b", "a"] {
         fetch(&proxy, project).await;
     }
-    assert_eq!((on_disk(&dir.path().join("cache")), used(&proxy.store)), (0, 0));
+    assert_eq!((on_disk(&proxy.dir().join("cache")), used(&proxy.store)), (0, 0));
 }
 
 fn name(number: usize) -> ProjectName {
@@ -200,11 +182,11 @@ async fn concurrent_decompression_shares_a_memory_budget() {
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
         let budget = Budget::new(bytes);
-        let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-        let upstream = Arc::new(Upstream::new(config.read_timeout(TIMEOUT)).unwrap());
+        let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+        let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
         // From the index first, then from the disk.
         for kept in [false, true] {
-            let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::new().dir(dir.path()));
+            let pages = PageCache::new(vec![upstream.clone()], config.clone());
             let before = server.count();
             let watch = {
                 let budget = budget.clone();
@@ -237,28 +219,20 @@ async fn a_page_counts_toward_the_budget_while_it_is_received() {
     let server = Server::start(move |_, _| {
         let gate = gate.clone();
         async move {
-            let start = stream::iter([Ok(Frame::data(Bytes::from_static(br#"{"name":"six","files":["#)))]);
+            let start = stream::iter([Ok(Bytes::from_static(br#"{"name":"six","files":["#))]);
             let end = stream::once(async move {
                 gate.notified().await;
-                Ok(Frame::data(Bytes::from_static(b"]}")))
+                Ok(Bytes::from_static(b"]}"))
             });
-            Response::builder()
-                .header(JSON.0, JSON.1)
-                .body(BodyExt::boxed(StreamBody::new(start.chain(end))))
-                .unwrap()
+            Response::builder().header(JSON.0, JSON.1).body(streamed(start.chain(end))).unwrap()
         }
     })
     .await;
     let budget = Budget::new(LEN as u64);
-    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
-    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
+    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
-    let is_charged = async {
-        while budget.used() == 0 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, is_charged).await.unwrap();
+    until("the page is charged", async || budget.used() > 0).await;
     opened.notify_one();
     page.await.unwrap().unwrap();
     assert_eq!(budget.used(), 0);
@@ -269,17 +243,15 @@ async fn waiting_for_the_budget_has_a_timeout() {
     let gate = Arc::new(Notify::new());
     let server = large(Some(gate.clone())).await;
     let budget = Budget::new(LEN as u64);
-    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget);
-    let pages = PageCache::new(vec![Arc::new(Upstream::new(config).unwrap())], page_cache::Config::new());
+    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
     let waiting: Vec<_> = (0..PAGES)
         .map(|number| {
             let pages = pages.clone();
             tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
         })
         .collect();
-    while server.count() < PAGES {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("all pages are requested", async || server.count() == PAGES).await;
     for page in waiting {
         gate.notify_waiters();
         gate.notify_one();

@@ -1,21 +1,18 @@
 //! Chunk boundaries do not change the outcome for pages and files: complete or truncated, with limits around their
 //! sizes.
 
-use std::io::Write as _;
+use std::io::Read as _;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures_util::stream;
-use http::Response;
-use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
-use pypi_proxy::store::{Config as StoreConfig, Expected, FetchState, Store};
+use pypi_proxy::store::{Config as StoreConfig, Expected, Store};
 use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
 use pypi_proxy::{Error, Page, ProjectList, ProjectName};
 use test_support::{PIECE_SIZES, in_pieces, limits};
 
 use crate::support::source::{Connection, ScriptedSource, content};
-use crate::support::{JSON, Server};
+use crate::support::{HTML, JSON, Server, respond, streamed};
 
 /// Response of a server: content coding, content type, chunks, and whether the connection breaks at the end.
 #[derive(Clone, Default)]
@@ -40,20 +37,14 @@ fn html() -> String {
 }
 
 fn encoded(coding: &str, document: &[u8]) -> Vec<u8> {
+    let (mut encoded, level) = (Vec::new(), flate2::Compression::fast());
     match coding {
-        "gzip" => {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            encoder.write_all(document).unwrap();
-            encoder.finish().unwrap()
-        }
-        "deflate" => {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-            encoder.write_all(document).unwrap();
-            encoder.finish().unwrap()
-        }
-        "zstd" => zstd::bulk::compress(document, 1).unwrap(),
-        _ => document.to_vec(),
-    }
+        "gzip" => flate2::read::GzEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
+        "deflate" => flate2::read::ZlibEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
+        "zstd" => return zstd::bulk::compress(document, 1).unwrap(),
+        _ => return document.to_vec(),
+    };
+    encoded
 }
 
 fn kind(error: &Error) -> &'static str {
@@ -88,22 +79,15 @@ fn pages_do_not_depend_on_chunk_boundaries() {
         let Sent { headers, pieces, breaks } = now.lock().unwrap().clone();
         async move {
             let end = breaks.then(|| Err(std::io::Error::other("it breaks")));
-            let frames = pieces.into_iter().map(|piece| Ok(Frame::data(piece))).chain(end);
-            let mut response = Response::builder().status(200);
-            for (name, value) in headers {
-                response = response.header(name, value);
-            }
-            response.body(StreamBody::new(stream::iter(frames)).boxed()).unwrap()
+            let mut response = respond(200, &headers, "");
+            *response.body_mut() = streamed(stream::iter(pieces.into_iter().map(Ok).chain(end)));
+            response
         }
     }));
     let six = ProjectName::parse("six").unwrap();
-    let html_type = ("content-type", "text/html");
-    for (document, content_type, project) in [
-        (page(), JSON, Some(&six)),
-        (html(), html_type, Some(&six)),
-        (list(), JSON, None),
-        (html(), html_type, None),
-    ] {
+    for (document, content_type, project) in
+        [(page(), JSON, Some(&six)), (html(), HTML, Some(&six)), (list(), JSON, None), (html(), HTML, None)]
+    {
         for coding in ["identity", "gzip", "deflate", "zstd"] {
             let whole = encoded(coding, document.as_bytes());
             // Complete, truncated with a regular end, and truncated by a broken connection.
@@ -111,7 +95,8 @@ fn pages_do_not_depend_on_chunk_boundaries() {
                 [(&whole[..], false), (&whole[..whole.len() / 2], false), (&whole[..whole.len() / 2], true)]
             {
                 for limit in limits(document.len()) {
-                    let config = Config::new(&server.url("/simple")).unwrap().max_page(limit as u64);
+                    let mut config = Config::new(&server.url("/simple")).unwrap();
+                    config.max_page = limit as u64;
                     let upstream = Upstream::new(config).unwrap();
                     let result = in_pieces(input, |pieces| {
                         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
@@ -165,17 +150,14 @@ async fn files_do_not_depend_on_chunk_boundaries() {
         for limit in limits(LEN) {
             for (bytes, tells_len) in [(None, true), (None, false), (Some(LEN / 2), true)] {
                 let dir = tempfile::tempdir().unwrap();
-                let config = StoreConfig::new(dir.path().join("cache")).max_file(limit as u64).retries(0);
+                let config = StoreConfig::new(dir.path().join("cache"));
+                let config = StoreConfig { max_file: limit as u64, retries: 0, ..config };
                 let store = Store::open(config).unwrap();
                 let connection =
                     Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };
                 let source = ScriptedSource::new(content(LEN), vec![connection; 4]);
                 let expected = Expected { size: None, ..source.expected() };
-                let FetchState::InFlight(download) = store.fetch(source.key(), expected, source.clone())
-                else {
-                    panic!()
-                };
-                let result = download.done().await;
+                let result = source.download_as(&store, source.key(), expected).done().await;
                 let what = format!("{chunk} {limit} {bytes:?} {tells_len}");
                 match result {
                     Ok(stored) => {

@@ -1,15 +1,11 @@
 //! Pages list extracted metadata only if it can be served.
 
-use std::time::Duration;
-
-use pypi_proxy::page_cache;
-use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
 use crate::support::proxy::{RunningProxy, start_with};
 use crate::support::source::{content, digest_of};
 use crate::support::wheel::archive;
-use crate::support::{JSON, Server, respond};
+use crate::support::{HTML, JSON, Server, hashed_page, respond, until};
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const GOOD: &str = "demo-1.0-py3-none-any.whl";
@@ -29,18 +25,12 @@ async fn index(is_json: bool) -> Server {
             Some(name @ (GOOD | BAD)) => respond(200, &[], wheel(name)),
             Some(_) => respond(404, &[], ""),
             None if is_json => {
-                let file = |name: &str| {
-                    let sha256 = digest_of(&wheel(name)).to_string();
-                    serde_json::json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}})
-                };
-                let page = serde_json::json!({"files": [file(GOOD), file(BAD)]});
-                respond(200, &[JSON], page.to_string())
+                respond(200, &[JSON], hashed_page([GOOD, BAD].map(|name| (name, wheel(name).into()))))
             }
             None => {
-                let link = |name: &str| {
-                    format!("<a href=\"/f/{name}#sha256={}\">x</a>", digest_of(&wheel(name)))
-                };
-                respond(200, &[("content-type", "text/html")], link(GOOD) + &link(BAD))
+                let link =
+                    |name: &str| format!("<a href=\"/f/{name}#sha256={}\">x</a>", digest_of(&wheel(name)));
+                respond(200, &[HTML], link(GOOD) + &link(BAD))
             }
         }
     })
@@ -48,9 +38,12 @@ async fn index(is_json: bool) -> Server {
 }
 
 /// Starts a proxy that revalidates on every request.
-async fn start(index: &Server, pages: impl Fn(page_cache::Config) -> page_cache::Config) -> RunningProxy {
-    let pages = |config: page_cache::Config| pages(config.stale_while_revalidate(Duration::ZERO));
-    start_with(&[index.url("/simple")], Config::new(), |config| config.ttl(Duration::ZERO), pages).await
+async fn start(index: &Server, wheel_metadata: bool) -> RunningProxy {
+    start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.pages.wheel_metadata = wheel_metadata;
+    })
+    .await
 }
 
 /// Returns the `core-metadata` fields of both files.
@@ -68,25 +61,17 @@ async fn get(proxy: &RunningProxy, name: &str) -> (u16, Vec<u8>) {
 async fn pages_list_extracted_metadata() {
     for is_json in [true, false] {
         let index = index(is_json).await;
-        let proxy = start(&index, |pages| pages).await;
+        let proxy = start(&index, true).await;
         assert_eq!(listed_metadata(&proxy).await, [serde_json::Value::Null, serde_json::Value::Null]);
         for name in [BAD, GOOD] {
             assert_eq!(get(&proxy, name).await, (200, wheel(name)));
         }
         let fetched = index.count();
         let expected = serde_json::json!({"sha256": digest_of(TEXT).to_string()});
-        let mut pages = 0;
-        while listed_metadata(&proxy).await[0] != expected {
-            pages += 1;
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        until("metadata is listed", async || listed_metadata(&proxy).await[0] == expected).await;
         // All listed metadata is available, extracted from the stored wheel.
         assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
-        assert_eq!(
-            index.paths()[fetched..].iter().filter(|path| path.starts_with("/f/")).count(),
-            0,
-            "{pages}"
-        );
+        assert!(!index.paths()[fetched..].iter().any(|path| path.starts_with("/f/")));
         // Unreadable metadata is not listed, and is no error of the proxy.
         assert_eq!(listed_metadata(&proxy).await[1], serde_json::Value::Null);
         assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
@@ -102,21 +87,9 @@ async fn pages_list_extracted_metadata() {
 }
 
 #[tokio::test]
-async fn metadata_of_wheels_that_are_not_stored_is_extracted_on_request() {
-    let index = index(true).await;
-    let proxy = start(&index, |pages| pages).await;
-    assert_eq!(get(&proxy, &format!("{GOOD}.metadata")).await, (200, TEXT.to_vec()));
-    assert_eq!(get(&proxy, &format!("{BAD}.metadata")).await.0, 404);
-    while listed_metadata(&proxy).await[0].is_null() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    assert!(listed_metadata(&proxy).await[1].is_null());
-}
-
-#[tokio::test]
 async fn without_the_setting_no_metadata_is_extracted() {
     let index = index(true).await;
-    let proxy = start(&index, |pages| pages.wheel_metadata(false)).await;
+    let proxy = start(&index, false).await;
     assert_eq!(get(&proxy, GOOD).await, (200, wheel(GOOD)));
     for _ in 0..3 {
         assert!(listed_metadata(&proxy).await.iter().all(serde_json::Value::is_null));

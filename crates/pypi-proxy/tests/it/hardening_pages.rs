@@ -1,6 +1,5 @@
 //! Unresponsive indexes, and more page requests than the queue can hold.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +10,9 @@ use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 
-use crate::support::exposition;
-use crate::support::proxy::{TIMEOUT, start_with};
+use crate::support::proxy::{TIMEOUT, start_with, upstream};
 use crate::support::raw::{Raw, Step, reply};
-use crate::support::{JSON, page};
+use crate::support::{JSON, page, until};
 use test_support::counting;
 
 /// Longer than any test runs.
@@ -24,27 +22,6 @@ fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
 }
 
-/// Index that sends each page once and then accepts requests without responding.
-async fn silent_after_the_first() -> Raw {
-    Raw::start(|received| match received.nth {
-        0 => reply("200 OK", &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")])),
-        _ => vec![Step::Stall],
-    })
-    .await
-}
-
-fn upstream(index: &Raw, set: impl Fn(upstream::Config) -> upstream::Config) -> Arc<Upstream> {
-    let config = upstream::Config::new(&index.url("/simple")).unwrap().ttl(Duration::ZERO);
-    Arc::new(Upstream::new(set(config)).unwrap())
-}
-
-/// A proxy without a listener.
-fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: page_cache::Config) -> Proxy {
-    let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
-    let pages = PageCache::new(vec![upstream.clone()], pages);
-    Proxy::new(vec![upstream], pages, store, serve::Config::new())
-}
-
 async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
     let response = proxy.handle(&Request::get(path).body(()).unwrap()).await;
     (response.status(), response.headers().clone())
@@ -52,14 +29,22 @@ async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
 
 #[tokio::test]
 async fn a_cached_page_is_served_while_the_index_is_silent() {
-    assert!(page_cache::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
+    assert!(page_cache::Config::default().stale_wait < Duration::from_secs(2));
     let dir = tempfile::tempdir().unwrap();
-    let index = silent_after_the_first().await;
-    let config = page_cache::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
-    let config = config.stale_wait(Duration::from_millis(50));
+    let index = Raw::start(|received| match received.nth {
+        0 => reply("200 OK", &[JSON], page("six", &[])),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let config = page_cache::Config {
+        dir: Some(dir.path().into()),
+        stale_while_revalidate: Duration::ZERO,
+        stale_wait: Duration::from_millis(50),
+        ..page_cache::Config::default()
+    };
     let new = || {
-        let upstream = upstream(&index, |config| config.read_timeout(NEVER).connect_timeout(NEVER));
-        PageCache::new(vec![upstream], config.clone())
+        let set = |config: &mut upstream::Config| (config.ttl, config.read_timeout) = (Duration::ZERO, NEVER);
+        PageCache::new(vec![upstream(&index.url("/simple"), set)], config.clone())
     };
     let project = async |pages: &PageCache| {
         let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
@@ -83,7 +68,10 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = proxy(dir.path(), upstream(&index, |config| config), page_cache::Config::new());
+    let upstream = upstream(&index.url("/simple"), |config| config.read_timeout = Duration::from_secs(30));
+    let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+    let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::default());
+    let proxy = Proxy::new(vec![upstream], pages, store, serve::Config::default());
     for number in 0..5 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
         assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
@@ -92,10 +80,8 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
     let started = tokio::time::Instant::now();
     for number in 5..50 {
         let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
-        assert_eq!(
-            (status, &headers["retry-after"]),
-            (StatusCode::SERVICE_UNAVAILABLE, &"1".parse().unwrap())
-        );
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(headers["retry-after"], "1");
     }
     assert_eq!(started.elapsed(), Duration::ZERO);
     // One request at a time probes whether it responds again, with increasing backoff.
@@ -110,11 +96,8 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
     assert_eq!(pauses, ["2", "4", "8", "16", "30", "30"]);
     tokio::time::advance(Duration::from_secs(30)).await;
     tokio::time::resume();
-    let deadline = tokio::time::Instant::now() + TIMEOUT;
-    while get(&proxy, "/simple/there/").await.0 != StatusCode::NOT_FOUND {
-        assert!(tokio::time::Instant::now() < deadline, "it is never asked again");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let responds = async || get(&proxy, "/simple/there/").await.0 == StatusCode::NOT_FOUND;
+    until("requests are sent again", responds).await;
 }
 
 /// Requests for distinct projects each need the index.
@@ -129,28 +112,19 @@ async fn concurrent_page_fetches_are_limited() {
         _ => vec![Step::Stall],
     })
     .await;
-    let proxy = start_with(
-        &[index.url("/simple")],
-        serve::Config::new(),
-        |upstream| upstream.ttl(Duration::ZERO).read_timeout(NEVER),
-        |pages| pages.max_fetches(RUNNING).max_queued(QUEUED).stale_while_revalidate(Duration::ZERO),
-    )
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.upstreams[0].read_timeout = NEVER;
+        (setup.pages.max_fetches, setup.pages.max_queued) = (RUNNING, QUEUED);
+    })
     .await;
     let gauges = async || {
-        let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+        let samples = proxy.metrics().await;
         ["fetches", "fetches_queued", "fetches_rejected_total"]
             .map(|name| samples[&format!("pypi_proxy_page_{name}")])
     };
     let becomes = async |expected: [f64; 3]| {
-        let deadline = tokio::time::Instant::now() + TIMEOUT;
-        loop {
-            let found = gauges().await;
-            if found == expected {
-                break;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{found:?} is not {expected:?}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until(&format!("{expected:?}"), async || gauges().await == expected).await;
     };
     assert_eq!(proxy.get("/simple/cached/", &[]).await.status(), 200);
     let mut clients = tokio::task::JoinSet::new();
@@ -163,18 +137,17 @@ async fn concurrent_page_fetches_are_limited() {
     assert_eq!(count, 1 + RUNNING);
     for number in 0..20 {
         let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
-        assert_eq!(
-            (rejected.status().as_u16(), &rejected.headers()["retry-after"]),
-            (503, &"1".parse().unwrap())
-        );
+        assert_eq!(rejected.status(), 503);
+        assert_eq!(rejected.headers()["retry-after"], "1");
     }
     // A cached page is served, although it can't be revalidated.
     let cached = proxy.get("/simple/cached/", &[]).await;
-    assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
+    assert_eq!(cached.status(), 200);
+    assert_eq!(cached.headers()["x-cache"], "stale");
     becomes([2.0, 3.0, 20.0]).await;
     assert_eq!(index.requests().len(), count);
     // Rejected requests leave no entries: only the cached page and five others exist.
-    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    let samples = proxy.metrics().await;
     assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
     // There is room again after those requests.
     index.stop().await;
@@ -219,7 +192,7 @@ fn negative_entries_count_toward_the_memory_limit() {
             let url = format!("http://{address}/simple-{number}/");
             Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
         };
-        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::new());
+        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::default());
         let send = |from: usize, to: usize| {
             runtime.block_on(async {
                 for number in from..to {
@@ -233,10 +206,8 @@ fn negative_entries_count_toward_the_memory_limit() {
         let before = pages.bytes();
         let held = counting::peak(|| send(100, 100 + COUNT));
         let counted = usize::try_from(pages.bytes() - before).unwrap();
-        assert!(
-            counted >= held * 9 / 10 && counted <= held * 2,
-            "{counted} of {held} bytes, {indexes} indexes"
-        );
+        let range = held * 9 / 10..=held * 2;
+        assert!(range.contains(&counted), "{counted} of {held} bytes, {indexes} indexes");
     }
 }
 
@@ -244,21 +215,14 @@ fn negative_entries_count_toward_the_memory_limit() {
 #[cfg(feature = "cli")]
 #[tokio::test(flavor = "multi_thread")]
 async fn offline_opens_no_connection() {
+    use crate::support::file_index;
     use crate::support::program::{run, serve};
     use crate::support::source::content;
-    use crate::support::{Server, hashed_page, respond};
 
     const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
     let dir = tempfile::tempdir().unwrap();
-    let index = Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => respond(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await;
+    let index = file_index([(WHEEL, content(1000))]).await;
     let url = index.url("/simple/");
     let endpoint = format!("http://{}", index.address());
     let local = [

@@ -1,14 +1,12 @@
 //! Clients that hold connections open, send large headers, or use other spellings of an endpoint.
 
-use std::io::{Read as _, Write as _};
-use std::net::SocketAddr;
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
 use pypi_proxy::store::{self, Store};
-use pypi_proxy::upstream::{self, Upstream};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -16,8 +14,9 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::support::exposition;
-use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with_server_config};
+use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with, upstream};
+use crate::support::raw::{exchange, exchange_all};
+use crate::support::until;
 
 /// No index listens here, and these tests do not need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
@@ -30,14 +29,18 @@ async fn closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
     let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut read)).await.expect("it is closed");
 }
 
+async fn start(config: ServerConfig) -> RunningProxy {
+    start_with(&[NO_INDEX.to_owned()], |setup| setup.server = config).await
+}
+
 /// Allows two connections, and 200 ms for a header.
 fn narrow() -> ServerConfig {
-    ServerConfig::new().max_connections(2).header_timeout(Duration::from_millis(200))
+    ServerConfig { max_connections: 2, header_timeout: Duration::from_millis(200), ..ServerConfig::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_incomplete_http2_preface_times_out() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow()).await;
+    let proxy = start(narrow()).await;
     let mut held = Vec::new();
     for len in [1, 4, 16, 18, PREFACE.len() - 1, 16] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
@@ -56,7 +59,7 @@ async fn a_silent_client_after_the_tls_handshake_times_out() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = made.signing_key.serialize_pem();
     let tls = Tls::from_pem(made.cert.pem().as_bytes(), key.as_bytes()).unwrap();
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), narrow().tls(tls)).await;
+    let proxy = start(ServerConfig { tls: Some(tls), ..narrow() }).await;
 
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -93,7 +96,7 @@ async fn a_silent_client_after_the_tls_handshake_times_out() {
 /// HTTP/2 with prior knowledge and a fragmented preface.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_http2_preface_is_accepted() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start(ServerConfig::default()).await;
     for size in [1, 7, 16, PREFACE.len()] {
         let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
         stream.set_nodelay(true).unwrap();
@@ -109,11 +112,6 @@ async fn a_slow_http2_preface_is_accepted() {
     }
 }
 
-async fn sample(proxy: &RunningProxy, name: &str) -> f64 {
-    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
-    exposition::parse(&text)[name]
-}
-
 /// Request with this number of header fields, one of which is `special`.
 fn with_fields(count: usize, special: &str) -> String {
     let more: String = (2..count).map(|number| format!("x-{number}: y\r\n")).collect();
@@ -121,59 +119,30 @@ fn with_fields(count: usize, special: &str) -> String {
     format!("GET /livez HTTP/1.1\r\n{host}{more}{special}\r\n\r\n")
 }
 
-/// Sends chunks on one connection until the server closes it. Returns the statuses of the responses.
-fn statuses(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
-    exchange(address, pieces, false)
-}
-
-/// Like [`statuses`], but closes the sending side after the last chunk.
-fn statuses_until_end(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
-    exchange(address, pieces, true)
-}
-
-fn exchange(address: SocketAddr, pieces: &[&[u8]], is_ended: bool) -> Vec<u16> {
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-    for piece in pieces {
-        // The server may have rejected it already.
-        if stream.write_all(piece).is_err() {
-            break;
-        }
-    }
-    if is_ended {
-        let _ = stream.shutdown(std::net::Shutdown::Write);
-    }
-    let mut read = Vec::new();
-    let _ = stream.read_to_end(&mut read);
-    let text = String::from_utf8_lossy(&read);
+/// Returns the statuses of responses.
+fn statuses(received: &[u8]) -> Vec<u16> {
+    let text = String::from_utf8_lossy(received);
     text.split("HTTP/1.1 ").skip(1).map(|response| response[..3].parse().unwrap()).collect()
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.unwrap()
-}
-
+const REFUSED: &str = r#"pypi_proxy_http_refused_total{reason="head"}"#;
 const CLOSE: &str = "connection: close";
 /// A field that makes hyper serve the request.
 const FOREIGN: &str = "te: trailers\r\nconnection: close";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_has_at_most_100_header_fields() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start(ServerConfig::default()).await;
     let address = proxy.address();
-    blocking(move || {
-        let status = |head: &str| statuses(address, &[head.as_bytes()]);
-        for count in [2, 32, 33, 99, 100] {
-            assert_eq!(status(&with_fields(count, CLOSE)), [200], "{count}");
-            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [200], "{count}");
-        }
-        for count in [101, 102, 1000] {
-            assert_eq!(status(&with_fields(count, CLOSE)), [431], "{count}");
-            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [431], "{count}");
-        }
-    })
-    .await;
+    let status = |head: &str| statuses(&exchange(address, &[head.as_bytes()]));
+    for count in [2, 32, 33, 99, 100] {
+        assert_eq!(status(&with_fields(count, CLOSE)), [200], "{count}");
+        assert_eq!(status(&with_fields(count - 1, FOREIGN)), [200], "{count}");
+    }
+    for count in [101, 102, 1000] {
+        assert_eq!(status(&with_fields(count, CLOSE)), [431], "{count}");
+        assert_eq!(status(&with_fields(count - 1, FOREIGN)), [431], "{count}");
+    }
     // HTTP/2 has the same limit.
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     for (count, status) in [(90, 200), (101, 431)] {
@@ -184,27 +153,19 @@ async fn a_request_has_at_most_100_header_fields() {
         let response = request.send().await.unwrap();
         assert_eq!((response.version(), response.status().as_u16()), (reqwest::Version::HTTP_2, status));
     }
-    assert_eq!(sample(&proxy, r#"pypi_proxy_http_refused_total{reason="head"}"#).await, 7.0);
+    assert_eq!(proxy.metrics().await[REFUSED], 7.0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_header_too_large_for_hyper_is_counted() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start(ServerConfig::default()).await;
     let address = proxy.address();
     let large = |bytes: usize| with_fields(10, &format!("x: {}\r\n{CLOSE}", "y".repeat(bytes)));
     let (fits, too_large) = (large(30_000), large(200_000));
-    blocking(move || {
-        assert_eq!(statuses(address, &[fits.as_bytes()]), [200]);
-        // The rest is not read, so the connection may be reset before the response arrives.
-        assert_ne!(statuses(address, &[too_large.as_bytes()]), [200]);
-    })
-    .await;
-    let refused = r#"pypi_proxy_http_refused_total{reason="head"}"#;
-    let deadline = tokio::time::Instant::now() + TIMEOUT;
-    while sample(&proxy, refused).await < 1.0 {
-        assert!(tokio::time::Instant::now() < deadline, "it is not counted");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    assert_eq!(statuses(&exchange(address, &[fits.as_bytes()])), [200]);
+    // The rest is not read, so the connection may be reset before the response arrives.
+    assert_ne!(statuses(&exchange(address, &[too_large.as_bytes()])), [200]);
+    until("it is counted", async || proxy.metrics().await[REFUSED] >= 1.0).await;
 }
 
 /// Fragmentation of headers does not change the responses.
@@ -238,46 +199,40 @@ async fn fragmented_headers_get_the_same_response() {
         ([&*get, "GET /livez HT"].concat().into(), &[200]),
         (PREFACE[..20].into(), &[]),
     ];
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start(ServerConfig::default()).await;
     let address = proxy.address();
-    blocking(move || {
-        for (at, (input, expected)) in inputs.iter().enumerate() {
-            let outcome = test_support::in_pieces(input, |pieces| statuses(address, pieces));
-            assert_eq!(outcome, *expected, "{at}");
-        }
-        for (at, (input, expected)) in unterminated.iter().enumerate() {
-            let outcome = test_support::in_pieces(input, |pieces| statuses_until_end(address, pieces));
-            assert_eq!(outcome, *expected, "unterminated {at}");
-        }
-    })
-    .await;
+    for (at, (input, expected)) in inputs.iter().enumerate() {
+        let outcome = test_support::in_pieces(input, |pieces| statuses(&exchange(address, pieces)));
+        assert_eq!(outcome, *expected, "{at}");
+    }
+    for (at, (input, expected)) in unterminated.iter().enumerate() {
+        let outcome = test_support::in_pieces(input, |pieces| statuses(&exchange_all(address, pieces)));
+        assert_eq!(outcome, *expected, "unterminated {at}");
+    }
     // The same with other limits, complete and incomplete.
     const FIELDS: usize = 7;
     for max in test_support::limits(FIELDS) {
-        let server = ServerConfig::new().max_header_fields(max);
-        let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), server).await;
+        let proxy = start(ServerConfig { max_header_fields: max, ..ServerConfig::default() }).await;
         let address = proxy.address();
-        blocking(move || {
-            for special in [CLOSE, FOREIGN] {
-                let count = FIELDS - special.matches('\r').count();
-                let head = with_fields(count, special);
-                let outcome = test_support::in_pieces(head.as_bytes(), |pieces| statuses(address, pieces));
-                assert_eq!(outcome, [if max < FIELDS { 431 } else { 200 }], "{max}: {special}");
-                let cut = head.trim_end().as_bytes();
-                let outcome = test_support::in_pieces(cut, |pieces| statuses_until_end(address, pieces));
-                // The last field is incomplete.
-                let expected: &[u16] = if max < FIELDS - 1 { &[431] } else { &[] };
-                assert_eq!(outcome, expected, "{max}: {special}");
-            }
-        })
-        .await;
+        for special in [CLOSE, FOREIGN] {
+            let count = FIELDS - special.matches('\r').count();
+            let head = with_fields(count, special);
+            let outcome =
+                test_support::in_pieces(head.as_bytes(), |pieces| statuses(&exchange(address, pieces)));
+            assert_eq!(outcome, [if max < FIELDS { 431 } else { 200 }], "{max}: {special}");
+            let cut = head.trim_end().as_bytes();
+            let outcome = test_support::in_pieces(cut, |pieces| statuses(&exchange_all(address, pieces)));
+            // The last field is incomplete.
+            let expected: &[u16] = if max < FIELDS - 1 { &[431] } else { &[] };
+            assert_eq!(outcome, expected, "{max}: {special}");
+        }
     }
 }
 
 /// Sends `GET` or `DELETE` with this exact path, without normalization by a client.
-fn status(address: SocketAddr, method: &str, path: &str, special: &str) -> u16 {
+fn status(address: impl ToSocketAddrs, method: &str, path: &str, special: &str) -> u16 {
     let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{special}\r\n\r\n");
-    statuses(address, &[request.as_bytes()])[0]
+    statuses(&exchange(address, &[request.as_bytes()]))[0]
 }
 
 const ADMIN: [&str; 5] = ["/", "/metrics", "/status", "/status.json", "/health"];
@@ -286,63 +241,43 @@ const BOTH: [&str; 2] = ["/livez", "/readyz"];
 /// A reverse proxy that compares paths byte by byte can't be bypassed.
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoints_have_one_spelling() {
-    let proxy = start_with_server_config(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let proxy = start(ServerConfig::default()).await;
     let address = proxy.address();
-    blocking(move || {
-        for special in [CLOSE, FOREIGN] {
-            for path in ADMIN {
-                assert_eq!(status(address, "GET", path, special), 200, "{path}");
-            }
-            let others = [
-                "//",
-                "/metrics/",
-                "//metrics",
-                "/%6detrics",
-                "/%6Detrics/",
-                "/metrics//",
-                "/./metrics",
-                "/x/../metrics",
-                "/metrics;x",
-                "/METRICS",
-                "//status",
-                "/%73tatus",
-                "/status.json/",
-                "//status.json",
-                "/status%2ejson",
-                "/health/",
-                "//health",
-            ];
-            for path in others {
-                assert_eq!(status(address, "GET", path, special), 404, "{path}");
-            }
-            // Browsers that request this path are redirected.
-            assert_eq!(status(address, "GET", "/status/", special), 308);
-            for (path, expected) in [
-                ("/cache", 200),
-                ("/cache/list", 200),
-                ("/cache/six", 200),
-                ("/cache/", 404),
-                ("//cache", 404),
-            ] {
-                assert_eq!(status(address, "DELETE", path, special), expected, "{path}");
-            }
-            for path in
-                ["/%63ache", "/cache/%6cist", "//cache/six", "/cache//six", "/cache/six/", "/cache/%73ix"]
-            {
-                assert_eq!(status(address, "DELETE", path, special), 404, "{path}");
-            }
+    for special in [CLOSE, FOREIGN] {
+        for path in ADMIN {
+            assert_eq!(status(address, "GET", path, special), 200, "{path}");
         }
-    })
-    .await;
+        for (method, path, expected) in [
+            ("GET", "//", 404),
+            ("GET", "/metrics/", 404),
+            ("GET", "//metrics", 404),
+            ("GET", "/%6detrics", 404),
+            ("GET", "/x/../metrics", 404),
+            ("GET", "/status.json/", 404),
+            // Browsers that request this path are redirected.
+            ("GET", "/status/", 308),
+            ("DELETE", "/cache", 200),
+            ("DELETE", "/cache/list", 200),
+            ("DELETE", "/cache/six", 200),
+            ("DELETE", "/cache/", 404),
+            ("DELETE", "/%63ache", 404),
+            ("DELETE", "//cache/six", 404),
+            ("DELETE", "/cache//six", 404),
+            ("DELETE", "/cache/six/", 404),
+            ("DELETE", "/cache/%73ix", 404),
+        ] {
+            assert_eq!(status(address, method, path, special), expected, "{path}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
-    let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
-    let pages = PageCache::new(vec![index.clone()], page_cache::Config::new());
-    let proxy = Proxy::new(vec![index], pages, store, Config::new());
+    let index = upstream(NO_INDEX, |_| ());
+    let pages = PageCache::new(vec![index.clone()], page_cache::Config::default());
+    let proxy = Proxy::new(vec![index], pages, store, Config::default());
     // The same through `Proxy::handle_in`.
     for (scope, path, expected) in [
         (Scope::All, "/metrics", 200),
@@ -359,33 +294,31 @@ async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let (public, admin) = (listen().await, listen().await);
     let (public_address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let server = Server::new(proxy, ServerConfig::new().max_connections(1)).admin(admin);
+    let config = ServerConfig { max_connections: 1, ..ServerConfig::default() };
+    let server = Server::new(proxy, config).admin(admin);
     let task = tokio::spawn(server.serve(public, async {
         let _ = stopped.await;
     }));
-    blocking(move || {
-        for special in [CLOSE, FOREIGN] {
-            for path in ADMIN {
-                assert_eq!(status(public_address, "GET", path, special), 404, "{path}");
-                assert_eq!(status(admin_address, "GET", path, special), 200, "{path}");
-            }
-            for path in ["/cache", "/cache/list"] {
-                assert_eq!(status(public_address, "DELETE", path, special), 404, "{path}");
-                assert_eq!(status(admin_address, "DELETE", path, special), 200, "{path}");
-            }
-            for path in BOTH {
-                assert_ne!(status(public_address, "GET", path, special), 404, "{path}");
-                assert_ne!(status(admin_address, "GET", path, special), 404, "{path}");
-            }
-            assert_eq!(status(public_address, "GET", "/simple", special), 301);
-            assert_eq!(status(admin_address, "GET", "/simple", special), 404);
-            assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
+    for special in [CLOSE, FOREIGN] {
+        for path in ADMIN {
+            assert_eq!(status(public_address, "GET", path, special), 404, "{path}");
+            assert_eq!(status(admin_address, "GET", path, special), 200, "{path}");
         }
-        // The only public connection is in use.
-        let _held = std::net::TcpStream::connect(public_address).unwrap();
-        assert_eq!(status(admin_address, "GET", "/livez", CLOSE), 200);
-    })
-    .await;
+        for path in ["/cache", "/cache/list"] {
+            assert_eq!(status(public_address, "DELETE", path, special), 404, "{path}");
+            assert_eq!(status(admin_address, "DELETE", path, special), 200, "{path}");
+        }
+        for path in BOTH {
+            assert_ne!(status(public_address, "GET", path, special), 404, "{path}");
+            assert_ne!(status(admin_address, "GET", path, special), 404, "{path}");
+        }
+        assert_eq!(status(public_address, "GET", "/simple", special), 301);
+        assert_eq!(status(admin_address, "GET", "/simple", special), 404);
+        assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
+    }
+    // The only public connection is in use.
+    let _held = std::net::TcpStream::connect(public_address).unwrap();
+    assert_eq!(status(admin_address, "GET", "/livez", CLOSE), 200);
     drop(stop);
     task.await.unwrap().unwrap();
 }
@@ -415,7 +348,7 @@ async fn a_cache_directory_of_other_users_is_rejected() {
         assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0);
     }
     set_mode(&cache, 0o777);
-    open(config().allow_shared_dir(true)).await.unwrap();
+    open(store::Config { allow_shared_dir: true, ..config() }).await.unwrap();
     for mode in [0o700, 0o755, 0o750] {
         set_mode(&cache, mode);
         open(config()).await.unwrap();
@@ -431,7 +364,7 @@ async fn a_cache_directory_of_other_users_is_rejected() {
     if rustix::fs::chown(&cache, somebody, None).is_ok() {
         let error = open(config()).await.unwrap_err();
         assert!(error.to_string().contains("owned by another user (uid 12345)"), "{error}");
-        open(config().allow_shared_dir(true)).await.unwrap();
+        open(store::Config { allow_shared_dir: true, ..config() }).await.unwrap();
     }
 }
 
@@ -453,64 +386,22 @@ async fn a_new_cache_directory_is_writable_only_by_its_owner() {
 
 #[cfg(feature = "cli")]
 mod program {
-    use std::path::Path;
-    use std::process::Stdio;
-
-    use tokio::process::Child;
-
     use super::*;
-    use crate::support::program::{program, run};
+    use crate::support::program::{Served, run, serve};
 
-    /// The program, its address, and its log file.
-    struct Logged {
-        _child: Child,
-        events: Vec<serde_json::Value>,
-        log: std::path::PathBuf,
-    }
-
-    impl Logged {
-        async fn start(dir: &Path, args: &[&str]) -> Self {
-            let log = dir.join("log.jsonl");
-            let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
-            all.extend(["--index-url", NO_INDEX]);
-            all.extend(args);
-            let mut command = program(dir, &[], &all);
-            let file = std::fs::File::create(&log).unwrap();
-            let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
-            let mut logged = Self { _child: child, events: Vec::new(), log };
-            logged.wait(|event| event["address"].is_string()).await;
-            logged
-        }
-
-        /// Waits for an event.
-        async fn wait(&mut self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-            let deadline = tokio::time::Instant::now() + TIMEOUT;
-            loop {
-                let text = std::fs::read_to_string(&self.log).unwrap();
-                self.events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-                if let Some(event) = self.events.iter().find(|event| is_it(event)) {
-                    return event.clone();
-                }
-                assert!(tokio::time::Instant::now() < deadline, "{text}");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-
-        /// Returns the address in the first event with this field.
-        fn address(&self, field: &str) -> SocketAddr {
-            self.events.iter().find_map(|event| event[field].as_str()).unwrap().parse().unwrap()
-        }
+    async fn logged(dir: &tempfile::TempDir, name: &str, value: &str) -> Served {
+        serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", NO_INDEX), (name, value)]).await
     }
 
     #[tokio::test]
     async fn a_request_with_too_many_header_fields_is_logged() {
         let dir = tempfile::tempdir().unwrap();
-        let mut logged = Logged::start(dir.path(), &["--max-header-fields", "5"]).await;
-        let address = logged.address("address");
-        let found =
-            blocking(move || [5, 6].map(|count| statuses(address, &[with_fields(count, CLOSE).as_bytes()])));
-        assert_eq!(found.await, [[200], [431]]);
-        let event = logged.wait(|event| event["status"] == 431).await;
+        let mut served = logged(&dir, "PYPI_PROXY_MAX_HEADER_FIELDS", "5").await;
+        for (count, status) in [(5, 200), (6, 431)] {
+            let head = with_fields(count, CLOSE);
+            assert_eq!(statuses(&exchange(served.address(), &[head.as_bytes()])), [status]);
+        }
+        let event = served.event(|event| event["status"] == 431).await;
         assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
         assert_eq!(event["client"], "127.0.0.1");
     }
@@ -518,21 +409,18 @@ mod program {
     #[tokio::test]
     async fn the_program_serves_an_admin_listener() {
         let dir = tempfile::tempdir().unwrap();
-        let logged = Logged::start(dir.path(), &["--admin-listen", "127.0.0.1:0"]).await;
-        let (public, admin) = (logged.address("address"), logged.address("admin_address"));
-        blocking(move || {
-            for path in ADMIN {
-                assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");
-                assert_eq!(status(admin, "GET", path, CLOSE), 200, "{path}");
-            }
-            assert_eq!(status(public, "DELETE", "/cache", CLOSE), 404);
-            assert_eq!(status(admin, "DELETE", "/cache", CLOSE), 200);
-            assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
-        })
-        .await;
+        let mut served = logged(&dir, "PYPI_PROXY_ADMIN_LISTEN", "127.0.0.1:0").await;
+        let admin = served.event(|event| event["admin_address"].is_string()).await;
+        let (public, admin) = (served.address(), admin["admin_address"].as_str().unwrap());
+        for path in ADMIN {
+            assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");
+            assert_eq!(status(admin, "GET", path, CLOSE), 200, "{path}");
+        }
+        assert_eq!(status(public, "DELETE", "/cache", CLOSE), 404);
+        assert_eq!(status(admin, "DELETE", "/cache", CLOSE), 200);
+        assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
         // Commands that connect to the proxy use the right listener.
-        let (public, admin) = (public.to_string(), admin.to_string());
-        let env = [("PYPI_PROXY_LISTEN", &*public), ("PYPI_PROXY_ADMIN_LISTEN", &admin)];
+        let env = [("PYPI_PROXY_LISTEN", public), ("PYPI_PROXY_ADMIN_LISTEN", admin)];
         let (code, text) = run(dir.path(), &env, &["stats"]).await;
         assert!(code == 0 && text.contains("files"), "{code}: {text}");
         let (code, text) = run(dir.path(), &env, &["healthcheck"]).await;
@@ -551,9 +439,7 @@ mod program {
         let cache = cache.to_str().unwrap();
         let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX)];
         for command in ["serve", "verify", "gc", "stats"] {
-            let args = [command, "--listen", "127.0.0.1:0"];
-            let ended = tokio::time::timeout(TIMEOUT, run(dir.path(), &env, &args)).await;
-            let (code, text) = ended.expect("it does not serve");
+            let (code, text) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
             assert!(code == 1 && text.contains("is writable by other users"), "{command}: {code}: {text}");
         }
         let (code, text) = run(dir.path(), &env, &["verify", "--allow-shared-cache-dir"]).await;

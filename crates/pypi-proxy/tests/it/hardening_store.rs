@@ -5,17 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512, digest};
 use bytes::Bytes;
-use pypi_proxy::serve::Config;
 
-use crate::support::proxy::{RunningProxy, start, start_with};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with};
 use crate::support::source::content;
-use crate::support::{JSON, Server, respond};
+use crate::support::{HTML, JSON, Server, respond};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Hash of some content. MD5 is only known for the content of these tests.
 fn hash(algorithm: &str, content: &[u8]) -> String {
@@ -28,7 +23,7 @@ fn hash(algorithm: &str, content: &[u8]) -> String {
         _ if content == GOOD => return "900150983cd24fb0d6963f7d28e17f72".into(),
         _ => return "0".repeat(32),
     };
-    hex(digest(algorithm, content).as_ref())
+    digest(algorithm, content).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 const GOOD: &[u8] = b"abc";
@@ -40,15 +35,14 @@ async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (S
     let server = Server::start(move |path, _| {
         let page = page.clone();
         async move {
-            let html = ("content-type", "text/html");
             match &*path {
-                "/simple/demo/" => respond(200, &[if is_json { JSON } else { html }], page),
+                "/simple/demo/" => respond(200, &[if is_json { JSON } else { HTML }], page),
                 _ => respond(200, &[], file),
             }
         }
     })
     .await;
-    let proxy = start(&[server.url("/simple")], Config::new()).await;
+    let proxy = start(&[server.url("/simple")]).await;
     (server, proxy)
 }
 
@@ -124,9 +118,7 @@ async fn html_pages_contain_the_hash() {
 async fn nameless(path: &'static str, len: usize) -> Server {
     Server::start(move |request, _| async move {
         match &*request {
-            "/simple/demo/" => {
-                respond(200, &[("content-type", "text/html")], format!("<a href=\"{path}/{WHEEL}\">x</a>"))
-            }
+            "/simple/demo/" => respond(200, &[HTML], format!("<a href=\"{path}/{WHEEL}\">x</a>")),
             _ => respond(200, &[], content(len)),
         }
     })
@@ -138,8 +130,7 @@ async fn files_without_a_hash_are_bound_to_their_index() {
     let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
     let dir = tempfile::tempdir().unwrap();
     for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
-        let proxy = crate::support::proxy::Setup::new(dir.path(), &[index.url("/simple")]);
-        let mut proxy = proxy.start().await;
+        let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
         let path = format!("/simple/demo/{WHEEL}");
         assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), content(len));
         proxy.stop().await;
@@ -164,7 +155,7 @@ async fn files_without_a_hash_are_bound_to_their_url_and_page() {
                         2 => format!("/g/{WHEEL}?token=2"),
                         _ => format!("/g/{WHEEL}?token=2#md5={}", hash("md5", GOOD)),
                     };
-                    respond(200, &[("content-type", "text/html")], format!("<a href=\"{link}\">x</a>"))
+                    respond(200, &[HTML], format!("<a href=\"{link}\">x</a>"))
                 }
                 _ if number == 3 => respond(200, &[], GOOD),
                 _ => respond(200, &[], content(100 + number)),
@@ -172,14 +163,7 @@ async fn files_without_a_hash_are_bound_to_their_url_and_page() {
         }
     })
     .await;
-    let none = std::time::Duration::ZERO;
-    let proxy = start_with(
-        &[server.url("/simple")],
-        Config::new(),
-        |upstream| upstream.ttl(none),
-        |pages| pages.stale_while_revalidate(none),
-    )
-    .await;
+    let proxy = start_with(&[server.url("/simple")], Setup::always_revalidate).await;
     for at in 0..4 {
         number.store(at, Ordering::Relaxed);
         let expected = if at == 3 { Bytes::from_static(GOOD) } else { content(100 + at) };

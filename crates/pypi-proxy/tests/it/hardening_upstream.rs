@@ -28,7 +28,8 @@ async fn a_private_index_can_not_redirect_to_other_private_addresses() {
             }
         })
         .await;
-        let config = Config::new(&index.url("/simple")).unwrap().connect_timeout(Duration::from_millis(100));
+        let mut config = Config::new(&index.url("/simple")).unwrap();
+        config.connect_timeout = Duration::from_millis(100);
         let upstream = Upstream::new(config).unwrap();
         let error = upstream.page(Some(&six), &Validators::default()).await.unwrap_err();
         assert!(error.is_forbidden(), "{place}: {error:?}");

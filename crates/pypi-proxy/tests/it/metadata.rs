@@ -3,14 +3,12 @@
 use std::io::Read as _;
 
 use bytes::Bytes;
-use pypi_proxy::ByteRange;
-use pypi_proxy::serve::Config;
 use rawzip::CompressionMethod;
 
 use crate::support::proxy::{RunningProxy, start};
 use crate::support::source::content;
 use crate::support::wheel::archive;
-use crate::support::{Server, respond};
+use crate::support::{HTML, Server, ranged, respond};
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n";
 
@@ -21,28 +19,17 @@ async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server,
         let wheel = wheel.clone();
         async move {
             if path.ends_with('/') {
-                return respond(
-                    200,
-                    &[("content-type", "text/html")],
-                    format!("<a href=\"/f/{name}\">{name}</a>"),
-                );
+                return respond(200, &[HTML], format!("<a href=\"/f/{name}\">{name}</a>"));
             }
-            if !path.ends_with(".whl") {
-                return respond(404, &[], "");
-            }
-            let range = headers.get("range").filter(|_| has_ranges).map(|range| range.to_str().unwrap());
-            match range.map(|range| ByteRange::parse(range, wheel.len() as u64)) {
-                Some(ByteRange::Part { start, end }) => {
-                    let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
-                    let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
-                    respond(206, &[("content-range", &place)], part)
-                }
-                _ => respond(200, &[], wheel),
+            match path.ends_with(".whl") {
+                true if has_ranges => ranged(&headers, &[], &wheel),
+                true => respond(200, &[], wheel),
+                false => respond(404, &[], ""),
             }
         }
     })
     .await;
-    let proxy = start(&[server.url("/simple")], Config::new()).await;
+    let proxy = start(&[server.url("/simple")]).await;
     (server, proxy)
 }
 

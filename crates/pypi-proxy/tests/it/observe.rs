@@ -9,33 +9,27 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use pypi_proxy::serve::Config;
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::support;
 use crate::support::exposition::{Samples, parse};
-use crate::support::proxy::{RunningProxy, start};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with};
+use crate::support::source::content;
+use crate::support::{JSON, Server, hashed_page, respond, until};
 
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 /// Index with one project, whose page has an entity tag.
 async fn index() -> Server {
     Server::start(|path, headers| async move {
-        let file = |name: &str, sha256: String| {
-            serde_json::json!({
-                "filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000,
-            })
-        };
         match &*path {
             "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
             "/simple/demo/" => {
-                let sha256 = digest_of(&content(1000)).to_string();
-                let files = [file("demo-1.0-py3-none-any.whl", sha256), file("bad-1.0-py3-none-any.whl", "1".repeat(64))];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON, ("etag", "\"1\"")], page.to_string())
+                let (good, bad) = (content(1000), content(1001).slice(1..));
+                let page =
+                    hashed_page([("demo-1.0-py3-none-any.whl", good), ("bad-1.0-py3-none-any.whl", bad)]);
+                respond(200, &[JSON, ("etag", "\"1\"")], page)
             }
             "/simple/down/" => respond(503, &[], ""),
             path if path.starts_with("/f/") => respond(200, &[], content(1000)),
@@ -66,7 +60,7 @@ async fn settle(proxy: &RunningProxy) -> Samples {
 #[tokio::test]
 async fn requests_and_downloads_are_counted() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let get = async |path: &str| drop(proxy.get(path, &[]).await.bytes().await);
     for path in ["/simple/demo/", "/simple/demo/", WHEEL, WHEEL, "/simple/none/", "/simple/none/", "/x"] {
         get(path).await;
@@ -130,13 +124,7 @@ async fn requests_and_downloads_are_counted() {
 #[expect(clippy::float_cmp, reason = "they are counts")]
 async fn an_unchanged_page_is_revalidated() {
     let index = index().await;
-    let proxy = support::proxy::start_with(
-        &[index.url("/simple")],
-        Config::new(),
-        |upstream| upstream.ttl(Duration::ZERO),
-        |pages| pages.stale_while_revalidate(Duration::ZERO),
-    )
-    .await;
+    let proxy = start_with(&[index.url("/simple")], Setup::always_revalidate).await;
     for verdict in ["miss", "revalidated"] {
         assert_eq!(proxy.get("/simple/demo/", &[]).await.headers()["x-cache"], verdict);
     }
@@ -157,7 +145,7 @@ async fn promtool_accepts_the_metrics() {
     }
     let index = index().await;
     let urls = [index.url("/simple"), index.url("/other"), index.url("/simple")];
-    let proxy = start(&urls, Config::new()).await;
+    let proxy = start(&urls).await;
     proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
     let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
     let mut check = Command::new(program)
@@ -176,13 +164,14 @@ async fn promtool_accepts_the_metrics() {
 async fn health_has_the_fields_of_groxpi_and_proxpi() {
     let index = index().await;
     let secret = index.url("/simple").replace("http://", "http://reader:hunter2@");
-    let proxy = start(&[secret, index.url("/other")], Config::new().admin_token("hunter3".to_owned())).await;
+    let proxy = start_with(&[secret, index.url("/other")], |setup| {
+        setup.serve.admin_token = Some("hunter3".to_owned());
+    })
+    .await;
     proxy.get("/simple/demo/", &[]).await;
     let response = proxy.get("/health", &[]).await;
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["content-type"]),
-        (200, &"application/json".parse().unwrap())
-    );
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["content-type"], "application/json");
     let health: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&health["status"], &health["data"]["state"]), (&"success".into(), &"ok".into()));
     assert!(health["timestamp"].as_u64().unwrap() > 1_700_000_000);
@@ -199,19 +188,14 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
 
     proxy.get("/simple/down/", &[]).await;
     // Responses are reused for the rest of the second.
-    let degraded = loop {
-        let health = proxy.json("/health", &[]).await;
-        if health["data"]["state"] == "degraded" {
-            break health;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let health = async || proxy.json("/health", &[]).await;
+    until("it is degraded", async || health().await["data"]["state"] == "degraded").await;
+    let degraded = health().await;
     let reasons = degraded["data"]["reasons"].as_array().unwrap();
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     // The page is rendered at most once per second.
-    while !proxy.get("/", &[]).await.text().await.unwrap().contains("Degraded: an index fails") {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let page = async || proxy.get("/", &[]).await.text().await.unwrap();
+    until("the page shows it", async || page().await.contains("Degraded: an index fails")).await;
 }
 
 #[tokio::test]
@@ -226,7 +210,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
     })
     .await;
     // Without earlier requests, one probe is sent for all clients.
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     for _ in 0..3 {
         let ready = proxy.get("/readyz", &[]).await;
         assert_eq!((ready.status().as_u16(), ready.text().await.unwrap()), (200, "ok\n".to_owned()));
@@ -234,7 +218,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
     assert_eq!(index.count(), 1);
 
     is_up.store(false, Ordering::Relaxed);
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let ready = proxy.get("/readyz", &[]).await;
     assert_eq!(ready.status(), 503);
     assert_eq!(ready.text().await.unwrap(), "no index responds and no page is cached\n");
@@ -242,7 +226,7 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
 
     // A cached page is enough.
     is_up.store(true, Ordering::Relaxed);
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     proxy.get("/simple/demo/", &[]).await;
     is_up.store(false, Ordering::Relaxed);
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
@@ -253,16 +237,14 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
 #[tokio::test]
 async fn not_ready_if_the_cache_is_not_writable() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     // Root can write to read-only folders, but not to a file in place of a folder.
     let partial = proxy.dir().join("cache/partial");
     std::fs::remove_dir(&partial).unwrap();
     std::fs::write(&partial, "").unwrap();
     let ready = proxy.get("/readyz", &[]).await;
-    assert_eq!(
-        (ready.status().as_u16(), ready.text().await.unwrap()),
-        (503, "the cache directory is not writable\n".to_owned())
-    );
+    assert_eq!(ready.status(), 503);
+    assert_eq!(ready.text().await.unwrap(), "the cache directory is not writable\n");
     let health = proxy.json("/health", &[]).await;
     assert_eq!(health["data"]["reasons"][0], "the cache directory is not writable");
 }
@@ -270,7 +252,7 @@ async fn not_ready_if_the_cache_is_not_writable() {
 #[tokio::test]
 async fn the_status_page_works_without_scripts_and_has_a_strict_policy() {
     let index = index().await;
-    let proxy = start(&[index.url("/a&b'c/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/a&b'c/simple")]).await;
     proxy.get("/simple/", &[]).await;
     for path in ["/", "/status"] {
         let response = proxy.get(path, &[]).await;

@@ -5,43 +5,28 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use serde_json::Value;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
+use crate::support::program::{self, Served};
+use crate::support::raw::exchange;
 use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::{Server, file_index, free_address, respond, until};
 
 /// Index with one project with two versions.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        let file = |version: &str| {
-            let name = format!("demo-{version}-py3-none-any.whl");
-            let len = if version == "1.0" { 1000 } else { 1001 };
-            let sha256 = digest_of(&content(len)).to_string();
-            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": len})
-        };
-        match &*path {
-            "/simple/demo/" => {
-                let files = [file("1.0"), file("1.1"), file("2.0rc1")];
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON], page.to_string())
-            }
-            path if path.starts_with("/f/demo-1.0") => respond(200, &[], content(1000)),
-            path if path.starts_with("/f/") => respond(200, &[], content(1001)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    let file = |version: &str| &*format!("demo-{version}-py3-none-any.whl").leak();
+    let files = [(file("1.0"), 1000), (file("1.1"), 1001), (file("2.0rc1"), 1002)];
+    file_index(files.map(|(name, len)| (name, content(len)))).await
 }
 
 /// Command with an empty environment.
 fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
-    command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
+    let mut command = program::program(dir, env, args);
     // Never redirect clients to the index, even on a slow machine.
-    command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
-    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache")).env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
     command
 }
 
@@ -51,39 +36,9 @@ async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, S
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// Starts a proxy. Returns its address and the log until then.
-async fn serve(dir: &Path, env: &[(&str, &str)]) -> (Child, String, Vec<serde_json::Value>) {
-    let (child, url, log) = serve_logging(dir, env, "json").await;
-    (child, url, log.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
-}
-
-/// Like [`serve`], with a log in this format.
-async fn serve_logging(dir: &Path, env: &[(&str, &str)], format: &str) -> (Child, String, Vec<String>) {
-    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format]);
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut log = Vec::new();
-    let mut lines = BufReader::new(child.stderr.as_mut().unwrap());
-    loop {
-        let mut line = String::new();
-        assert!(lines.read_line(&mut line).await.unwrap() > 0, "it has ended: {log:?}");
-        let address = match serde_json::from_str::<serde_json::Value>(&line) {
-            Ok(event) => event["address"].as_str().map(str::to_owned),
-            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
-        };
-        log.push(line);
-        if let Some(address) = address {
-            assert!(lines.buffer().is_empty());
-            return (child, format!("http://{address}"), log);
-        }
-    }
-}
-
-/// Sends a signal. Returns the exit code and the rest of the log.
-async fn end(mut child: Child, signal: Signal) -> (i32, String) {
-    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
-    let mut log = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
-    (child.wait().await.unwrap().code().unwrap(), log)
+/// Starts a proxy with a log in this format.
+async fn serve(dir: &Path, env: &[(&str, &str)], format: &str) -> Served {
+    Served::start(program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format])).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,24 +47,21 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
     for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
         let dir = tempfile::tempdir().unwrap();
         let url = index.url("/simple/").replace("http://", "http://reader:hunter2@");
-        let (child, proxy, log) = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)]).await;
-        assert_eq!(log[0]["origin"], format!("{prefix}_INDEX_URL"));
+        let proxy = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)], "json").await;
+        let url = format!("{}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3", proxy.url);
         for verdict in ["miss", "hit"] {
-            let response =
-                reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
-                    .await
-                    .unwrap();
+            let response = reqwest::get(&url).await.unwrap();
             assert_eq!(response.headers()["x-cache"], verdict);
             assert_eq!(response.bytes().await.unwrap(), content(1000));
         }
         assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
-        let (code, rest) = end(child, signal).await;
-        assert_eq!(code, 0, "{rest}");
-        let rest: Vec<serde_json::Value> =
-            rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let requests: Vec<_> = rest.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
+        let log = proxy.end(signal).await;
+        let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(events[0]["origin"], format!("{prefix}_INDEX_URL"));
+        let requests: Vec<_> =
+            events.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
         let expected = ["miss", "hit"];
-        assert_eq!(requests.len(), expected.len(), "{rest:?}");
+        assert_eq!(requests.len(), expected.len(), "{log}");
         for (event, verdict) in requests.iter().zip(expected) {
             assert_eq!(event["method"], "GET");
             assert_eq!(event["path"], "/simple/demo/demo-1.0-py3-none-any.whl");
@@ -118,7 +70,7 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
             assert!(event["ms"].is_f64());
             assert_eq!(event["client"], "127.0.0.1");
         }
-        assert!(!format!("{log:?}{rest:?}").contains("hunter"));
+        assert!(!log.contains("hunter"));
     }
 }
 
@@ -129,8 +81,7 @@ async fn each_request_writes_exactly_one_log_line() {
     let url = index.url("/simple/");
     for format in ["json", "text"] {
         let env = [("PYPI_PROXY_INDEX_URL", &*url)];
-        let (child, proxy, begin) = serve_logging(dir.path(), &env, format).await;
-        let address = proxy.strip_prefix("http://").unwrap();
+        let proxy = serve(dir.path(), &env, format).await;
         let mut answers = String::new();
         for path in [
             "/simple/%0d%0aFORGED%20status=200/".as_bytes(),
@@ -139,18 +90,13 @@ async fn each_request_writes_exactly_one_log_line() {
             b"/\x1b[2J",
             b"/a\tb",
         ] {
-            let mut stream = TcpStream::connect(address).await.unwrap();
             let request = [b"GET ", path, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"];
-            stream.write_all(&request.concat()).await.unwrap();
-            let mut response = Vec::new();
-            stream.read_to_end(&mut response).await.unwrap();
+            let response = exchange(proxy.address(), &[&request.concat()]);
             // Invalid requests may get no response.
             answers += &String::from_utf8_lossy(&response[..response.len().min(12)]);
         }
         assert!(answers.starts_with("HTTP/1.1 404") && !answers.contains("HTTP/1.1 200"), "{answers}");
-        let (code, log) = end(child, Signal::TERM).await;
-        assert_eq!(code, 0, "{log}");
-        let log = begin.concat() + &log;
+        let log = proxy.end(Signal::TERM).await;
         assert!(log.chars().all(|character| character == '\n' || !character.is_control()), "{log:?}");
         // Invalid requests have no log line.
         let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
@@ -159,7 +105,7 @@ async fn each_request_writes_exactly_one_log_line() {
         assert!(!log.lines().any(|line| line.starts_with("FORGED")));
         for line in lines {
             if format == "json" {
-                let event: serde_json::Value = serde_json::from_str(line).unwrap();
+                let event: Value = serde_json::from_str(line).unwrap();
                 assert!(event["status"].as_u64().unwrap() >= 400 && event["bytes"].is_u64(), "{line}");
             } else {
                 for member in [
@@ -184,15 +130,21 @@ async fn a_blocked_log_does_not_block_responses() {
     let index = index().await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
-    let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
+    let address = free_address().to_string();
+    let args = ["serve", "--listen", &address, "--log-format", "json"];
+    let mut command = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    until("it listens", async || TcpStream::connect(&address).await.is_ok()).await;
     // Several times the capacity of a pipe.
     let client = reqwest::Client::new();
-    let path = format!("{proxy}/{}", "x".repeat(4000));
+    let path = format!("http://{address}/{}", "x".repeat(4000));
     for _ in 0..200 {
         assert_eq!(client.get(&path).send().await.unwrap().status(), 404);
     }
-    let (code, log) = end(child, Signal::TERM).await;
-    assert_eq!(code, 0);
+    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    assert!(child.wait().await.unwrap().success());
     assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
 }
 
@@ -212,15 +164,14 @@ async fn warm_downloads_files_in_advance() {
     let requests_before = index.count();
 
     // A running proxy downloads the files.
-    let (child, proxy, _) = serve(dir.path(), &env).await;
-    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
+    let proxy = serve(dir.path(), &env, "json").await;
+    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy.url]).await;
     assert_eq!((code, index.count()), (0, requests_before), "all of it is there");
-    let listen = proxy.strip_prefix("http://").unwrap();
-    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
+    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", proxy.address()]).await;
     assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");
     let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
     assert!(code == 1 && err.contains("another proxy"), "{err}");
-    assert_eq!(end(child, Signal::TERM).await.0, 0);
+    proxy.end(Signal::TERM).await;
 
     std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
     let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;

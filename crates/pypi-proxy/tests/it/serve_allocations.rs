@@ -1,13 +1,13 @@
 //! Number of allocations per cached response.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::serve::Config;
 
-use crate::support::proxy::start;
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::file_index;
+use crate::support::proxy::start_with;
+use crate::support::source::content;
 use test_support::counting;
 
 const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept-Encoding: gzip, deflate\r\n\
@@ -18,7 +18,7 @@ const HEALTH: &str = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
 fn a_cached_response_takes_at_most_four_allocations() {
-    check(Config::new(), &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
+    check(None, &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
 }
 
 /// Decoding a user name and password takes allocations.
@@ -28,20 +28,25 @@ fn an_authenticated_cached_response_takes_few_more_allocations() {
     let (tokens, users) = (dir.path().join("tokens"), dir.path().join("users"));
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
     std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW").unwrap();
-    let config =
-        guard::Config::new().tokens_file(tokens).htpasswd_file(users).rate_limit(1_000_000, 1_000_000);
+    let config = guard::Config {
+        tokens_file: Some(tokens),
+        htpasswd_file: Some(users),
+        rate_limit: Some((1_000_000, 1_000_000)),
+        ..guard::Config::default()
+    };
     let with = |value: &str| FILE.replace("Accept", &format!("Authorization: {value}\r\nAccept"));
     let (token, password) = (with("Bearer 0123456789abcdef"), with("Basic YW5uOnNlY3JldA=="));
-    check(Config::new().guard(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
+    check(Some(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
 }
 
 /// Runs the server on the thread of the test and the client on another one.
-fn check(config: Config, requests: &[(&str, usize)]) {
+fn check(guard: Option<Guard>, requests: &[(&str, usize)]) {
     const TIMES: usize = 200;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let index = runtime.block_on(index());
-    let proxy = runtime.block_on(start(&[index.url("/simple")], config));
+    let index = runtime.block_on(file_index([("demo-1.0.whl", content(50_000))]));
+    let proxy = runtime
+        .block_on(start_with(&[index.url("/simple")], |setup| setup.serve.guard = guard.map(Arc::new)));
     for (request, most) in requests {
         let request = (*request).to_owned();
         let sent = request.clone();
@@ -70,22 +75,6 @@ fn check(config: Config, requests: &[(&str, usize)]) {
         // Allows for occasional allocations that do not belong to a request.
         assert!(count <= most * TIMES + 50, "{count} allocations for {TIMES} of {request}");
     }
-}
-
-async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let sha256 = digest_of(&content(50_000)).to_string();
-                let file = serde_json::json!({"filename": "demo-1.0.whl", "url": "/f", "hashes": {"sha256": sha256}, "size": 50_000});
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": [file]});
-                respond(200, &[JSON], page.to_string())
-            }
-            "/f" => respond(200, &[], content(50_000)),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
 }
 
 /// Returns whether a response is complete.

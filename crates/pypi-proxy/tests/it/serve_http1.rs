@@ -1,54 +1,36 @@
 //! HTTP/1.1 connections: the fast path, hyper, timeouts, and TLS.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use bytes::Bytes;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard};
-use pypi_proxy::page_cache;
-use pypi_proxy::rules::{ProjectPattern, Rules};
-use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
+use pypi_proxy::rules::ProjectPattern;
+use pypi_proxy::serve::{Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, start_with_server_config};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond};
+use crate::support::proxy::{RunningProxy, Setup, start, start_with};
+use crate::support::raw::exchange_all;
+use crate::support::source::content;
+use crate::support::{Server, file_index};
 
 /// Larger than the buffers of sockets.
 const LARGE: usize = 16 << 20;
 
 /// Index with files of three sizes and a large page.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => {
-                let named = [("small-1.0.whl", 900), ("medium-1.0.whl", 200_000), ("large-1.0.whl", LARGE)];
-                let file = |(name, size): (&str, usize)| {
-                    let sha256 = digest_of(&content(size)).to_string();
-                    serde_json::json!({"filename": name, "url": format!("/f/{size}"), "hashes": {"sha256": sha256}, "size": size})
-                };
-                let filler = (0..400).map(|number| {
-                    serde_json::json!({"filename": format!("demo-{number}.tar.gz"), "url": "/f/1", "hashes": {"sha256": format!("{number:064x}")}})
-                });
-                let files: Vec<_> = named.into_iter().map(file).chain(filler).collect();
-                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
-                respond(200, &[JSON], page.to_string())
-            }
-            path => match path.strip_prefix("/f/").map(str::parse) {
-                Some(Ok(size)) => respond(200, &[], content(size)),
-                _ => respond(404, &[], ""),
-            },
-        }
-    })
-    .await
+    const NAMED: [(&str, usize); 3] =
+        [("small-1.0.whl", 900), ("medium-1.0.whl", 200_000), ("large-1.0.whl", LARGE)];
+    let filler = (0..400).map(|number| (&*format!("demo-{number}.tar.gz").leak(), content(1)));
+    file_index(NAMED.map(|(name, len)| (name, content(len))).into_iter().chain(filler)).await
 }
 
 /// Starts a proxy with everything in its cache.
 async fn warm(index: &Server) -> RunningProxy {
-    let forever = |config: page_cache::Config| config.negative_ttl(Duration::from_secs(86_400));
-    let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
+    let forever = |setup: &mut Setup| setup.pages.negative_ttl = Duration::from_secs(86_400);
+    let proxy = start_with(&[index.url("/simple")], forever).await;
     fill(&proxy).await;
     proxy
 }
@@ -87,14 +69,28 @@ fn read_answer(stream: &mut impl Read, is_head: bool) -> Got {
     Got { status, fields, body: body.into() }
 }
 
-fn send(address: std::net::SocketAddr, request: &str) -> Got {
+fn send(address: SocketAddr, request: &str) -> Got {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     read_answer(&mut stream, request.starts_with("HEAD"))
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.unwrap()
+/// Checks that hyper and the fast path respond equally to all combinations. Returns the responses.
+fn compare(address: SocketAddr, paths: &[&str], fields: &[&str]) -> Vec<Got> {
+    let mut responses = Vec::new();
+    for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
+        for method in ["GET", "HEAD"] {
+            let request = |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
+            assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
+            assert_eq!(parse_head(request("te: trailers\r\n").as_bytes()), None);
+            // The first response may require the index.
+            send(address, &request(""));
+            let plain = send(address, &request(""));
+            assert_eq!(plain, send(address, &request("te: trailers\r\n")), "{}", request(""));
+            responses.push(plain);
+        }
+    }
+    responses
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,54 +98,38 @@ async fn hyper_and_the_fast_path_respond_equally() {
     let index = index().await;
     let proxy = warm(&index).await;
     let address = proxy.address();
-    blocking(move || {
-        let paths = [
-            "/livez",
-            "/simple/",
-            "/simple/demo/",
-            "/simple/demo",
-            "/simple/Demo/?format=json",
-            "/simple/nothing/",
-            "/simple/demo/small-1.0.whl",
-            "/simple/demo/medium-1.0.whl",
-            "/simple/demo/missing-1.0.whl",
-            "/x",
-            "/simple/demo/?format=none",
-            "/index/demo/",
-        ];
-        let etag = send(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
-        let etag = etag.fields.iter().find(|line| line.starts_with("etag")).unwrap()[6..].to_owned();
-        let fields = [
-            String::new(),
-            "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: gzip, deflate\r\n".into(),
-            "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: zstd\r\n".into(),
-            "accept: image/png\r\n".into(),
-            "accept-encoding: deflate\r\n".into(),
-            "range: bytes=-1000\r\n".into(),
-            "range: bytes=100-149999\r\nif-range: \"other\"\r\n".into(),
-            format!("range: bytes=5-\r\nif-range: {etag}\r\n"),
-            "range: bytes=99999999-\r\n".into(),
-            format!("if-none-match: {etag}\r\n"),
-            "if-none-match: *\r\n".into(),
-            "if-modified-since: Sun, 06 Nov 2044 08:49:37 GMT\r\n".into(),
-        ];
-        let mut count = 0;
-        for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
-            for method in ["GET", "HEAD"] {
-                let request =
-                    |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
-                assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
-                assert_eq!(parse_head(request("te: trailers\r\n").as_bytes()), None);
-                // The first response may require the index.
-                send(address, &request(""));
-                let plain = send(address, &request(""));
-                assert_eq!(plain, send(address, &request("te: trailers\r\n")), "{}", request(""));
-                count += plain.body.len();
-            }
-        }
-        assert!(count > 1_000_000);
-    })
-    .await;
+    let paths = [
+        "/livez",
+        "/simple/",
+        "/simple/demo/",
+        "/simple/demo",
+        "/simple/Demo/?format=json",
+        "/simple/nothing/",
+        "/simple/demo/small-1.0.whl",
+        "/simple/demo/medium-1.0.whl",
+        "/simple/demo/missing-1.0.whl",
+        "/x",
+        "/simple/demo/?format=none",
+        "/index/demo/",
+    ];
+    let etag = send(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
+    let etag = etag.fields.iter().find(|line| line.starts_with("etag")).unwrap()[6..].to_owned();
+    let fields = [
+        String::new(),
+        "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: gzip, deflate\r\n".into(),
+        "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: zstd\r\n".into(),
+        "accept: image/png\r\n".into(),
+        "accept-encoding: deflate\r\n".into(),
+        "range: bytes=-1000\r\n".into(),
+        "range: bytes=100-149999\r\nif-range: \"other\"\r\n".into(),
+        format!("range: bytes=5-\r\nif-range: {etag}\r\n"),
+        "range: bytes=99999999-\r\n".into(),
+        format!("if-none-match: {etag}\r\n"),
+        "if-none-match: *\r\n".into(),
+        "if-modified-since: Sun, 06 Nov 2044 08:49:37 GMT\r\n".into(),
+    ];
+    let responses = compare(address, &paths, &fields.each_ref().map(String::as_str));
+    assert!(responses.iter().map(|response| response.body.len()).sum::<usize>() > 1_000_000);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,63 +137,48 @@ async fn hyper_and_the_fast_path_reject_equally() {
     let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let tokens = dir.path().join("tokens");
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
-    let guard = Guard::new(guard::Config::new().tokens_file(tokens)).unwrap();
-    let rules = Rules::new().deny([ProjectPattern::parse("denied").unwrap()]);
-    let config = Config::new().guard(guard);
-    let proxy =
-        start_with(&[index.url("/simple")], config, |one| one, |pages| pages.rules(rules.clone())).await;
-    let address = proxy.address();
-    blocking(move || {
-        let token = "authorization: Bearer 0123456789abcdef\r\n";
-        let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];
-        let paths = ["/simple/demo/small-1.0.whl", "/simple/demo/", "/simple/denied/", "/livez", "/x"];
-        let mut statuses = Vec::new();
-        for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
-            for method in ["GET", "HEAD"] {
-                let request =
-                    |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
-                assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
-                send(address, &request(""));
-                let plain = send(address, &request(""));
-                assert_eq!(plain, send(address, &request("te: trailers\r\n")), "{}", request(""));
-                statuses.push(plain.status);
-            }
-        }
-        for expected in ["200 OK", "401 Unauthorized", "403 Project Denied By This Proxy", "404 Not Found"] {
-            assert!(statuses.contains(&format!("HTTP/1.1 {expected}")), "{expected}: {statuses:?}");
-        }
+    let guard = guard::Config { tokens_file: Some(tokens), ..guard::Config::default() };
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.serve.guard = Some(Guard::new(guard).unwrap().into());
+        setup.pages.rules.deny.push(ProjectPattern::parse("denied").unwrap());
     })
     .await;
+    let token = "authorization: Bearer 0123456789abcdef\r\n";
+    let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];
+    let paths = ["/simple/demo/small-1.0.whl", "/simple/demo/", "/simple/denied/", "/livez", "/x"];
+    let responses = compare(proxy.address(), &paths, &fields);
+    for expected in ["200 OK", "401 Unauthorized", "403 Project Denied By This Proxy", "404 Not Found"] {
+        let status = format!("HTTP/1.1 {expected}");
+        assert!(responses.iter().any(|response| response.status == status), "{expected}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pipelined_requests_are_answered_in_order() {
     let index = index().await;
     let proxy = warm(&index).await;
-    let address = proxy.address();
-    blocking(move || {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n{more}\r\n");
-        // The fourth request and the body of the fifth are served by hyper.
-        let all = get("/livez", "")
-            + &get("/simple/demo/medium-1.0.whl", "")
-            + &get("/simple/demo/small-1.0.whl", "")
-            + &get("/livez", "te: trailers\r\n")
-            + "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc"
-            + &get("/simple/demo/small-1.0.whl", "connection: close\r\n");
-        for piece in all.as_bytes().chunks(100) {
-            stream.write_all(piece).unwrap();
-            stream.flush().unwrap();
-        }
-        assert_eq!(read_answer(&mut stream, false).body, "ok\n");
-        assert_eq!(read_answer(&mut stream, false).body, content(200_000));
-        assert_eq!(read_answer(&mut stream, false).body, content(900));
-        assert_eq!(read_answer(&mut stream, false).body, "ok\n");
-        assert!(read_answer(&mut stream, false).status.contains("405"));
-        assert_eq!(read_answer(&mut stream, false).body, content(900));
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-    })
-    .await;
+    let mut stream = TcpStream::connect(proxy.address()).unwrap();
+    let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n{more}\r\n");
+    // The fourth request and the body of the fifth are served by hyper.
+    let all = get("/livez", "")
+        + &get("/simple/demo/medium-1.0.whl", "")
+        + &get("/simple/demo/small-1.0.whl", "")
+        + &get("/livez", "te: trailers\r\n")
+        + "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc"
+        + "HEAD /livez HTTP/1.1\r\nhost: x\r\n\r\n"
+        + &get("/simple/demo/small-1.0.whl", "connection: close\r\n");
+    for piece in all.as_bytes().chunks(100) {
+        stream.write_all(piece).unwrap();
+        stream.flush().unwrap();
+    }
+    assert_eq!(read_answer(&mut stream, false).body, "ok\n");
+    assert_eq!(read_answer(&mut stream, false).body, content(200_000));
+    assert_eq!(read_answer(&mut stream, false).body, content(900));
+    assert_eq!(read_answer(&mut stream, false).body, "ok\n");
+    assert!(read_answer(&mut stream, false).status.contains("405"));
+    assert!(read_answer(&mut stream, true).status.contains("200"));
+    assert_eq!(read_answer(&mut stream, false).body, content(900));
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -225,8 +190,8 @@ async fn large_files_arrive_intact() {
         let address = proxy.address();
         let get =
             |range: &str| format!("GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n{range}{more}\r\n");
-        let (all, part) = (get(""), get("range: bytes=3000000-9999999\r\n"));
-        let (all, part) = blocking(move || (send(address, &all), send(address, &part))).await;
+        let all = send(address, &get(""));
+        let part = send(address, &get("range: bytes=3000000-9999999\r\n"));
         assert!(all.body == large && part.body == large.slice(3_000_000..10_000_000));
     }
 }
@@ -238,12 +203,13 @@ async fn slow_clients_are_disconnected() {
     // The cache is filled by a proxy with long timeouts.
     let dir = tempfile::tempdir().unwrap();
     let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
-    let mut patient = setup().start().await;
+    let patient = setup().start().await;
     fill(&patient).await;
     patient.stop().await;
-    drop(patient);
-    let server = ServerConfig::new().header_timeout(short).send_timeout(short).max_connections(1);
-    let proxy = Setup { server, ..setup() }.start().await;
+    let mut setup = setup();
+    (setup.server.header_timeout, setup.server.send_timeout) = (short, short);
+    setup.server.max_connections = 1;
+    let proxy = setup.start().await;
     let large = "GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n";
     // A silent client, one with half a header, and two that do not read their responses, in sequence.
     let requests =
@@ -258,8 +224,7 @@ async fn slow_clients_are_disconnected() {
         streams.push(stream);
     }
     // All of them are disconnected, and there is room for a regular client.
-    let address = proxy.address();
-    let live = blocking(move || send(address, "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")).await;
+    let live = send(proxy.address(), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
     assert_eq!(live.body, "ok\n");
     for (at, mut stream) in streams.into_iter().enumerate() {
         let mut read = Vec::new();
@@ -271,12 +236,14 @@ async fn slow_clients_are_disconnected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_in_flight_complete_during_shutdown() {
     let index = index().await;
-    let mut proxy = warm(&index).await;
+    let proxy = warm(&index).await;
+    let address = proxy.address();
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     let response = proxy.get("/simple/demo/large-1.0.whl", &[]).await;
     let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
     assert_eq!(body.unwrap(), content(LARGE));
     drop(idle);
+    assert!(TcpStream::connect(address).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -291,8 +258,7 @@ async fn tls_is_supported() {
     let tls = Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
 
     let index = index().await;
-    let proxy =
-        start_with_server_config(&[index.url("/simple")], Config::new(), ServerConfig::new().tls(tls)).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.server.tls = Some(tls)).await;
     let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
     let url = format!("https://localhost:{}/simple/demo/large-1.0.whl", proxy.address().port());
     for is_old in [true, false] {
@@ -314,7 +280,7 @@ async fn tls_is_supported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn arbitrary_bytes_do_not_harm_the_server() {
     let index = index().await;
-    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let proxy = start(&[index.url("/simple")]).await;
     let invalid = [
         &b"\0\0\0\0\r\n\r\n"[..],
         b"\x16\x03\x01\x02\0\x01",
@@ -323,11 +289,7 @@ async fn arbitrary_bytes_do_not_harm_the_server() {
         &[b'a'; 100_000],
     ];
     for (at, bytes) in invalid.into_iter().enumerate() {
-        let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
-        let _ = stream.write_all(bytes).await;
-        let _ = stream.shutdown().await;
-        let mut read = Vec::new();
-        let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut read)).await.unwrap();
+        let read = exchange_all(proxy.address(), &[bytes]);
         assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);

@@ -10,14 +10,11 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
-use pypi_proxy::serve::Config;
 
 use crate::support::chromium::{Browser, program};
-use crate::support::proxy::{RunningProxy, start};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, Server, respond, skip};
+use crate::support::proxy::{RunningProxy, start_with};
+use crate::support::source::content;
+use crate::support::{JSON, Server, listed, page_of, respond, skip, streamed};
 
 const TOKEN: &str = "a token of the test";
 const NAMES: [&str; 3] = ["demo", "numpy", "a-project-with-quite-a-long-name-that-wraps"];
@@ -29,19 +26,21 @@ fn file(project: &str) -> String {
 /// Index with projects of one file each, and a project whose file never ends.
 async fn index() -> Server {
     Server::start(|path, _| async move {
-        let page = |name: &str, sha256: Option<String>, size: u64| {
-            let hashes = sha256.map_or_else(|| serde_json::json!({}), |sha256| serde_json::json!({"sha256": sha256}));
-            let file = serde_json::json!({
-                "filename": file(name), "url": format!("../../f/{name}"), "hashes": hashes, "size": size,
-            });
-            serde_json::json!({"meta": {"api-version": "1.1"}, "name": name, "versions": ["1.0"], "files": [file]}).to_string()
+        let entry = |name: &str, content: &[u8]| {
+            let mut entry = listed(&file(name), content);
+            entry["url"] = format!("../../f/{name}").into();
+            entry
         };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         match parts[..] {
-            ["simple", "endless"] => respond(200, &[JSON], page("endless", None, 50_000_000)),
+            ["simple", "endless"] => {
+                let mut file = entry("endless", b"");
+                file["hashes"] = serde_json::json!({});
+                file["size"] = 50_000_000.into();
+                respond(200, &[JSON], page_of(&[file]))
+            }
             ["simple", name] if NAMES.contains(&name) => {
-                let content = content(name.len() * 300_000);
-                respond(200, &[JSON], page(name, Some(digest_of(&content).to_string()), content.len() as u64))
+                respond(200, &[JSON], page_of(&[entry(name, &content(name.len() * 300_000))]))
             }
             ["f", "endless"] => {
                 let chunks = futures_util::stream::unfold(0, |at| async move {
@@ -50,10 +49,10 @@ async fn index() -> Server {
                         tokio::time::sleep(Duration::from_millis(300)).await;
                     }
                     let len = if at == 0 { 600_000 } else { 6_000 };
-                    Some((Ok(Frame::data(Bytes::from(vec![0; len]))), at + 1))
+                    Some((Ok(Bytes::from(vec![0; len])), at + 1))
                 });
                 let builder = http::Response::builder().header("content-length", 50_000_000);
-                builder.body(StreamBody::new(chunks).boxed()).unwrap()
+                builder.body(streamed(chunks)).unwrap()
             }
             ["f", name] => respond(200, &[], content(name.len() * 300_000)),
             _ => respond(404, &[], ""),
@@ -78,7 +77,10 @@ async fn the_page_fits_and_its_buttons_work() {
         return;
     };
     let index = index().await;
-    let proxy = start(&[index.url("/a&b'c/../simple")], Config::new().admin_token(TOKEN.to_owned())).await;
+    let proxy = start_with(&[index.url("/a&b'c/../simple")], |setup| {
+        setup.serve.admin_token = Some(TOKEN.to_owned());
+    })
+    .await;
     traffic(&proxy).await;
     let endless = proxy.get(&format!("/simple/endless/{}", file("endless")), &[]).await;
     let url = proxy.url("/");

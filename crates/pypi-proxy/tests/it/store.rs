@@ -6,26 +6,19 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
-use pypi_proxy::store::{Config, Download, Expected, FetchState, Key, Reader, Reference, Store, StoredFile};
-use pypi_proxy::{Error, ProjectName};
+use pypi_proxy::Error;
+use pypi_proxy::store::{Config, Expected, Key, Reader, Store, StoredFile};
 
-use crate::support;
-use crate::support::proxy::open as reopened;
+use crate::support::proxy::{TIMEOUT, open as reopened};
 use crate::support::source::{Connection, ScriptedSource, content, digest_of};
+use crate::support::until;
 
 fn open(dir: &tempfile::TempDir) -> Store {
     Store::open(config(dir)).unwrap()
 }
 
 fn config(dir: &tempfile::TempDir) -> Config {
-    Config::new(dir.path().join("cache")).stall_timeout(Duration::from_millis(300))
-}
-
-fn download(store: &Store, source: &ScriptedSource) -> Download {
-    match store.fetch(source.key(), source.expected(), source.clone()) {
-        FetchState::InFlight(download) => download,
-        FetchState::Stored(_) => panic!("it is there already"),
-    }
+    Config { stall_timeout: Duration::from_millis(300), ..Config::new(dir.path().join("cache")) }
 }
 
 async fn collect(reader: Reader) -> Result<Vec<u8>, Error> {
@@ -52,66 +45,19 @@ fn files(dir: &tempfile::TempDir, part: &str) -> usize {
     count(&dir.path().join("cache").join(part))
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn one_download_serves_all_readers() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    let slow = Connection { delay: Duration::from_millis(1), ..Connection::default() };
-    let source = ScriptedSource::new(content(1_000_000), [slow]);
-    let readers = (0..100).map(|number| {
-        let (store, source) = (store.clone(), source.clone());
-        async move {
-            tokio::time::sleep(Duration::from_millis(number)).await;
-            match store.fetch(source.key(), source.expected(), source.clone()) {
-                FetchState::InFlight(download) => {
-                    assert_eq!(download.info().await.unwrap().len, Some(1_000_000));
-                    collect(download.reader(None)).await.unwrap()
-                }
-                FetchState::Stored(stored) => read(&stored),
-            }
-        }
-    });
-    for bytes in join_all(readers).await {
-        assert_eq!(bytes, source.content);
-    }
-    assert_eq!(source.opened(), 1);
-    let stored = store.get(&source.digest()).unwrap();
-    assert_eq!(read(&stored), source.content);
-    let stats = store.stats();
-    assert_eq!((stats.files, stats.bytes, stats.fetched, stats.in_flight), (1, 1_000_000, 1, 0));
-    assert_eq!((files(&dir, "files"), files(&dir, "partial")), (1, 0));
-}
-
 #[tokio::test]
 async fn the_first_bytes_are_available_before_the_download_ends() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     let slow = Connection { delay: Duration::from_millis(20), ..Connection::default() };
     let source = ScriptedSource::new(content(100_000), [slow]);
-    let download = download(&store, &source);
+    let download = source.download(&store);
     let first = download.reader(None).next().await.unwrap().unwrap();
     assert!(!first.is_empty() && first.len() < 50_000);
     assert!(store.in_flight(&source.key()).is_some());
     // The download continues without readers.
     assert_eq!(download.done().await.unwrap().unwrap().len, 100_000);
     assert!(store.in_flight(&source.key()).is_none());
-}
-
-#[tokio::test]
-async fn ranges_can_be_read_during_a_download() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    let source = ScriptedSource::new(
-        content(300_000),
-        [Connection { delay: Duration::from_millis(1), ..Connection::default() }],
-    );
-    let download = download(&store, &source);
-    let ranges = [0..1, 0..300_000, 299_999..300_000, 123_456..234_567, 5..5, 299_000..400_000];
-    let results = join_all(ranges.iter().map(|range| collect(download.reader(Some(range.clone()))))).await;
-    for (range, result) in ranges.into_iter().zip(results) {
-        let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap().min(300_000);
-        assert_eq!(result.unwrap(), source.content[range]);
-    }
 }
 
 #[tokio::test]
@@ -136,7 +82,7 @@ async fn corrupt_content_never_looks_complete() {
         let store = open(&dir);
         let source = ScriptedSource::new(bytes.clone(), vec![connection; 8]);
         let key = Key::Digest(digest_of(&whole));
-        let FetchState::InFlight(download) = store.fetch(key, expected, source) else { panic!() };
+        let download = source.download_as(&store, key, expected);
         let mut reader = download.reader(None);
         let mut len = 0;
         let end = loop {
@@ -156,93 +102,16 @@ async fn corrupt_content_never_looks_complete() {
 }
 
 #[tokio::test]
-async fn broken_connections_are_resumed() {
-    let breaks = |bytes: usize, resumes, fails| Connection {
-        bytes: Some(bytes),
-        resumes,
-        fails,
-        ..Connection::default()
-    };
-    let scripts = [
-        vec![breaks(50_000, true, true), breaks(30_000, true, false)],
-        // A source without support for ranges.
-        vec![breaks(50_000, true, true), breaks(90_000, false, true), breaks(150_000, false, true)],
-        vec![breaks(0, true, true), breaks(0, true, false)],
-        // Silent for a while.
-        vec![Connection { delay: Duration::from_secs(60), ..Connection::default() }],
-    ];
-    for script in scripts {
-        let dir = tempfile::tempdir().unwrap();
-        let store = open(&dir);
-        let count = script.len();
-        let source = ScriptedSource::new(content(200_000), script);
-        let download = download(&store, &source);
-        assert_eq!(collect(download.reader(None)).await.unwrap(), source.content);
-        assert_eq!((source.opened(), store.stats().resumed), (count + 1, count as u64));
-    }
-}
-
-#[tokio::test]
-async fn a_source_without_progress_is_abandoned() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).retries(2)).unwrap();
-    let nothing = Connection { bytes: Some(0), fails: true, ..Connection::default() };
-    let source = ScriptedSource::new(content(1000), vec![nothing; 10]);
-    let download = download(&store, &source);
-    assert!(collect(download.reader(None)).await.is_err());
-    assert_eq!(source.opened(), 3);
-    assert_eq!(store.stats().failed, 1);
-    // The next request starts a new download.
-    assert!(matches!(store.fetch(source.key(), source.expected(), source.clone()), FetchState::InFlight(_)));
-}
-
-#[tokio::test]
-async fn without_a_hash_a_file_that_changes_during_the_download_is_rejected() {
-    let first = Connection { bytes: Some(50_000), fails: true, ..Connection::default() };
-    for (etag, is_good) in [("\"v1\"", true), ("\"v2\"", false)] {
-        let dir = tempfile::tempdir().unwrap();
-        let store = open(&dir);
-        let then = Connection { etag, ..Connection::default() };
-        let source = ScriptedSource::new(content(100_000), [first.clone(), then]);
-        let six = ProjectName::parse("six").unwrap();
-        let reference = Reference::new(six, "six-1.0.whl", &["https://packages.example.org/"]);
-        let key = Key::Reference(reference.clone());
-        let FetchState::InFlight(download) = store.fetch(key, Expected::default(), source.clone()) else {
-            panic!()
-        };
-        let result = download.done().await;
-        assert_eq!(result.is_ok(), is_good, "{result:?}");
-        let digest = is_good.then(|| source.digest());
-        assert_eq!(store.lookup(&reference), digest);
-        drop((download, store));
-        let store = reopened(config(&dir)).await.unwrap();
-        assert_eq!(store.lookup(&reference), digest);
-    }
-}
-
-#[tokio::test]
-async fn files_above_the_limit_are_rejected() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_file(1000)).unwrap();
-    for tells_len in [true, false] {
-        let source = ScriptedSource::new(content(1001), [Connection { tells_len, ..Connection::default() }]);
-        let expected = Expected { size: None, ..source.expected() };
-        let FetchState::InFlight(download) = store.fetch(source.key(), expected, source) else { panic!() };
-        assert!(download.done().await.unwrap_err().is_limit());
-    }
-}
-
-#[tokio::test]
 async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_bytes(250_000)).unwrap();
+    let store = Store::open(Config { max_bytes: 250_000, ..config(&dir) }).unwrap();
     let sources: Vec<_> = (0..3).map(|number| ScriptedSource::new(content(100_000 + number), [])).collect();
-    download(&store, &sources[0]).done().await.unwrap();
-    download(&store, &sources[1]).done().await.unwrap();
+    sources[0].download(&store).done().await.unwrap();
+    sources[1].download(&store).done().await.unwrap();
     let first = store.get(&sources[0].digest()).unwrap();
     let second = store.get(&sources[1].digest()).unwrap();
     store.get(&sources[0].digest()).unwrap();
-    download(&store, &sources[2]).done().await.unwrap();
+    sources[2].download(&store).done().await.unwrap();
     assert!(store.get(&sources[1].digest()).is_none());
     assert_eq!(read(&second), sources[1].content);
     assert_eq!(read(&first), sources[0].content);
@@ -254,11 +123,9 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     let path = dir.path().join("cache/files");
     let name = sources[2].digest().to_string();
     std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
-    let store = reopened(config(&dir).max_bytes(250_000)).await.unwrap();
-    while store.stats().files < 2 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    download(&store, &sources[1]).done().await.unwrap();
+    let store = reopened(Config { max_bytes: 250_000, ..config(&dir) }).await.unwrap();
+    until("the files are found", async || store.stats().files == 2).await;
+    sources[1].download(&store).done().await.unwrap();
     assert!(store.get(&sources[2].digest()).is_none());
     assert!(store.get(&sources[0].digest()).is_some());
 }
@@ -266,40 +133,27 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
 #[tokio::test]
 async fn unused_files_are_deleted_after_their_ttl() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).unused_ttl(Duration::from_secs(1))).unwrap();
+    let store = Store::open(Config { unused_ttl: Some(Duration::from_secs(1)), ..config(&dir) }).unwrap();
     let (old, new) = (ScriptedSource::new(content(10), []), ScriptedSource::new(content(20), []));
     for source in [&old, &new] {
-        download(&store, source).done().await.unwrap();
+        source.download(&store).done().await.unwrap();
     }
     let wanted = SystemTime::now() - Duration::from_secs(3600);
     store.get(&old.digest()).unwrap().file.set_modified(wanted).unwrap();
-    while store.stats().files == 2 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("a file is deleted", async || store.stats().files == 1).await;
     assert!(store.get(&old.digest()).is_none() && store.get(&new.digest()).is_some());
-}
-
-#[tokio::test]
-async fn with_a_limit_of_zero_files_are_passed_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_bytes(0)).unwrap();
-    let source = ScriptedSource::new(content(100_000), []);
-    let download = download(&store, &source);
-    assert_eq!(collect(download.reader(None)).await.unwrap(), source.content);
-    assert!(store.get(&source.digest()).is_none());
-    assert_eq!((files(&dir, "files"), files(&dir, "partial")), (0, 0));
 }
 
 #[tokio::test]
 async fn clients_are_served_if_the_disk_is_not_writable() {
     let dir = tempfile::tempdir().unwrap();
     // The reader of the first file is never dropped, even on a busy machine.
-    let window = |lag| config(&dir).max_memory_buffer(50_000).reader_timeout(lag);
-    let store = Store::open(window(support::proxy::TIMEOUT)).unwrap();
+    let window = |lag| Config { max_memory_buffer: 50_000, reader_timeout: lag, ..config(&dir) };
+    let store = Store::open(window(TIMEOUT)).unwrap();
     // The folder for partial files is missing.
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
     let source = ScriptedSource::new(content(1_000_000), []);
-    let held = download(&store, &source);
+    let held = source.download(&store);
     let (fast, slow) = (held.reader(None), held.reader(None));
     // Reserved bytes are kept like those of a reader.
     let download = store.in_flight(&source.key()).unwrap();
@@ -319,9 +173,7 @@ async fn clients_are_served_if_the_disk_is_not_writable() {
     let store = reopened(window(Duration::from_secs(3))).await.unwrap();
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
     let source = ScriptedSource::new(content(1_000_001), []);
-    let FetchState::InFlight(download) = store.fetch(source.key(), source.expected(), source.clone()) else {
-        panic!()
-    };
+    let download = source.download(&store);
     let (good, mut still) = (download.reader(None), download.reader(None));
     assert_eq!(collect(good).await.unwrap(), source.content);
     let mut len = 0;
@@ -334,49 +186,12 @@ async fn clients_are_served_if_the_disk_is_not_writable() {
     assert!(error.is_storage() && len < 1_000_001, "{error}");
 }
 
-#[tokio::test]
-async fn a_folder_with_other_content_is_left_alone() {
+#[test]
+fn a_folder_with_other_content_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("precious"), "data").unwrap();
-    assert!(Store::open(Config::new(dir.path()).max_bytes(0)).unwrap_err().is_storage());
+    assert!(Store::open(Config { max_bytes: 0, ..Config::new(dir.path()) }).unwrap_err().is_storage());
     assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"data");
-
-    let dir = tempfile::tempdir().unwrap();
-    drop(open(&dir));
-    let target = tempfile::tempdir().unwrap();
-    let partial = dir.path().join("cache/partial");
-    std::fs::remove_dir(&partial).unwrap();
-    std::os::unix::fs::symlink(target.path(), &partial).unwrap();
-    let error = reopened(config(&dir)).await.unwrap_err();
-    assert!(error.is_storage() && !error.is_busy(), "{error:?}");
-}
-
-#[tokio::test]
-async fn links_and_unknown_files_in_the_folder_are_not_served() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    let secret = tempfile::tempdir().unwrap();
-    std::fs::write(secret.path().join("secret"), "secret").unwrap();
-    let digest = digest_of(b"secret");
-    let name = digest.to_string();
-    let folder = dir.path().join("cache/files").join(&name[..2]);
-    std::fs::create_dir_all(&folder).unwrap();
-    std::os::unix::fs::symlink(secret.path().join("secret"), folder.join(&name[2..])).unwrap();
-    std::fs::write(folder.join("stranger"), "x").unwrap();
-    assert!(store.get(&digest).is_none());
-    drop(store);
-    let store = reopened(config(&dir).max_bytes(0)).await.unwrap();
-    assert_eq!(store.verify(|_, _| {}).unwrap().good, 0);
-    assert!(folder.join("stranger").exists() && secret.path().join("secret").exists());
-}
-
-#[tokio::test]
-async fn a_folder_is_locked_by_one_proxy() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(&dir);
-    assert!(Store::open(config(&dir)).unwrap_err().is_busy());
-    drop(store);
-    reopened(config(&dir)).await.unwrap();
 }
 
 #[tokio::test]
@@ -385,7 +200,7 @@ async fn verify_finds_corrupt_files() {
     let store = open(&dir);
     let sources: Vec<_> = (0..3).map(|number| ScriptedSource::new(content(1000 + number), [])).collect();
     for source in &sources {
-        download(&store, source).done().await.unwrap();
+        source.download(&store).done().await.unwrap();
     }
     let path = |source: &ScriptedSource| {
         let name = source.digest().to_string();
@@ -397,7 +212,7 @@ async fn verify_finds_corrupt_files() {
     // A truncated file is detected without reading it.
     std::fs::write(path(&sources[1]), "short").unwrap();
     drop(store);
-    let store = reopened(config(&dir).max_open_files(0)).await.unwrap();
+    let store = reopened(Config { max_open_files: 0, ..config(&dir) }).await.unwrap();
     let mut seen = 0;
     let verified = store.verify(|_, _| seen += 1).unwrap();
     let mut bad = vec![sources[0].digest(), sources[1].digest()];
@@ -434,7 +249,7 @@ proptest! {
             let store = open(&dir);
             let script: Vec<_> = script.into_iter().map(|connection| Connection { tells_len, ..connection }).collect();
             let source = ScriptedSource::new(content(len), script);
-            let download = download(&store, &source);
+            let download = source.download(&store);
             let results = join_all(ranges.iter().map(|(start, len)| collect(download.reader(Some(*start..*start + *len))))).await;
             let is_good = download.done().await.is_ok();
             for ((start, count), result) in ranges.iter().zip(results) {

@@ -15,7 +15,9 @@ fn six() -> ProjectName {
 }
 
 fn upstream(url: &str) -> Upstream {
-    Upstream::new(Config::new(url).unwrap().read_timeout(TIMEOUT)).unwrap()
+    let mut config = Config::new(url).unwrap();
+    config.read_timeout = TIMEOUT;
+    Upstream::new(config).unwrap()
 }
 
 async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<Vec<u8>, Error> {
@@ -44,10 +46,8 @@ async fn credentials_are_sent_only_to_the_index() {
     .await;
     let url = index.url("/simple").replace("http://", "http://us%40er:se%3Acret@");
     let upstream = upstream(&url);
-    assert!(matches!(
-        upstream.page(Some(&six()), &Validators::default()).await.unwrap(),
-        PageResponse::Page(_)
-    ));
+    let page = upstream.page(Some(&six()), &Validators::default()).await.unwrap();
+    assert!(matches!(page, PageResponse::Page(_)));
     // us@er:se:cret
     assert_eq!(index.last()["authorization"], "Basic dXNAZXI6c2U6Y3JldA==");
     assert!(index.last()["accept"].to_str().unwrap().starts_with("application/vnd.pypi.simple.v1+json"));
@@ -81,7 +81,8 @@ fn invalid_index_urls_are_rejected_without_printing_the_password() {
     }
     assert_eq!(Config::new("HTTP://Example.org/a/b?x=1#y").unwrap().to_string(), "http://example.org/a/b/");
     for pem in ["no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
-        let config = Config::new("https://example.org").unwrap().authority(pem);
+        let mut config = Config::new("https://example.org").unwrap();
+        config.authorities.push(pem.into());
         assert!(Upstream::new(config).unwrap_err().is_config(), "{pem}");
     }
 }
@@ -102,13 +103,8 @@ fn urls_are_resolved_against_the_page() {
 async fn downloads_resume_only_if_the_validators_match() {
     let server = Server::start(|path, headers| async move {
         let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
-        match &*path {
-            "/weak" => assert_eq!((text("if-range"), text("range")), (None, Some("bytes=4-".into()))),
-            _ => assert_eq!(
-                (text("if-range").as_deref(), text("range").as_deref()),
-                (Some("\"v1\""), Some("bytes=4-"))
-            ),
-        }
+        assert_eq!(text("range").as_deref(), Some("bytes=4-"));
+        assert_eq!(text("if-range").as_deref(), (path != "/weak").then_some("\"v1\""));
         match &*path {
             "/changed" => respond(200, &[("etag", "\"v2\"")], "new content"),
             _ => respond(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"v1\"")], "456789"),
@@ -127,37 +123,10 @@ async fn downloads_resume_only_if_the_validators_match() {
 }
 
 #[tokio::test]
-async fn ranges_and_suffixes_are_requested() {
-    let server = Server::start(|path, headers| async move {
-        let range = headers["range"].to_str().unwrap();
-        match (&*path, range) {
-            ("/part", "bytes=2-3") => respond(206, &[("content-range", "bytes 2-3/10")], "23"),
-            ("/tail", "bytes=-3") => respond(206, &[("content-range", "bytes 7-9/*")], "789"),
-            ("/other", _) => respond(206, &[("content-range", "bytes 8-9/10")], "89"),
-            ("/none", _) => respond(206, &[], "89"),
-            ("/encoded", _) => respond(200, &[("content-encoding", "gzip")], "x"),
-            ("/missing", _) => respond(404, &[], ""),
-            _ => respond(500, &[], ""),
-        }
-    })
-    .await;
-    let upstream = upstream(&server.url("/simple"));
-    let url = |path: &str| server.url(path).parse().unwrap();
-    let body = upstream.part(&url("/part"), 2..4).await.unwrap();
-    assert_eq!((body.start, body.len), (2, Some(10)));
-    assert_eq!(collect(Ok(body)).await.unwrap(), b"23");
-    let body = upstream.tail(&url("/tail"), 3).await.unwrap();
-    assert_eq!((body.start, body.len), (7, None));
-    for path in ["/other", "/none", "/encoded", "/broken"] {
-        assert!(upstream.part(&url(path), 2..4).await.unwrap_err().is_upstream(), "{path}");
-    }
-    assert!(upstream.part(&url("/missing"), 2..4).await.unwrap_err().is_not_found());
-}
-
-#[tokio::test]
 async fn a_silent_index_times_out() {
     let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
-    let config = Config::new(&server.url("/simple")).unwrap().read_timeout(Duration::from_millis(200));
+    let mut config = Config::new(&server.url("/simple")).unwrap();
+    config.read_timeout = Duration::from_millis(200);
     let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
     server.stop().await;

@@ -1,10 +1,17 @@
 //! The program under test.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use super::proxy::TIMEOUT;
 
 /// Command with the cache below a folder and an empty environment.
 pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
@@ -16,42 +23,107 @@ pub(crate) fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Comman
 
 /// Runs a command. Returns its exit code and output.
 pub(crate) async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String) {
-    let Output { status, mut stdout, stderr } = program(dir, env, args).output().await.unwrap();
+    let output = timeout(TIMEOUT * 2, program(dir, env, args).output()).await;
+    let Output { status, mut stdout, stderr } = output.expect("it ends").unwrap();
     stdout.extend(stderr);
     (status.code().unwrap(), String::from_utf8(stdout).unwrap())
 }
 
-/// A running proxy and its address.
-pub(crate) struct Served {
-    pub(crate) child: Child,
-    pub(crate) url: String,
-    log: tokio::task::JoinHandle<()>,
+/// Output of a program in a file, so that the program never waits for a reader.
+pub(crate) struct Log(TempDir);
+
+impl Log {
+    pub(crate) fn new() -> (Self, Stdio) {
+        let log = Self(tempfile::tempdir().unwrap());
+        let file = File::create(log.0.path().join("log")).unwrap();
+        (log, file.into())
+    }
+
+    /// Returns all complete lines.
+    pub(crate) fn all(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.0.path().join("log")).unwrap();
+        text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all().len()
+    }
+
+    /// Waits for the first line for which `find` returns a value.
+    pub(crate) async fn find<T>(&self, child: &mut Child, find: impl Fn(&str) -> Option<T>) -> T {
+        let deadline = Instant::now() + TIMEOUT * 2;
+        loop {
+            let is_running = child.try_wait().unwrap().is_none();
+            let lines = self.all();
+            if let Some(found) = lines.iter().find_map(|line| find(line)) {
+                return found;
+            }
+            assert!(is_running && Instant::now() < deadline, "running: {is_running}, {lines:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
 }
 
+/// A running proxy, its address, and its log.
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    /// Without a trailing slash.
+    pub(crate) url: String,
+    pub(crate) log: Log,
+}
+
+/// Starts the program with the cache below a folder and a log in JSON.
 pub(crate) async fn serve(dir: &Path, env: &[(&str, &str)]) -> Served {
-    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut log = Vec::new();
-    let url = loop {
-        let line = lines.next_line().await.unwrap();
-        let Some(line) = line else { panic!("it has ended: {log:?}") };
-        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-        if let Some(address) = event["address"].as_str() {
-            break format!("http://{address}");
-        }
-        log.push(line);
-    };
-    // Keep reading, because a full pipe would block the program.
-    let log = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    Served { child, url, log }
+    let defaults = [("PYPI_PROXY_LISTEN", "127.0.0.1:0"), ("PYPI_PROXY_LOG_FORMAT", "json")];
+    Served::start(program(dir, &[&defaults, env].concat(), &["serve"])).await
 }
 
 impl Served {
+    /// Runs a command until it listens.
+    pub(crate) async fn start(mut command: Command) -> Self {
+        let (log, output) = Log::new();
+        let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
+        let address = |line: &str| match serde_json::from_str::<Value>(line) {
+            Ok(event) => event["address"].as_str().map(str::to_owned),
+            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
+        };
+        let url = format!("http://{}", log.find(&mut child, address).await);
+        Self { child, url, log }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
+    }
+
     /// Kills the program.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
-        self.log.await.unwrap();
+    }
+
+    /// Stops the program with a signal and checks that it succeeds. Returns its log.
+    pub(crate) async fn end(mut self, signal: Signal) -> String {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+        let status = timeout(TIMEOUT, self.child.wait()).await.expect("it ends").unwrap();
+        let log = self.log.all().join("\n");
+        assert!(status.success(), "{status}: {log}");
+        log
+    }
+
+    /// Waits for an event in a log in JSON.
+    pub(crate) async fn event(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let find = |line: &str| serde_json::from_str(line).ok().filter(&is_it);
+        self.log.find(&mut self.child, find).await
+    }
+
+    /// Checks that every request succeeded, so that no client used a fallback.
+    pub(crate) fn has_only_good_answers(&self) {
+        for line in self.log.all() {
+            let event: Value = serde_json::from_str(&line).unwrap();
+            let is_answer = event["target"] == "pypi_proxy::access";
+            let is_good = event["level"] == "INFO"
+                && (!is_answer || event["status"].as_u64().unwrap() < 400 && event["whole"] == true);
+            assert!(is_good, "{line}");
+        }
     }
 
     /// Peak memory in bytes, or `None` if the system does not report it.

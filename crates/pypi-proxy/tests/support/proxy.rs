@@ -10,6 +10,8 @@ use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 use reqwest::{Client, Method, Response};
 
+use super::exposition::{self, Samples};
+
 /// Timeout of operations that succeed eventually, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -36,21 +38,38 @@ pub(crate) struct Setup {
 impl Setup {
     /// Proxy of these indexes with its cache below a folder.
     pub(crate) fn new(dir: &std::path::Path, indexes: &[String]) -> Self {
-        let upstream = |url: &String| upstream::Config::new(url).unwrap().read_timeout(TIMEOUT);
+        let upstream = |url: &String| {
+            let mut config = upstream::Config::new(url).unwrap();
+            config.read_timeout = TIMEOUT;
+            config
+        };
+        let store = store::Config::new(dir.join("cache"));
         Self {
             upstreams: indexes.iter().map(upstream).collect(),
-            store: store::Config::new(dir.join("cache")).stall_timeout(TIMEOUT).retries(2),
-            pages: page_cache::Config::new(),
-            serve: serve::Config::new(),
-            server: ServerConfig::new(),
+            store: store::Config { stall_timeout: TIMEOUT, retries: 2, ..store },
+            pages: page_cache::Config::default(),
+            serve: serve::Config::default(),
+            server: ServerConfig { drain: TIMEOUT, ..ServerConfig::default() },
         }
+    }
+
+    /// Sets the TTL of all indexes.
+    pub(crate) fn ttl(&mut self, ttl: Duration) {
+        self.upstreams.iter_mut().for_each(|upstream| upstream.ttl = ttl);
+    }
+
+    /// Revalidates pages on every request.
+    pub(crate) fn always_revalidate(&mut self) {
+        self.ttl(Duration::ZERO);
+        self.pages.stale_while_revalidate = Duration::ZERO;
     }
 
     pub(crate) async fn start(self) -> RunningProxy {
         let upstreams: Vec<_> =
             self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
         let store = open(self.store).await.unwrap();
-        let pages = PageCache::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
+        let config = page_cache::Config { dir: Some(store.pages_dir()), ..self.pages };
+        let pages = PageCache::new(upstreams.clone(), config);
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
         run(proxy, store, self.server).await
     }
@@ -70,40 +89,24 @@ pub(crate) async fn open(config: store::Config) -> Result<Store, pypi_proxy::Err
     }
 }
 
-pub(crate) async fn start(indexes: &[String], config: serve::Config) -> RunningProxy {
-    start_as(indexes, config, ServerConfig::new(), |upstream| upstream, |pages| pages).await
+/// An upstream with changes to its configuration.
+pub(crate) fn upstream(index: &str, change: impl FnOnce(&mut upstream::Config)) -> Arc<Upstream> {
+    let mut config = upstream::Config::new(index).unwrap();
+    config.read_timeout = TIMEOUT;
+    change(&mut config);
+    Arc::new(Upstream::new(config).unwrap())
 }
 
-/// Like [`start`], with a configuration of the server.
-pub(crate) async fn start_with_server_config(
-    indexes: &[String],
-    config: serve::Config,
-    server: ServerConfig,
-) -> RunningProxy {
-    start_as(indexes, config, server, |upstream| upstream, |pages| pages).await
+/// Starts a proxy with a new folder.
+pub(crate) async fn start(indexes: &[String]) -> RunningProxy {
+    start_with(indexes, |_| ()).await
 }
 
-/// Like [`start`], with changes to the configuration of the indexes and of the page cache.
-pub(crate) async fn start_with(
-    indexes: &[String],
-    config: serve::Config,
-    each: impl Fn(upstream::Config) -> upstream::Config,
-    all: impl Fn(page_cache::Config) -> page_cache::Config,
-) -> RunningProxy {
-    start_as(indexes, config, ServerConfig::new(), each, all).await
-}
-
-async fn start_as(
-    indexes: &[String],
-    config: serve::Config,
-    server: ServerConfig,
-    each: impl Fn(upstream::Config) -> upstream::Config,
-    all: impl Fn(page_cache::Config) -> page_cache::Config,
-) -> RunningProxy {
+/// Like [`start`], with changes to the configuration.
+pub(crate) async fn start_with(indexes: &[String], change: impl FnOnce(&mut Setup)) -> RunningProxy {
     let dir = tempfile::tempdir().unwrap();
-    let mut setup = Setup { serve: config, server, ..Setup::new(dir.path(), indexes) };
-    setup.upstreams = setup.upstreams.into_iter().map(each).collect();
-    setup.pages = all(setup.pages);
+    let mut setup = Setup::new(dir.path(), indexes);
+    change(&mut setup);
     let mut running = setup.start().await;
     running.dir = Some(dir);
     running
@@ -113,7 +116,7 @@ async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> RunningProxy {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let server = serve::Server::new(proxy, server.drain(TIMEOUT));
+    let server = serve::Server::new(proxy, server);
     let task = tokio::spawn(server.serve(listener, async {
         let _ = stopped.await;
     }));
@@ -154,14 +157,18 @@ impl RunningProxy {
         request.send().await.unwrap()
     }
 
+    pub(crate) async fn metrics(&self) -> Samples {
+        exposition::parse(&self.get("/metrics", &[]).await.text().await.unwrap())
+    }
+
     /// Gets a document in JSON.
     pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> serde_json::Value {
         let text = self.get(path, headers).await.text().await.unwrap();
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Stops the server and waits until it has ended.
-    pub(crate) async fn stop(&mut self) {
+    /// Stops the server, waits until it has ended, and closes its store.
+    pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
         self.task.take().unwrap().await.unwrap().unwrap();
     }

@@ -1,6 +1,7 @@
 //! Server with protocol faults: wrong lengths, stalls and aborted connections.
 
-use std::net::SocketAddr;
+use std::io::{Read as _, Write as _};
+use std::net::ToSocketAddrs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::Recorder;
 use super::listener::TestListener;
+use super::proxy::TIMEOUT;
 
 /// Step of a response. The connection is closed after the last one.
 #[derive(Clone, Debug)]
@@ -39,10 +42,7 @@ impl RawRequest {
 }
 
 /// Upstream that a test controls byte by byte.
-pub(crate) struct Raw {
-    accepting: TestListener,
-    requests: Arc<Mutex<Vec<RawRequest>>>,
-}
+pub(crate) type Raw = Recorder<RawRequest>;
 
 impl Raw {
     pub(crate) async fn start(response: impl Fn(&RawRequest) -> Vec<Step> + Send + Sync + 'static) -> Self {
@@ -58,26 +58,9 @@ impl Raw {
         Self { accepting, requests }
     }
 
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address())
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.accepting.address()
-    }
-
-    pub(crate) fn requests(&self) -> Vec<RawRequest> {
-        self.requests.lock().unwrap().clone()
-    }
-
     /// Number of requests for this path.
     pub(crate) fn count(&self, path: &str) -> usize {
         self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
-    }
-
-    /// Closes the listener and all connections, and waits until that is done.
-    pub(crate) async fn stop(&self) {
-        self.accepting.stop().await;
     }
 }
 
@@ -123,6 +106,45 @@ pub(crate) fn head(status: &str, headers: &[(&str, &str)]) -> Step {
         text += &format!("{name}: {value}\r\n");
     }
     Step::Send((text + "\r\n").into())
+}
+
+/// A file in chunks of this size with pauses.
+pub(crate) fn slow(content: &Bytes, chunk: usize, pause: Duration) -> Vec<Step> {
+    let mut steps = vec![head("200 OK", &[("content-length", &content.len().to_string())])];
+    for chunk in content.chunks(chunk) {
+        steps.extend([Step::Send(Bytes::copy_from_slice(chunk)), Step::Wait(pause)]);
+    }
+    steps
+}
+
+/// Sends chunks on a new connection. Returns what the server sends until it closes the connection.
+pub(crate) fn exchange(address: impl ToSocketAddrs, chunks: &[&[u8]]) -> Vec<u8> {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    send(&mut stream, chunks);
+    received(stream)
+}
+
+/// Like [`exchange`], but closes the sending side after the last chunk.
+pub(crate) fn exchange_all(address: impl ToSocketAddrs, chunks: &[&[u8]]) -> Vec<u8> {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    send(&mut stream, chunks);
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    received(stream)
+}
+
+fn send(stream: &mut std::net::TcpStream, chunks: &[&[u8]]) {
+    stream.set_nodelay(true).unwrap();
+    // The server may have rejected an earlier chunk and closed the connection.
+    let _ = chunks.iter().try_for_each(|chunk| stream.write_all(chunk));
+}
+
+fn received(mut stream: std::net::TcpStream) -> Vec<u8> {
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let mut read = Vec::new();
+    if let Err(error) = stream.read_to_end(&mut read) {
+        assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the connection stays open");
+    }
+    read
 }
 
 /// A complete response.

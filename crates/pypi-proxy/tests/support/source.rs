@@ -9,7 +9,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use pypi_proxy::Error;
-use pypi_proxy::store::{Digest, Expected, FileSource, Key};
+use pypi_proxy::store::{Digest, Download, Expected, FetchState, FileSource, Key, Store};
 use pypi_proxy::upstream::{FileBody, Validators};
 
 /// Behavior of one connection.
@@ -65,6 +65,19 @@ impl ScriptedSource {
 
     pub(crate) fn key(&self) -> Key {
         Key::Digest(self.digest())
+    }
+
+    /// Starts a download of this source.
+    pub(crate) fn download(&self, store: &Store) -> Download {
+        self.download_as(store, self.key(), self.expected())
+    }
+
+    /// Starts a download that expects other content.
+    pub(crate) fn download_as(&self, store: &Store, key: Key, expected: Expected) -> Download {
+        match store.fetch(key, expected, self.clone()) {
+            FetchState::InFlight(download) => download,
+            FetchState::Stored(_) => panic!("it is there already"),
+        }
     }
 
     pub(crate) fn expected(&self) -> Expected {

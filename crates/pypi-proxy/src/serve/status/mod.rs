@@ -17,7 +17,7 @@ use http::header::{
 
 use self::view::View;
 use super::message::ProxyResponse;
-use super::service::Inner;
+use super::state::State;
 
 const STYLE: &str = include_str!("status.css");
 const SCRIPT: &str = include_str!("status.js");
@@ -30,13 +30,14 @@ const VIEW_MAX_AGE: Duration = Duration::from_secs(1);
 pub(super) struct ViewCache(Mutex<Option<(Instant, Arc<View>)>>);
 
 impl ViewCache {
-    fn get(&self, create: impl FnOnce() -> View) -> Arc<View> {
+    /// Returns the current view, which may be a second old.
+    fn get(&self, proxy: &State) -> Arc<View> {
         // No code panics while it holds the lock in the middle of an update.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((at, view)) if at.elapsed() < VIEW_MAX_AGE => view.clone(),
             _ => {
-                let view = Arc::new(create());
+                let view = Arc::new(View::of(proxy));
                 *last = Some((Instant::now(), view.clone()));
                 view
             }
@@ -58,17 +59,17 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 });
 
 /// Response with the page.
-pub(super) fn html(proxy: &Arc<Inner>) -> ProxyResponse {
-    let page = html::page(&View::of(proxy), STYLE, SCRIPT);
+pub(super) fn html(proxy: &State, views: &ViewCache) -> ProxyResponse {
+    let page = html::page(&views.get(proxy), STYLE, SCRIPT);
     let mut response = private("text/html; charset=utf-8", page);
     response.set(CONTENT_SECURITY_POLICY, POLICY.clone());
     response
 }
 
 /// Response with the data of the page, which its script requests to update it.
-pub(super) fn json(proxy: &Arc<Inner>) -> ProxyResponse {
+pub(super) fn json(proxy: &State, views: &ViewCache) -> ProxyResponse {
     // Serializing texts and numbers can't fail.
-    let view = serde_json::to_string(&*View::of(proxy)).unwrap_or_default();
+    let view = serde_json::to_string(&*views.get(proxy)).unwrap_or_default();
     private("application/json", view)
 }
 

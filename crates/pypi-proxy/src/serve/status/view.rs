@@ -1,12 +1,11 @@
 //! Data of the status page.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::super::service::Inner;
+use super::super::state::State;
 use super::text;
 use crate::upstream::{Condition, RequestKind};
 
@@ -46,23 +45,21 @@ pub(super) struct Row {
 }
 
 impl View {
-    /// Returns the current view, which may be a second old.
-    pub(super) fn of(proxy: &Arc<Inner>) -> Arc<Self> {
-        proxy.status_view.get(|| {
-            let mut view = Self { needs_token: proxy.needs_token(), ..Self::default() };
-            view.general(proxy);
-            view.cache(proxy);
-            view.totals(proxy);
-            view.tables(proxy);
-            view
-        })
+    /// Returns the current view.
+    pub(super) fn of(proxy: &State) -> Self {
+        let mut view = Self { needs_token: proxy.needs_token(), ..Self::default() };
+        view.general(proxy);
+        view.cache(proxy);
+        view.totals(proxy);
+        view.tables(proxy);
+        view
     }
 
     fn set_text(&mut self, name: &'static str, text: impl Into<String>) {
         self.texts.insert(name, text.into());
     }
 
-    fn general(&mut self, proxy: &Inner) {
+    fn general(&mut self, proxy: &State) {
         let failing =
             proxy.upstreams.iter().filter(|index| index.meter().condition() == Condition::Failing).count();
         self.is_well = failing == 0;
@@ -76,7 +73,7 @@ impl View {
         );
         let uptime = SystemTime::now().duration_since(proxy.metrics.started()).unwrap_or_default();
         self.set_text("uptime", text::long(uptime));
-        self.set_text("in-flight", text::count(proxy.metrics.in_flight(), "request"));
+        self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
         let indexes = proxy.upstreams.iter().map(|index| {
             let state = match index.meter().condition() {
                 Condition::Unknown => "no request yet",
@@ -90,7 +87,7 @@ impl View {
         self.tables.insert("indexes", indexes.collect());
     }
 
-    fn cache(&mut self, proxy: &Inner) {
+    fn cache(&mut self, proxy: &State) {
         let stats = proxy.store.stats();
         let max = Some(proxy.store.max_bytes()).filter(|max| *max < u64::MAX);
         let limit = max.map_or_else(|| "no limit".to_owned(), text::size);
@@ -113,7 +110,7 @@ impl View {
         self.set_text("corrupt", stats.corrupt.to_string());
     }
 
-    fn tables(&mut self, proxy: &Inner) {
+    fn tables(&mut self, proxy: &State) {
         let mut downloads = proxy.store.downloads_in_flight();
         downloads.sort_unstable_by_key(|download| std::cmp::Reverse(download.bytes));
         self.set_text("running", text::count(downloads.len() as u64, "download"));
@@ -143,7 +140,7 @@ impl View {
 
     /// Totals since the start of the process.
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    fn totals(&mut self, proxy: &Inner) {
+    fn totals(&mut self, proxy: &State) {
         let totals = proxy.metrics.totals();
         let hits = (totals.requests > 0).then(|| text::percent(totals.hits as f64 / totals.requests as f64));
         let latency =

@@ -1,33 +1,31 @@
 //! pip and uv with logins, minimum age and rate limits.
 
-use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
+use crate::clients::sandbox::Site;
+use crate::support::program::Served;
 
 const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
 const TOKENS: &str = "0123456789abcdef ci\n";
 
 /// URL of the index with a login.
-fn index_url(proxy: &Program, login: &str) -> String {
+fn index_url(proxy: &Served, login: &str) -> String {
     format!("http://{login}{}/simple/", proxy.address())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_and_uv_log_in_with_credentials_in_the_url() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(file("users"), USERS).unwrap();
     std::fs::write(file("tokens"), TOKENS).unwrap();
     let env = [
-        ("PYPI_PROXY_INDEX_URL", &*index.url()),
-        ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &file("users")),
-        ("PYPI_PROXY_AUTH_TOKENS_FILE", &file("tokens")),
+        ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &*file("users")),
+        ("PYPI_PROXY_AUTH_TOKENS_FILE", &*file("tokens")),
     ];
-    let proxy = Program::start(&dir.path().join("cache"), false, &env).await;
-    let requests = index.lines.count();
+    let Some(site) = Site::start(&env).await else { return };
+    let proxy = &site.proxy;
+    let requests = site.index.lines.count();
     for login in ["", "ann:wrong@", "__token__:0123456789abcdee@"] {
-        let (sandbox, url) = (Sandbox::new(&python).await, index_url(&proxy, login));
+        let (sandbox, url) = (site.sandbox().await, index_url(proxy, login));
         let output = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
         assert!(output.contains("No matching distribution found for pantry"), "{output}");
         assert!(login.is_empty() || output.contains("401 Error, Credentials not correct"), "{output}");
@@ -35,12 +33,12 @@ async fn pip_and_uv_log_in_with_credentials_in_the_url() {
         assert!(output.contains("lack of valid authentication credentials (401 Unauthorized)"), "{output}");
     }
     // None of these requests reached the index.
-    assert_eq!(index.lines.count(), requests);
+    assert_eq!(site.index.lines.count(), requests);
     for login in ["ann:secret@", "__token__:0123456789abcdef@"] {
-        let url = index_url(&proxy, login);
-        let sandbox = Sandbox::new(&python).await;
+        let url = index_url(proxy, login);
+        let sandbox = site.sandbox().await;
         sandbox.run("pip", &["install", "--index-url", &url, "pantry==1.0"]).await;
-        let sandbox = Sandbox::new(&python).await;
+        let sandbox = site.sandbox().await;
         sandbox.run("uv", &["pip", "install", "--default-index", &url, "pantry==1.0"]).await;
         assert_eq!(sandbox.freeze().await, ["pantry==1.0", "pantry-shelf==1.1"]);
     }
@@ -51,23 +49,15 @@ async fn pip_and_uv_log_in_with_credentials_in_the_url() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_and_uv_see_the_minimum_age() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
     // 1 March 2024.
     let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_200);
     let age = format!("{}s", day.elapsed().unwrap().as_secs());
-    let env = [
-        ("PYPI_PROXY_INDEX_URL", &*index.url()),
-        ("PYPI_PROXY_MIN_AGE", &age),
-        ("PYPI_PROXY_DENY_PROJECTS", "spice.*"),
-    ];
-    let proxy = Program::start(cache.path(), false, &env).await;
-    let url = index_url(&proxy, "");
+    let env = [("PYPI_PROXY_MIN_AGE", &*age), ("PYPI_PROXY_DENY_PROJECTS", "spice.*")];
+    let Some(site) = Site::start(&env).await else { return };
+    let url = index_url(&site.proxy, "");
     let young = format!("{url}pantry-shelf/pantry_shelf-3.0-py3-none-any.whl");
 
-    let pip = Sandbox::new(&python).await;
+    let pip = site.sandbox().await;
     pip.run("pip", &["install", "--index-url", &url, "pantry-shelf"]).await;
     assert_eq!(pip.freeze().await, ["pantry-shelf==2.0"]);
     let output = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
@@ -78,7 +68,7 @@ async fn pip_and_uv_see_the_minimum_age() {
     let output = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
     assert!(output.contains("403 Client Error: Project Denied By This Proxy"), "{output}");
 
-    let uv = Sandbox::new(&python).await;
+    let uv = site.sandbox().await;
     uv.run("uv", &["pip", "install", "--default-index", &url, "pantry-shelf"]).await;
     assert_eq!(uv.freeze().await, ["pantry-shelf==2.0"]);
     let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
@@ -94,21 +84,14 @@ async fn pip_and_uv_see_the_minimum_age() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_and_uv_retry_after_429() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let env = [
-        ("PYPI_PROXY_INDEX_URL", &*index.url()),
-        ("PYPI_PROXY_RATE_LIMIT", "1"),
-        ("PYPI_PROXY_RATE_LIMIT_BURST", "1"),
-    ];
-    let proxy = Program::start(cache.path(), false, &env).await;
-    let url = index_url(&proxy, "");
+    let env = [("PYPI_PROXY_RATE_LIMIT", "1"), ("PYPI_PROXY_RATE_LIMIT_BURST", "1")];
+    let Some(site) = Site::start(&env).await else { return };
+    let proxy = &site.proxy;
+    let url = index_url(proxy, "");
     for (program, args) in
         [("pip", &["install", "--index-url"][..]), ("uv", &["pip", "install", "--default-index"])]
     {
-        let (started, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
+        let (started, sandbox) = (proxy.log.count(), site.sandbox().await);
         sandbox.run(program, &[args, &[&url, "--no-deps", "pantry==1.0"]].concat()).await;
         let log = proxy.log.all().split_off(started).concat();
         assert!(log.contains("\"status\":429"), "{program}: {log}");

@@ -2,7 +2,8 @@
 
 use tokio::process::Command;
 
-use crate::clients::sandbox::{Program, Sandbox, python};
+use crate::clients::sandbox::{Sandbox, python};
+use crate::support::program::Served;
 use crate::support::skip;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,7 +23,10 @@ async fn clients_install_from_the_configured_index() {
         skip(&format!("the index of this machine: {text}"));
         return;
     }
-    let proxy = Program::start(cache.path(), true, &[]).await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
+    command.arg("serve").arg("--cache-dir").arg(cache.path()).kill_on_drop(true);
+    command.args(["--listen", "127.0.0.1:0", "--download-timeout", "never", "--log-format", "json"]);
+    let proxy = Served::start(command).await;
     let url = format!("{}/simple/", proxy.url);
     let pip = Sandbox::new(&python).await;
     pip.run("pip", &["install", "--index-url", &url, "six==1.17.0", "idna==3.10"]).await;

@@ -2,7 +2,7 @@
 
 use http::Response;
 
-use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
+use crate::clients::sandbox::{Site, guide};
 use crate::support::{self, Body, Server, respond};
 
 const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"pantry-shelf==1.1\"]\n";
@@ -10,21 +10,17 @@ const INSTALLED: [&str; 1] = ["pantry-shelf==1.1"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_use_the_proxy_by_variables_and_files() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
-    let url = &*proxy.url;
+    let Some(site) = Site::start(&[]).await else { return };
+    let url = &*site.proxy.url;
 
-    let mut pip = Sandbox::new(&python).await;
+    let mut pip = site.sandbox().await;
     pip.export(&guide("pip", url));
     pip.run("pip", &["install", "pantry-shelf==1.1"]).await;
     assert_eq!(pip.freeze().await, INSTALLED);
 
-    let mut by_variable = Sandbox::new(&python).await;
+    let mut by_variable = site.sandbox().await;
     by_variable.export(&guide("uv", url));
-    let by_file = Sandbox::new(&python).await;
+    let by_file = site.sandbox().await;
     let folder = by_file.home().join(".config/uv");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("uv.toml"), guide("uv.toml", url)).unwrap();
@@ -33,7 +29,7 @@ async fn clients_use_the_proxy_by_variables_and_files() {
         assert_eq!(uv.freeze().await, INSTALLED);
     }
 
-    let poetry = Sandbox::new(&python).await;
+    let poetry = site.sandbox().await;
     poetry.write("pyproject.toml", &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n"));
     let added = ["source", "add", "--priority=primary", "pypi-proxy", &format!("{url}/simple/")];
     poetry.run("poetry", &added).await;
@@ -41,20 +37,20 @@ async fn clients_use_the_proxy_by_variables_and_files() {
     let expected = guide("pyproject.toml for Poetry", url);
     assert!(project.contains(expected.trim()), "{project}");
 
-    let mut pipenv = Sandbox::new(&python).await;
+    let mut pipenv = site.sandbox().await;
     pipenv.export(&guide("pipenv", url));
     pipenv.write("Pipfile", "[packages]\npantry-shelf = \"==1.1\"\n");
     pipenv.run("pipenv", &["install"]).await;
     assert_eq!(pipenv.freeze().await, INSTALLED);
 
-    let mut pdm = Sandbox::new(&python).await;
+    let mut pdm = site.sandbox().await;
     pdm.export(&guide("PDM", url));
     pdm.write("pyproject.toml", &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n"));
     pdm.run("pdm", &["install"]).await;
     assert_eq!(pdm.freeze().await, INSTALLED);
 
     // The path for former users of proxpi.
-    let former = Sandbox::new(&python).await;
+    let former = site.sandbox().await;
     former.run("pip", &["install", "--index-url", &format!("{url}/index/"), "pantry-shelf==1.1"]).await;
     assert_eq!(former.freeze().await, INSTALLED);
 }
@@ -80,19 +76,15 @@ async fn front(proxy: String) -> Server {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_proxy_works_below_a_path_of_another_server() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
-    let front = front(proxy.url.clone()).await;
+    let Some(site) = Site::start(&[]).await else { return };
+    let front = front(site.proxy.url.clone()).await;
     let url = front.url("/mirror/simple/");
     for (client, args) in [("pip", &["install"][..]), ("uv", &["pip", "install"])] {
-        let sandbox = Sandbox::new(&python).await;
+        let sandbox = site.sandbox().await;
         let wanted = ["--index-url", &*url, "pantry[spice]==2.0"];
         sandbox.run(client, &[args, &wanted].concat()).await;
         assert_eq!(sandbox.freeze().await.len(), 4, "{client}");
     }
     assert!(front.paths().iter().all(|path| path.starts_with("/mirror/simple/")), "{:?}", front.paths());
-    proxy.has_only_good_answers();
+    site.proxy.has_only_good_answers();
 }

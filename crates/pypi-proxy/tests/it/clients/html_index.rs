@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use http::{HeaderMap, Response};
-use pypi_proxy::ByteRange;
 
-use crate::support::{Body, Server, respond};
+use crate::support::{Body, Server, ranged, respond};
 
 /// Serves the files below `folder/files` like a plain web server.
 pub(crate) async fn start(folder: &Path) -> Server {
@@ -47,16 +46,7 @@ fn page(folder: &PathBuf, project: &str, headers: &HeaderMap) -> Response<Body> 
 
 fn content(path: &Path, headers: &HeaderMap) -> Response<Body> {
     let Ok(content) = std::fs::read(path) else { return respond(404, &[], "") };
-    let len = content.len() as u64;
-    let etag = format!("\"{len:x}\"");
+    let etag = format!("\"{:x}\"", content.len());
     let common = [("etag", &*etag), ("accept-ranges", "bytes"), ("content-type", "application/octet-stream")];
-    let range = headers.get("range").map(|range| ByteRange::parse(range.to_str().unwrap(), len));
-    match range {
-        Some(ByteRange::Part { start, end }) => {
-            let place = format!("bytes {start}-{}/{len}", end - 1);
-            let part = content[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()].to_vec();
-            respond(206, &[&common[..], &[("content-range", &place)]].concat(), part)
-        }
-        _ => respond(200, &common, content),
-    }
+    ranged(headers, &common, &content.into())
 }

@@ -1,14 +1,10 @@
 //! The proxy is killed while a client downloads a file.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
 use tokio::sync::watch;
 
-use crate::clients::sandbox::{Program, Sandbox, Shelf, python};
-use crate::support::{JSON, Server, free_address, respond};
+use crate::clients::sandbox::{Sandbox, Shelf, python, serve};
+use crate::support::{JSON, Server, free_address, hashed_page, ranged_by, respond, streamed};
 
 const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
 const CHUNK: usize = 1 << 16;
@@ -16,50 +12,37 @@ const CHUNK: usize = 1 << 16;
 const FIRST: usize = 8 << 20;
 
 /// Index with one large file, whose rest is sent when the gate opens.
-async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> Server {
-    let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "pantry-barrel", "versions": ["1.0"], "files": [
-        {"filename": NAME, "url": format!("../../f/{NAME}"), "hashes": {"sha256": sha256}, "size": content.len()},
-    ]});
-    let page = Arc::new(page.to_string());
+async fn index(content: Bytes, gate: watch::Receiver<bool>) -> Server {
+    let page = Bytes::from(hashed_page([(NAME, content.clone())]));
     Server::start(move |path, headers| {
         let (content, page, gate) = (content.clone(), page.clone(), gate.clone());
         async move {
             if path == "/simple/pantry-barrel/" {
-                return respond(200, &[JSON], page.to_string());
+                return respond(200, &[JSON], page);
             }
             if !path.starts_with("/f/") {
                 return respond(404, &[], "");
             }
-            let len = content.len();
-            let range = headers.get("range").map(|range| range.to_str().unwrap().to_owned());
-            let part = match range.map(|range| pypi_proxy::ByteRange::parse(&range, len as u64)) {
-                Some(pypi_proxy::ByteRange::Part { start, end }) => start as usize..end as usize,
-                _ => 0..len,
-            };
-            let is_part = part.len() < len;
-            let place = format!("bytes {}-{}/{len}", part.start, part.end - 1);
-            let response = http::Response::builder()
-                .status(if is_part { 206 } else { 200 })
-                .header("content-length", part.len())
-                .header("etag", "\"barrel\"");
-            let response = if is_part { response.header("content-range", place) } else { response };
-            let chunks = futures_util::stream::unfold(part, move |mut rest| {
-                let (content, mut gate) = (content.clone(), gate.clone());
-                async move {
-                    if rest.is_empty() {
-                        return None;
+            ranged_by(&headers, &[("etag", "\"barrel\"")], content.len(), |range| {
+                let is_part = range.len() < content.len();
+                let content = content.clone();
+                streamed(futures_util::stream::unfold(range, move |mut rest| {
+                    let (content, mut gate) = (content.clone(), gate.clone());
+                    async move {
+                        if rest.is_empty() {
+                            return None;
+                        }
+                        // The part of the wheel that contains the metadata is not gated.
+                        if rest.start >= FIRST && !is_part {
+                            gate.wait_for(|is_open| *is_open).await.ok()?;
+                        }
+                        let end = rest.end.min(rest.start + CHUNK);
+                        let chunk = content.slice(rest.start..end);
+                        rest.start = end;
+                        Some((Ok(chunk), rest))
                     }
-                    // The part of the wheel that contains the metadata is not gated.
-                    if rest.start >= FIRST && !is_part {
-                        gate.wait_for(|is_open| *is_open).await.ok()?;
-                    }
-                    let end = rest.end.min(rest.start + CHUNK);
-                    let chunk = content.slice(rest.start..end);
-                    rest.start = end;
-                    Some((Ok::<_, std::io::Error>(Frame::data(chunk)), rest))
-                }
-            });
-            response.body(StreamBody::new(chunks).boxed()).unwrap()
+                }))
+            })
         }
     })
     .await
@@ -70,16 +53,15 @@ async fn a_client_continues_after_the_proxy_restarts() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let content: Bytes = std::fs::read(shelf.file("pantry-barrel", NAME)).unwrap().into();
-    let sha256 = shelf.sha256("pantry-barrel", NAME);
     for client in ["pip", "uv"] {
         let (open, gate) = watch::channel(false);
-        let index = index(content.clone(), sha256.clone(), gate).await;
+        let index = index(content.clone(), gate).await;
         let cache = tempfile::tempdir().unwrap();
         let index_url = index.url("/simple/");
         // The address must not be assigned to another process while the proxy is down.
         let address = free_address().to_string();
         let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
-        let proxy = Program::start(cache.path(), false, &env).await;
+        let proxy = serve(cache.path(), &env).await;
         let mut sandbox = Sandbox::new(&python).await;
         sandbox.set("UV_HTTP_RETRIES", "10");
         let proxy_url = format!("{}/simple/", proxy.url);
@@ -99,7 +81,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
         let restarting = async {
             proxy.kill().await;
             open.send(true).unwrap();
-            Program::start(cache.path(), false, &env).await
+            serve(cache.path(), &env).await
         };
         let ((is_good, text), proxy) = tokio::join!(installing, restarting);
         assert!(is_good, "{client}: {text} {:?}", proxy.log.all());

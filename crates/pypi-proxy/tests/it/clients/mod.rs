@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures_util::future::join_all;
-use sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
+
+use crate::support::program::Served;
+use sandbox::{RichIndex, Sandbox, Shelf, guide, python, serve};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Client {
@@ -84,13 +86,13 @@ const INSTALLED: [&str; 4] =
 struct Pair {
     client: Client,
     _cache: tempfile::TempDir,
-    proxy: Program,
+    proxy: Served,
 }
 
 impl Pair {
     async fn new(client: Client, env: &[(&str, &str)]) -> Self {
         let cache = tempfile::tempdir().unwrap();
-        let proxy = Program::start(cache.path(), false, env).await;
+        let proxy = serve(cache.path(), env).await;
         Self { client, _cache: cache, proxy }
     }
 

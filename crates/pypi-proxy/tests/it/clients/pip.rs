@@ -1,11 +1,12 @@
 //! Features of pip besides plain installation.
 
 use crate::clients::html_index;
-use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
+use crate::clients::sandbox::{Sandbox, Shelf, Site, python, serve};
+use crate::support::program::Served;
 use crate::support::source::digest_of;
 
 /// A sandbox for pip with the proxy as its index.
-async fn sandbox(python: &std::path::Path, proxy: &Program) -> Sandbox {
+async fn sandbox(python: &std::path::Path, proxy: &Served) -> Sandbox {
     let mut sandbox = Sandbox::new(python).await;
     sandbox.set("PIP_INDEX_URL", &format!("{}/simple/", proxy.url));
     sandbox
@@ -13,12 +14,8 @@ async fn sandbox(python: &std::path::Path, proxy: &Program) -> Sandbox {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_selects_files_by_page_fields() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
-    let pip = sandbox(&python, &proxy).await;
+    let Some(site) = Site::start(&[]).await else { return };
+    let pip = sandbox(&site.python, &site.proxy).await;
 
     // Neither files for other Python versions nor pre-releases.
     let versions = pip.run("pip", &["index", "versions", "Pantry_Shelf"]).await;
@@ -38,29 +35,25 @@ async fn pip_selects_files_by_page_fields() {
     let refused = pip.fails("pip", &["install", "--only-binary", ":all:", "pantry-notes"]).await;
     assert!(refused.contains("No matching distribution found for pantry-notes"), "{refused}");
     let plan = ["install", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "Spice.Rack"];
-    let requests_before = index.lines.count();
+    let requests_before = site.index.lines.count();
     let output = pip.run("pip", &plan).await;
     assert!(output.contains("Would install Spice.Rack-0.5+local.1 pantry-shelf-3.0"), "{output}");
     // Resolution needs metadata, but no wheels.
-    let lines = index.lines.all();
+    let lines = site.index.lines.all();
     assert!(!lines[requests_before..].iter().any(|line| line.contains(".whl ")), "{lines:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_finds_files_by_hash() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
-    let pip = sandbox(&python, &proxy).await;
+    let Some(site) = Site::start(&[]).await else { return };
+    let pip = sandbox(&site.python, &site.proxy).await;
     let files = [
         ("pantry-shelf", "1.1", "pantry_shelf-1.1-py3-none-any.whl"),
         ("pantry-notes", "0.3", "pantry_notes-0.3.tar.gz"),
         ("spice-rack", "0.5+local.1", "spice_rack-0.5+local.1-py3-none-any.whl"),
     ];
     let pins = files.map(|(project, version, file)| {
-        format!("{project}=={version} --hash=sha256:{}\n", shelf.sha256(project, file))
+        format!("{project}=={version} --hash=sha256:{}\n", site.shelf.sha256(project, file))
     });
     pip.write("requirements.txt", &pins.concat());
     pip.run("pip", &["install", "--require-hashes", "-r", "requirements.txt"]).await;
@@ -68,7 +61,7 @@ async fn pip_finds_files_by_hash() {
     installed.sort();
     assert_eq!(installed, ["Spice.Rack==0.5+local.1", "pantry-notes==0.3", "pantry-shelf==1.1"]);
 
-    let other = shelf.sha256("pantry-shelf", "pantry_shelf-1.0-py3-none-any.whl");
+    let other = site.shelf.sha256("pantry-shelf", "pantry_shelf-1.0-py3-none-any.whl");
     pip.write("wrong.txt", &format!("pantry-shelf==2.0 --hash=sha256:{other}\n"));
     let output = pip.fails("pip", &["install", "--require-hashes", "-r", "wrong.txt"]).await;
     assert!(output.contains("DO NOT MATCH THE HASHES"), "{output}");
@@ -76,7 +69,7 @@ async fn pip_finds_files_by_hash() {
     pip.run("pip", &["download", "--no-deps", "--dest", "taken", "-r", "requirements.txt"]).await;
     for (project, _, file) in files {
         let taken = std::fs::read(pip.work().join("taken").join(file)).unwrap();
-        assert_eq!(digest_of(&taken).to_string(), shelf.sha256(project, file));
+        assert_eq!(digest_of(&taken).to_string(), site.shelf.sha256(project, file));
     }
 }
 
@@ -86,8 +79,7 @@ async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let shelf = Shelf::new(&python).await;
     let index = html_index::start(shelf.path()).await;
     let cache = tempfile::tempdir().unwrap();
-    let proxy =
-        Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
+    let proxy = serve(cache.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;
     let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
     let output = pip.run("pip", &plan).await;

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::support::program::{self, Log, Served};
 use crate::support::skip;
 use crate::support::source::digest_of;
 
@@ -29,45 +28,6 @@ pub(crate) fn python() -> Option<PathBuf> {
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
-}
-
-/// Lines that a program writes.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
-
-impl Lines {
-    /// Collects lines, and waits for the first one for which `find` returns a value.
-    async fn collect<T: Send + 'static>(
-        from: impl AsyncRead + Send + Unpin + 'static,
-        mut find: impl FnMut(&str) -> Option<T> + Send + 'static,
-    ) -> (Self, T) {
-        let lines = Self::default();
-        let (sender, found) = tokio::sync::oneshot::channel();
-        let (all, mut sender) = (lines.clone(), Some(sender));
-        tokio::spawn(async move {
-            let mut from = BufReader::new(from).lines();
-            while let Ok(Some(line)) = from.next_line().await {
-                if sender.is_some()
-                    && let Some(found) = find(&line)
-                    && let Some(sender) = sender.take()
-                {
-                    let _ = sender.send(found);
-                }
-                all.0.lock().unwrap().push(line);
-            }
-        });
-        let found = tokio::time::timeout(LIMIT, found).await.expect("it takes too long");
-        let found = found.unwrap_or_else(|_| panic!("it has ended: {:?}", lines.all()));
-        (lines, found)
-    }
-
-    pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
 }
 
 /// Folder written by `build.py`.
@@ -100,7 +60,7 @@ impl Shelf {
 /// simple-repository-server with the files of a shelf.
 pub(crate) struct RichIndex {
     /// Its port, and then one line per request.
-    pub(crate) lines: Lines,
+    pub(crate) lines: Log,
     port: u16,
     _child: Child,
 }
@@ -109,9 +69,9 @@ impl RichIndex {
     pub(crate) async fn start(python: &Path, shelf: &Shelf) -> Self {
         let mut command = Command::new(python);
         command.arg(script("index.py")).arg(shelf.path()).env("PYTHONDONTWRITEBYTECODE", "1");
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-        let (lines, port) = Lines::collect(child.stdout.take().unwrap(), |line| line.parse().ok()).await;
+        let (lines, output) = Log::new();
+        let mut child = command.stdin(Stdio::null()).stdout(output).kill_on_drop(true).spawn().unwrap();
+        let port = lines.find(&mut child, |line| line.parse().ok()).await;
         Self { lines, port, _child: child }
     }
 
@@ -120,53 +80,37 @@ impl RichIndex {
     }
 }
 
-/// The program under test, serving.
-pub(crate) struct Program {
-    /// Without a trailing slash.
-    pub(crate) url: String,
-    pub(crate) log: Lines,
-    child: Child,
+/// Starts the program with an empty environment except for these variables.
+pub(crate) async fn serve(cache: &Path, env: &[(&str, &str)]) -> Served {
+    // Never redirect clients to the index, even on a slow machine.
+    let never = ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
+    program::serve(cache, &[&[never], env].concat()).await
 }
 
-impl Program {
-    /// Starts the program with these variables, and with the environment of the test only if `inherits`.
-    pub(crate) async fn start(cache: &Path, inherits: bool, env: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
-        if !inherits {
-            command.env_clear();
-        }
-        command.env("PYPI_PROXY_LISTEN", "127.0.0.1:0").env("PYPI_PROXY_CACHE_DIR", cache);
-        // Never redirect clients to the index, even on a slow machine.
-        command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never").env("PYPI_PROXY_LOG_FORMAT", "json");
-        command.envs(env.iter().copied()).arg("serve");
-        command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().unwrap();
-        let address = |line: &str| {
-            let event: serde_json::Value = serde_json::from_str(line).ok()?;
-            event["address"].as_str().map(|address| format!("http://{address}"))
-        };
-        let (log, url) = Lines::collect(child.stderr.take().unwrap(), address).await;
-        Self { url, log, child }
+/// An index, and a proxy of it.
+pub(crate) struct Site {
+    pub(crate) python: PathBuf,
+    pub(crate) shelf: Shelf,
+    pub(crate) index: RichIndex,
+    pub(crate) proxy: Served,
+    _cache: tempfile::TempDir,
+}
+
+impl Site {
+    /// Starts the index and the proxy with these variables; returns `None` if there are no clients.
+    pub(crate) async fn start(env: &[(&str, &str)]) -> Option<Self> {
+        let python = python()?;
+        let shelf = Shelf::new(&python).await;
+        let index = RichIndex::start(&python, &shelf).await;
+        let cache = tempfile::tempdir().unwrap();
+        let url = index.url();
+        let env = [&[("PYPI_PROXY_INDEX_URL", &*url)], env].concat();
+        let proxy = serve(cache.path(), &env).await;
+        Some(Self { python, shelf, index, proxy, _cache: cache })
     }
 
-    pub(crate) fn address(&self) -> &str {
-        self.url.strip_prefix("http://").unwrap()
-    }
-
-    /// Checks that every request succeeded, so that no client used a fallback.
-    pub(crate) fn has_only_good_answers(&self) {
-        for line in self.log.all() {
-            let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-            let is_answer = event["target"] == "pypi_proxy::access";
-            let is_good = event["level"] == "INFO"
-                && (!is_answer || event["status"].as_u64().unwrap() < 400 && event["whole"] == true);
-            assert!(is_good, "{line}");
-        }
-    }
-
-    /// Kills the program.
-    pub(crate) async fn kill(mut self) {
-        self.child.kill().await.unwrap();
+    pub(crate) async fn sandbox(&self) -> Sandbox {
+        Sandbox::new(&self.python).await
     }
 }
 

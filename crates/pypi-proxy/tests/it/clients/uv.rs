@@ -1,15 +1,12 @@
 //! Features of uv besides plain installation.
 
-use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
+use crate::clients::sandbox::{Site, guide};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn uv_gets_times_sizes_and_hashes() {
-    let Some(python) = python() else { return };
-    let shelf = Shelf::new(&python).await;
-    let index = RichIndex::start(&python, &shelf).await;
-    let cache = tempfile::tempdir().unwrap();
-    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
-    let mut uv = Sandbox::new(&python).await;
+    let Some(site) = Site::start(&[]).await else { return };
+    let (proxy, shelf) = (&site.proxy, &site.shelf);
+    let mut uv = site.sandbox().await;
     uv.export(&guide("uv", &proxy.url));
 
     // The state at the end of 2023.

@@ -8,7 +8,7 @@ async fn healthcheck_reports_whether_the_proxy_responds() {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
     let served = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
-    let address = served.url.strip_prefix("http://").unwrap().to_owned();
+    let address = served.address().to_owned();
     // It connects directly to a listening address, ignoring the HTTP proxy settings of this machine.
     let all = address.replace("127.0.0.1", "0.0.0.0");
     for listen in [&address, &all] {
@@ -33,8 +33,7 @@ async fn healthcheck_over_tls_needs_no_name() {
     let url = index.url("/simple/");
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_TLS_CERT", &cert), ("PYPI_PROXY_TLS_KEY", &key)];
     let served = serve(dir.path(), &env).await;
-    let address = served.url.strip_prefix("http://").unwrap();
+    let address = served.address();
     let health = run(dir.path(), &env, &["healthcheck", "--listen", address]).await;
     assert_eq!(health, (0, String::new()));
-    served.kill().await;
 }

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use bytes::Bytes;
 
 use crate::support::source::content;
-use crate::support::{JSON, Server, free_address, hashed_page, respond, skip};
+use crate::support::{Server, file_index, free_address, skip};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 /// More than the buffers of a pipe and a socket.
@@ -25,14 +25,7 @@ fn wheel() -> Bytes {
 
 /// Index with one wheel.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        match &*path {
-            "/simple/demo/" => respond(200, &[JSON], hashed_page([(WHEEL.to_owned(), wheel())])),
-            path if path.starts_with("/f/") => respond(200, &[], wheel()),
-            _ => respond(404, &[], ""),
-        }
-    })
-    .await
+    file_index([(WHEEL, wheel())]).await
 }
 
 /// Returns whether a program is available; otherwise reports a skipped test.

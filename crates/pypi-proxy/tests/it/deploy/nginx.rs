@@ -2,14 +2,13 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
 use tokio::process::{Child, Command};
 
 use crate::deploy::{WHEEL, file, free_address, has, index, wheel};
 use crate::support::program::serve;
-use crate::support::{Server, respond};
+use crate::support::{Server, respond, until};
 
 /// Starts nginx in front of two addresses. Returns its process and address.
 async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
@@ -29,13 +28,8 @@ async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
         .arg("-c")
         .arg(path);
     let child = command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
-    for _ in 0..600 {
-        if tokio::net::TcpStream::connect(address).await.is_ok() {
-            return (child, format!("http://{address}"));
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("nginx does not listen: {:?}", std::fs::read_to_string(dir.join("error.log")));
+    until("nginx listens", async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
+    (child, format!("http://{address}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +44,7 @@ async fn stopping_an_instance_fails_no_request() {
     for dir in &dirs[..2] {
         instances.push(serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await);
     }
-    let hosts = [0, 1].map(|at: usize| instances[at].url.strip_prefix("http://").unwrap());
+    let hosts = [0, 1].map(|at: usize| instances[at].address());
     let (_nginx, front) = start(dirs[2].path(), hosts).await;
     let client = reqwest::Client::new();
     for round in 0..3 {

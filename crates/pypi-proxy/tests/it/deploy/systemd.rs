@@ -12,6 +12,7 @@ use tokio::process::{Child, Command};
 
 use crate::deploy::{WHEEL, free_address, has, index, wheel};
 use crate::support::program::program;
+use crate::support::until;
 
 /// Timeout of all operations.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -150,15 +151,7 @@ async fn systemd_starts_it_for_the_first_connection() {
     command.arg(format!("--setenv=PYPI_PROXY_CACHE_DIR={}", dir.path().join("cache").display()));
     command.args([env!("CARGO_BIN_EXE_pypi-proxy"), "serve"]);
     let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
-    let mut is_there = false;
-    for _ in 0..600 {
-        is_there = tokio::net::TcpStream::connect(address).await.is_ok();
-        if is_there {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert!(is_there);
+    until("it listens", async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
     get_wheel(address).await;
     terminate(&child);
     assert_eq!(child.wait().await.unwrap().code(), Some(0));

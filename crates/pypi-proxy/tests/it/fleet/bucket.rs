@@ -3,16 +3,15 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given};
+use crate::fleet::given;
 use crate::support::free_address;
-use crate::support::skip;
 use crate::support::source::digest_of;
+use crate::support::{skip, until};
 
 pub(crate) const NAME: &str = "wheels";
 pub(crate) const PREFIX: &str = "fleet";
@@ -133,8 +132,8 @@ impl Bucket {
     }
 
     async fn answers(&self) {
-        let send = || async { reqwest::get(self.endpoint()).await.is_ok() };
-        eventually("the server of the bucket answers", Duration::from_secs(60), send).await;
+        let send = async || reqwest::get(self.endpoint()).await.is_ok();
+        until("the server of the bucket answers", send).await;
     }
 
     /// Lists the objects below a prefix of the keys.
@@ -161,20 +160,9 @@ impl Bucket {
 
     /// Waits until there are that many files and no leases, and checks the files.
     pub(crate) async fn settles(&self, count: usize) {
-        let start = Instant::now();
-        loop {
-            let (files, leases) = (self.files(), self.objects("leases"));
-            // Without conditional writes, a lease may be renewed after it was released. It expires and does no harm.
-            if files.len() == count && (leases.is_empty() || !self.kind.has_conditions()) {
-                break;
-            }
-            assert!(
-                start.elapsed() < Duration::from_secs(60),
-                "{} files of {count}, {leases:?}",
-                files.len()
-            );
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        // Without conditional writes, a lease may be renewed after it was released. It expires and does no harm.
+        let has_leases = || self.kind.has_conditions() && !self.objects("leases").is_empty();
+        until(&format!("{count} files"), async || self.files().len() == count && !has_leases()).await;
         self.is_whole();
     }
 }

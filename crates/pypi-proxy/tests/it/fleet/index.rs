@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
-use pypi_proxy::ByteRange;
+use http::{HeaderMap, Response};
 
 use crate::support::source::content;
-use crate::support::{JSON, Server, hashed_page, respond};
+use crate::support::{Body, JSON, Server, hashed_page, ranged_by, respond, streamed};
 
 /// Files per project.
 const EACH: usize = 4;
@@ -56,8 +54,7 @@ impl Index {
                     let Some(file) = shelf.iter().find(|file| file.name == name) else {
                         return respond(404, &[], "");
                     };
-                    let range = headers.get("range").and_then(|range| range.to_str().ok());
-                    return send(&file.content, range, delay);
+                    return send(&file.content, &headers, delay);
                 }
                 let of = shelf.iter().filter(|file| file.page() == path);
                 let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
@@ -89,22 +86,12 @@ impl Index {
     }
 }
 
-fn send(content: &Bytes, range: Option<&str>, delay: Duration) -> http::Response<crate::support::Body> {
-    let len = content.len();
-    let part = match range.map(|range| ByteRange::parse(range, len as u64)) {
-        Some(ByteRange::Part { start, end }) => {
-            usize::try_from(start).unwrap()..usize::try_from(end).unwrap()
-        }
-        _ => 0..len,
-    };
-    let mut response = http::Response::builder()
-        .status(if part.len() < len { 206 } else { 200 })
-        .header("content-length", part.len())
-        .header("etag", format!("\"{len}\""));
-    if part.len() < len {
-        response = response.header("content-range", format!("bytes {}-{}/{len}", part.start, part.end - 1));
-    }
-    let rest = content.slice(part);
+fn send(content: &Bytes, headers: &HeaderMap, delay: Duration) -> Response<Body> {
+    let etag = format!("\"{}\"", content.len());
+    ranged_by(headers, &[("etag", &etag)], content.len(), |range| body(content.slice(range), delay))
+}
+
+fn body(rest: Bytes, delay: Duration) -> Body {
     let chunks = futures_util::stream::unfold(rest, move |mut rest| async move {
         if rest.is_empty() {
             return None;
@@ -113,7 +100,7 @@ fn send(content: &Bytes, range: Option<&str>, delay: Duration) -> http::Response
             tokio::time::sleep(delay).await;
         }
         let chunk = rest.split_to(rest.len().min(CHUNK));
-        Some((Ok::<_, std::io::Error>(Frame::data(chunk)), rest))
+        Some((Ok(chunk), rest))
     });
-    response.body(StreamBody::new(chunks).boxed()).unwrap()
+    streamed(chunks)
 }

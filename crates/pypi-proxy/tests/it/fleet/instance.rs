@@ -1,19 +1,18 @@
 //! Instances of the program with separate folders, and clients that verify every byte.
 
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tempfile::TempDir;
-use tokio::process::Child;
 use tokio::task::JoinSet;
 
 use crate::fleet::bucket::{self, IDENTITY, SECRET};
 use crate::fleet::index::{File, Index};
-use crate::support::program::{program, run};
+use crate::support::program::{Served, run, serve};
+use crate::support::until;
 
 /// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -21,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Instance {
     dir: TempDir,
     env: Vec<(String, String)>,
-    child: Child,
+    served: Served,
     pub(crate) url: String,
 }
 
@@ -42,6 +41,7 @@ impl Instance {
             ("AWS_REGION", "us-east-1"),
             // Never redirect clients, even on a slow machine.
             ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "60s"),
+            ("PYPI_PROXY_ACCESS_LOG", "false"),
         ];
         let mut all: Vec<(String, String)> = Vec::new();
         for (name, value) in env.iter().chain(more) {
@@ -52,27 +52,9 @@ impl Instance {
     }
 
     async fn spawn(dir: TempDir, env: Vec<(String, String)>) -> Self {
-        let log = dir.path().join("log.jsonl");
         let pairs: Vec<_> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
-        let args = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--access-log=false"];
-        let mut command = program(dir.path(), &pairs, &args);
-        let file = std::fs::File::create(&log).unwrap();
-        let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
-        let start = Instant::now();
-        let url = loop {
-            let text = std::fs::read_to_string(&log).unwrap();
-            let address = text.lines().find_map(|line| {
-                let event: serde_json::Value = serde_json::from_str(line).ok()?;
-                Some(event["address"].as_str()?.to_owned())
-            });
-            if let Some(address) = address {
-                break format!("http://{address}");
-            }
-            assert!(child.try_wait().unwrap().is_none(), "it has ended: {text}");
-            assert!(start.elapsed() < TIMEOUT, "it does not start: {text}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        };
-        Self { dir, env, child, url }
+        let served = serve(dir.path(), &pairs).await;
+        Self { url: served.url.clone(), dir, env, served }
     }
 
     pub(crate) async fn text(&self, path: &str) -> (u16, String) {
@@ -81,33 +63,27 @@ impl Instance {
     }
 
     pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(self.dir.path().join("log.jsonl")).unwrap()
+        self.served.log.all().join("\n")
     }
 
     /// Waits until `/health` reports this state, `ok` or `degraded`.
     pub(crate) async fn becomes(&self, state: &str) {
-        let start = Instant::now();
-        loop {
+        let is_so = async || {
             let health: serde_json::Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
-            if health["data"]["state"] == state {
-                break;
-            }
-            assert!(start.elapsed() < TIMEOUT, "its health is not {state}: {health}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+            health["data"]["state"] == state
+        };
+        until(&format!("its health is {state}"), is_so).await;
     }
 
     /// Kills the instance.
-    pub(crate) async fn kill(mut self) -> Stopped {
-        self.child.kill().await.unwrap();
+    pub(crate) async fn kill(self) -> Stopped {
+        self.served.kill().await;
         Stopped { dir: self.dir, env: self.env }
     }
 
     /// Stops the instance and checks the remaining files.
-    pub(crate) async fn end(mut self) {
-        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
-        let status = tokio::time::timeout(TIMEOUT, self.child.wait()).await.expect("it ends").unwrap();
-        assert!(status.success(), "{status}: {}", self.log());
+    pub(crate) async fn end(self) {
+        self.served.end(Signal::TERM).await;
         Stopped { dir: self.dir, env: self.env }.verify().await;
     }
 }

@@ -13,7 +13,7 @@ mod stops;
 mod toxics;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bucket::{Bucket, Kind};
 use futures_util::future::join_all;
@@ -51,15 +51,6 @@ fn len(number: usize) -> usize {
 /// Returns the path in a variable.
 fn given(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Waits until a condition is true.
-async fn eventually<F: Future<Output = bool>>(what: &str, limit: Duration, is_so: impl Fn() -> F) {
-    let start = Instant::now();
-    while !is_so().await {
-        assert!(start.elapsed() < limit, "not within {limit:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// Asserts that the instance works although the bucket does not.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::fleet::bucket::{Bucket, Kind};
 use crate::fleet::index::Index;
 use crate::fleet::instance::{Instance, Load, ask_all, client, end, get, instances};
-use crate::fleet::{Scale, eventually, is_degraded, len};
+use crate::fleet::{Scale, is_degraded, len};
+use crate::support::until;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_instances_complete_downloads_of_a_dead_one() {
@@ -19,8 +20,8 @@ async fn other_instances_complete_downloads_of_a_dead_one() {
     for file in index.files.iter() {
         let (url, wanted) = (first.url.clone(), file.clone());
         let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
-        let begins = || async { index.requests_for(file) > 0 && bucket.objects("leases").len() == 1 };
-        eventually("the first has the lease and downloads", Duration::from_secs(30), begins).await;
+        let begins = async || index.requests_for(file) > 0 && bucket.objects("leases").len() == 1;
+        until("the first has the lease and downloads", begins).await;
         let files = [file.clone()];
         let others = [&second, &third];
         let waiting = ask_all(6, &others, &files, 1);
@@ -80,8 +81,8 @@ async fn the_bucket_can_stall_and_die_under_load() {
     // Normal operation again: each download is available to the next instance through the bucket.
     let before = bucket.files().len();
     ask_all(1, &[&fleet[0]], std::slice::from_ref(last), 1).await;
-    let arrives = || async { bucket.files().len() > before };
-    eventually("a new file gets into the bucket", Duration::from_secs(30), arrives).await;
+    let arrives = async || bucket.files().len() > before;
+    until("a new file gets into the bucket", arrives).await;
     ask_all(1, &[&fleet[1]], std::slice::from_ref(last), 1).await;
     index.was_asked(std::slice::from_ref(last), 1..=1);
     end(fleet).await;

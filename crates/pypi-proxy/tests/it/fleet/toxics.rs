@@ -2,14 +2,13 @@
 
 use std::net::SocketAddr;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::fleet::{eventually, given};
+use crate::fleet::given;
 use crate::support::free_address;
-use crate::support::skip;
+use crate::support::{skip, until};
 
 pub(crate) struct Network {
     api: String,
@@ -32,8 +31,8 @@ impl Network {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
         let child = command.spawn().unwrap();
         let api = format!("http://127.0.0.1:{port}");
-        let send = || async { reqwest::get(format!("{api}/version")).await.is_ok() };
-        eventually("toxiproxy answers", Duration::from_secs(30), send).await;
+        let send = async || reqwest::get(format!("{api}/version")).await.is_ok();
+        until("toxiproxy answers", send).await;
         let mut network =
             Self { api, endpoint: String::new(), client: reqwest::Client::new(), _child: child };
         let plan = json!({"name": "bucket", "listen": "127.0.0.1:0", "upstream": before.to_string()});

@@ -1,0 +1,272 @@
+//! State that the store, its downloads and its scans share.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use aws_lc_rs::digest::{Context, SHA256};
+use tokio::sync::Semaphore;
+
+use super::cache_dir::CacheDir;
+use super::lru::{CacheArea, CacheEntry, LruIndex};
+use super::{Config, Digest, Download};
+use crate::counter::Counter;
+use crate::{Error, ProjectName};
+
+/// Minimum time between updates of a file's access time on disk.
+pub(super) const ACCESS_GRANULARITY: Duration = Duration::from_secs(60);
+
+/// Entries other than files are counted in blocks of this size.
+pub(super) const BLOCK_SIZE: u64 = 4096;
+
+pub(super) struct Inner {
+    pub(super) config: Config,
+    pub(super) dir: CacheDir,
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) stats: Counters,
+    /// Bytes of partial files on disk.
+    pub(super) partial: Counter,
+    pub(super) lru: Mutex<LruIndex>,
+    /// Locked while a thread scans the folder.
+    pub(super) scan_lock: Arc<Mutex<()>>,
+    pub(super) downloads: Mutex<HashMap<Key, Download>>,
+    /// SHA-256 of files, by the origins of their references.
+    pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
+}
+
+/// Identifies a file in the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// SHA-256 of the file, as listed on its page.
+    Digest(Digest),
+    /// For files whose page has no SHA-256.
+    Reference(Reference),
+}
+
+/// A file whose page has no SHA-256: its project, its name, and the origin that its content is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    pub(crate) project: ProjectName,
+    pub(crate) file: Box<str>,
+    /// SHA-256 of the project, the file name and the origin.
+    pub(crate) origin: Digest,
+}
+
+impl Reference {
+    /// Creates a reference to a file of a project. `origin` is everything that distinguishes it from other files of
+    /// that name: the URLs of the index and of the file, and the hashes on the page.
+    ///
+    /// ```
+    /// use pypi_proxy::ProjectName;
+    /// use pypi_proxy::store::Reference;
+    ///
+    /// let six = ProjectName::parse("six")?;
+    /// let of = |index| Reference::new(six.clone(), "six-1.0.whl", &[index, "https://files.example.org/six-1.0.whl"]);
+    /// assert_ne!(of("https://a.example.org/simple/"), of("https://b.example.org/simple/"));
+    /// # Ok::<(), pypi_proxy::Error>(())
+    /// ```
+    pub fn new(project: ProjectName, file: &str, origin: &[&str]) -> Self {
+        let mut hash = Context::new(&SHA256);
+        for part in [project.as_str(), file].iter().chain(origin) {
+            // The lengths make the concatenation unambiguous.
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Self { project, file: file.into(), origin: hash.finish().into() }
+    }
+}
+
+/// A file in the store.
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    /// Open file handle. Stays readable if the file is deleted from the store.
+    pub file: Arc<File>,
+    /// Length in bytes.
+    pub len: u64,
+    /// SHA-256 of the content.
+    pub digest: Digest,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) fetched: Counter,
+    pub(super) failed: Counter,
+    pub(super) corrupt: Counter,
+    pub(super) resumed: Counter,
+    pub(super) unwritten: Counter,
+    /// Indexed by [`CacheArea`].
+    pub(super) evicted: [Counter; 4],
+}
+
+impl Inner {
+    pub(super) fn lru(&self) -> MutexGuard<'_, LruIndex> {
+        // No code panics while it holds one of these locks in the middle of an update.
+        self.lru.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn downloads(&self) -> MutexGuard<'_, HashMap<Key, Download>> {
+        self.downloads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn digests_by_origin(&self) -> MutexGuard<'_, HashMap<Digest, Digest>> {
+        self.digests_by_origin.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(
+        &self,
+        digest: &Digest,
+        label: impl FnOnce() -> Option<Arc<str>>,
+    ) -> Option<StoredFile> {
+        let now = SystemTime::now();
+        let (file, len, is_access_due) = {
+            let mut lru = self.lru();
+            match lru.touch(&CacheEntry::File(*digest)) {
+                Some(entry_state) => {
+                    let is_access_due = now
+                        .duration_since(entry_state.access_recorded)
+                        .is_ok_and(|since| since >= ACCESS_GRANULARITY);
+                    if is_access_due {
+                        entry_state.access_recorded = now;
+                    }
+                    if entry_state.label.is_none() {
+                        entry_state.label = label();
+                    }
+                    (entry_state.file.clone(), Some(entry_state.len), is_access_due)
+                }
+                None => (None, None, false),
+            }
+        };
+        let Some(file) = file else { return self.open(digest, len, now) };
+        if is_access_due {
+            // If this fails, the file is only evicted earlier after a restart.
+            let _ = file.set_modified(now);
+        }
+        Some(StoredFile { file, len: len.unwrap_or_default(), digest: *digest })
+    }
+
+    /// Opens a file. Deletes it if it is not of length `len`; `None` accepts any length.
+    fn open(&self, digest: &Digest, len: Option<u64>, now: SystemTime) -> Option<StoredFile> {
+        let path = self.dir.file(digest);
+        let opened = CacheDir::read(&path).and_then(|file| Ok((file.metadata()?, file)));
+        let entry = CacheEntry::File(*digest);
+        let Ok((metadata, file)) = opened else {
+            self.lru().remove(&entry);
+            return None;
+        };
+        // Without `sync`, a power failure can truncate a file.
+        if !metadata.is_file() || len.is_some_and(|len| len != metadata.len()) {
+            let _ = std::fs::remove_file(path);
+            self.lru().remove(&entry);
+            return None;
+        }
+        let file = Arc::new(file);
+        let mut lru = self.lru();
+        if len.is_none() {
+            lru.insert(entry.clone(), metadata.len(), now);
+        }
+        lru.keep_open(&entry, &file);
+        Some(StoredFile { file, len: metadata.len(), digest: *digest })
+    }
+
+    /// Evicts the least recently used entries until there is room for `partial` more bytes.
+    pub(super) fn evict(&self, partial: u64) {
+        let evicted = self.lru().evict(partial);
+        for entry in evicted {
+            // If this fails, the next scan finds the file again.
+            let _ = self.discard(&entry);
+            self.stats.evicted[entry.area() as usize].add(1);
+        }
+    }
+
+    /// Deletes an evicted entry from the disk.
+    pub(super) fn discard(&self, entry: &CacheEntry) -> std::io::Result<()> {
+        let path = self.dir.entry(entry);
+        if entry.area() == CacheArea::References
+            && let Some(origin) = CacheDir::origin(&path)
+        {
+            self.digests_by_origin().remove(&origin);
+        }
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes room for an entry of an area other than files. Returns whether it fits at all.
+    pub(super) fn make_room(&self, len: u64) -> bool {
+        let len = len.next_multiple_of(BLOCK_SIZE);
+        if len > self.config.max_bytes {
+            return false;
+        }
+        self.evict(self.partial.get().saturating_add(len));
+        true
+    }
+
+    /// Counts an entry of an area other than files.
+    pub(super) fn record_write(&self, entry: CacheEntry, len: u64) {
+        self.lru().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
+    }
+
+    /// Moves a verified file to its final place, unless it is too large or that fails.
+    pub(super) fn commit(
+        &self,
+        key: &Key,
+        label: Option<Arc<str>>,
+        stored: StoredFile,
+        path: &Path,
+    ) -> StoredFile {
+        let StoredFile { len, digest, .. } = stored;
+        let publish = || {
+            if self.config.sync {
+                stored.file.sync_all().map_err(Error::storage)?;
+            }
+            self.dir.publish(path, &digest)
+        };
+        if len > self.config.max_bytes || publish().is_err() {
+            let _ = std::fs::remove_file(path);
+            return stored;
+        }
+        {
+            let mut lru = self.lru();
+            let entry = CacheEntry::File(digest);
+            lru.insert(entry.clone(), len, SystemTime::now());
+            lru.keep_open(&entry, &stored.file);
+            if let Some(entry_state) = lru.touch(&entry) {
+                entry_state.label = label;
+            }
+        }
+        if let Key::Reference(Reference { origin, .. }) = key {
+            if write_reference(&self.dir.reference(origin), &digest).is_ok() {
+                self.record_write(self.dir.reference_entry(origin), BLOCK_SIZE);
+            }
+            self.digests_by_origin().insert(*origin, digest);
+        }
+        self.evict(0);
+        stored
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("dir", &self.config.dir).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn read_reference(path: &Path) -> Option<Digest> {
+    let mut text = String::new();
+    CacheDir::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
+    text.trim_end().parse().ok()
+}
+
+pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
+    let dir = path.parent().unwrap_or(path);
+    CacheDir::create_subdir(dir).map_err(Error::storage)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
+    file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
+    file.persist(path).map_err(|error| Error::storage(error.error))?;
+    Ok(())
+}
