@@ -9,7 +9,6 @@ use std::time::Duration;
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $text:literal, $is:ident $(or $other:ident)?;)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "some kinds are used by the proxy only"))]
         pub(crate) enum Kind {
             $($kind,)*
         }
