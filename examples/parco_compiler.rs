@@ -7,7 +7,9 @@
 mod example;
 
 use anyhow::ensure;
-use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::wire::{
+    Array, Bool, F32, F64, GoInt, Le, Opt, Slice, SmallVarchar, SortedMap, StaticWire, TimeUtc, U8,
+};
 use tightwire_parco::{Put, Timestamp, WireExt, compiler};
 
 use self::example::{Animal, Example};
@@ -41,17 +43,19 @@ pub(crate) fn compile() -> anyhow::Result<Vec<u8>> {
 
 /// The fields in wire order. The sorted map makes the bytes reproducible.
 fn schema() -> impl Put<Example> {
-    let animal = compiler::<Animal>().small_varchar(|animal| &animal.specie).uint8(|animal| animal.age);
+    let animal = compiler::<Animal>()
+        .field(SmallVarchar::NEW, |animal| &animal.specie)
+        .field(U8, |animal| &animal.age);
     compiler::<Example>()
-        .small_varchar(|m| &m.greet)
-        .uint8(|m| m.life_sense)
-        .slice(U8, SmallVarchar::NEW, |m| &m.friends)
-        .sorted_map(U8, SmallVarchar::NEW, U8, |m| &m.grades)
-        .bool(|m| m.even_or_odd)
-        .nested(animal, |m| &m.pet)
-        .option(GoInt::<Le>::NEW, |m| &m.pointer)
-        .array(Bool, |m| &m.flags)
-        .float32(Le, |m| m.balance)
-        .float64(Le, |m| m.more_precise_balance)
-        .time_utc(|m| m.created_at)
+        .field(SmallVarchar::NEW, |m| &m.greet)
+        .field(U8, |m| &m.life_sense)
+        .field(Slice::of(U8, SmallVarchar::NEW), |m| &m.friends)
+        .field(SortedMap::of(U8, SmallVarchar::NEW, U8), |m| &m.grades)
+        .field(Bool, |m| &m.even_or_odd)
+        .field(animal, |m| &m.pet)
+        .field(Opt(GoInt::<Le>::NEW), |m| &m.pointer)
+        .field(Array(Bool), |m| &m.flags)
+        .field(F32::<Le>::NEW, |m| &m.balance)
+        .field(F64::<Le>::NEW, |m| &m.more_precise_balance)
+        .field(TimeUtc, |m| &m.created_at)
 }

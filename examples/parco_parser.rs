@@ -7,7 +7,9 @@
 mod example;
 
 use anyhow::{Context, ensure};
-use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::wire::{
+    Array, Bool, F32, F64, GoInt, Le, Map, Opt, Slice, SmallVarchar, StaticWire, TimeUtc, U8,
+};
 use tightwire_parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
 
 use self::example::{Animal, Example};
@@ -56,18 +58,18 @@ pub(crate) fn parse() -> anyhow::Result<Example> {
 /// The fields in wire order.
 fn schema() -> impl for<'de> Get<'de, Example> {
     let animal = parser::<Animal>()
-        .small_varchar(|animal, specie| animal.specie = specie.into())
-        .uint8(|animal, age| animal.age = age);
+        .field(SmallVarchar::NEW, |animal, specie| animal.specie = specie)
+        .field(U8, |animal, age| animal.age = age);
     parser::<Example>()
-        .small_varchar(|m, greet| m.greet = greet.into())
-        .uint8(|m, life_sense| m.life_sense = life_sense)
-        .slice(U8, SmallVarchar::NEW, |m, friends| m.friends = friends)
-        .map(U8, SmallVarchar::NEW, U8, |m, grades| m.grades = grades)
-        .bool(|m, even_or_odd| m.even_or_odd = even_or_odd)
-        .nested(animal, |m, pet| m.pet = pet)
-        .option(GoInt::<Le>::NEW, |m, pointer| m.pointer = pointer)
-        .array(Bool, |m, flags| m.flags = flags)
-        .float32(Le, |m, balance| m.balance = balance)
-        .float64(Le, |m, balance| m.more_precise_balance = balance)
-        .time_utc(|m, created_at| m.created_at = created_at)
+        .field(SmallVarchar::NEW, |m, greet| m.greet = greet)
+        .field(U8, |m, life_sense| m.life_sense = life_sense)
+        .field(Slice::of(U8, SmallVarchar::NEW), |m, friends| m.friends = friends)
+        .field(Map::of(U8, SmallVarchar::NEW, U8), |m, grades| m.grades = grades)
+        .field(Bool, |m, even_or_odd| m.even_or_odd = even_or_odd)
+        .field(animal, |m, pet| m.pet = pet)
+        .field(Opt(GoInt::<Le>::NEW), |m, pointer| m.pointer = pointer)
+        .field(Array(Bool), |m, flags| m.flags = flags)
+        .field(F32::<Le>::NEW, |m, balance| m.balance = balance)
+        .field(F64::<Le>::NEW, |m, balance| m.more_precise_balance = balance)
+        .field(TimeUtc, |m, created_at| m.created_at = created_at)
 }

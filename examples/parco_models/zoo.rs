@@ -1,5 +1,6 @@
 //! The models of the examples `parco_registry` and `parco_registry_global`, with their ids and schemas.
 
+use tightwire_parco::wire::{F32, Le, SmallVarchar, StaticWire, U8};
 use tightwire_parco::{Get, HasId, Put, builder};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,16 +32,16 @@ impl HasId<i64> for Flat {
 
 pub(crate) fn animal() -> impl Put<Animal> + for<'de> Get<'de, Animal> + Send + Sync {
     builder::<Animal>()
-        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
+        .field(SmallVarchar::NEW, |animal| &animal.specie, |animal, specie| animal.specie = specie)
         .named("specie")
-        .uint8(|animal| animal.age, |animal, age| animal.age = age)
+        .field(U8, |animal| &animal.age, |animal, age| animal.age = age)
         .named("age")
 }
 
 pub(crate) fn flat() -> impl Put<Flat> + for<'de> Get<'de, Flat> + Send + Sync {
     builder::<Flat>()
-        .float32_le(|flat| flat.price, |flat, price| flat.price = price)
+        .field(F32::<Le>::NEW, |flat| &flat.price, |flat, price| flat.price = price)
         .named("price")
-        .small_varchar(|flat| &flat.address, |flat, address| flat.address = address.into())
+        .field(SmallVarchar::NEW, |flat| &flat.address, |flat, address| flat.address = address)
         .named("address")
 }

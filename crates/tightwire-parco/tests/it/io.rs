@@ -4,11 +4,9 @@
 use std::error::Error as _;
 use std::io::{self, BufReader, Read, Write};
 
-use proptest::prelude::*;
 use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
 use tightwire_parco::{Decoder, Encoder, Limits, Options, Segment};
 
-use crate::support;
 use crate::support::checks::Chunks;
 use crate::support::messages::{Borrowed, Inner, Node};
 use test_support::counting::usage;
@@ -277,41 +275,4 @@ fn buffered_streams_are_supported() {
         assert_eq!(decoder.decode::<Inner>().unwrap().as_ref(), Some(message));
     }
     assert_eq!(decoder.decode::<Inner>().unwrap(), None);
-}
-
-proptest! {
-    /// Messages are the same for every chunk size, and every truncation inside a message is detected.
-    #[test]
-    fn streams_round_trip(
-        material in prop::collection::vec(any::<u8>(), 0..300),
-        cuts in prop::collection::vec(any::<u8>(), 1..8),
-        kept in any::<prop::sample::Index>(),
-    ) {
-        let mut source = support::messages::Material(&material);
-        let nodes = [source.node(3), source.node(2), source.node(4)];
-        let mut encoder = Encoder::new(Vec::new());
-        let mut ends = vec![0];
-        for node in &nodes {
-            encoder.encode(node).unwrap();
-            ends.push(encoder.get_ref().len());
-        }
-        let bytes = encoder.into_inner();
-        let mut decoder = Decoder::new(Chunks::new(&bytes, &cuts));
-        for node in &nodes {
-            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
-        }
-        prop_assert_eq!(decoder.decode::<Node>().unwrap(), None);
-
-        let kept = kept.index(bytes.len() + 1);
-        let mut decoder = Decoder::new(Chunks::new(&bytes[..kept], &cuts));
-        let complete = ends.iter().filter(|end| **end <= kept).count() - 1;
-        for node in &nodes[..complete] {
-            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
-        }
-        match decoder.decode::<Node>() {
-            Ok(None) => prop_assert!(ends.contains(&kept)),
-            Ok(Some(_)) => panic!("there is no more"),
-            Err(error) => prop_assert!(error.is_unexpected_end() && !ends.contains(&kept)),
-        }
-    }
 }

@@ -297,16 +297,15 @@ fn every_kind_of_struct_counts_as_one_level() {
     check(&WireOf::<Vec<Inner>>::NEW, &vec![Inner::default()]);
     check(&WireOf::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
     check(&WireOf::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
-    let inner = builder::<Inner>().varchar(|inner| &inner.text, |inner, text| inner.text = text.into());
+    let inner =
+        builder::<Inner>().field(SmallVarchar::NEW, |inner| &inner.text, |inner, text| inner.text = text);
     check(&inner, &Inner::default());
-    let outer = builder::<Node>().slice(
-        U8,
-        WireOf::<Node>::NEW,
+    let outer = builder::<Node>().field(
+        Slice::of(U8, WireOf::<Node>::NEW),
         |node| &node.children,
         |node, children| node.children = children,
     );
     check(&outer, &Node::chain(4, true));
-    check(&outer.boxed(), &Node::chain(4, true));
     let dynamic = schema::of_decoded::<Named>().compile().unwrap();
     let bytes = tightwire_parco::to_vec(&Named::Other(vec![Named::Other(vec![Named::One(1)])])).unwrap();
     check::<schema::Value, _>(&dynamic, &dynamic.decode_exact(&bytes).unwrap());

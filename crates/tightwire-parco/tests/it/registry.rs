@@ -37,9 +37,9 @@ impl HasId<i64> for Flat {
 
 fn animal() -> impl Put<Animal> + for<'de> Get<'de, Animal> + Send + Sync {
     builder::<Animal>()
-        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
+        .field(SmallVarchar::NEW, |animal| &animal.specie, |animal, specie| animal.specie = specie)
         .named("specie")
-        .uint8(|animal| animal.age, |animal, age| animal.age = age)
+        .field(U8, |animal| &animal.age, |animal, age| animal.age = age)
         .named("age")
 }
 

@@ -4,7 +4,8 @@ use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
 use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
 
-use crate::derive::support::{same, vector};
+use crate::derive::support::same;
+use crate::golden;
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 struct Animal {
@@ -35,7 +36,7 @@ fn animal(specie: &str, age: u8) -> Animal {
 
 #[test]
 fn go_library_stream_round_trips() {
-    let (_, bytes) = vector("streams", "multi-stream");
+    let bytes = golden::bytes("streams", "multi-stream");
     let mut rest = &bytes[..];
     let mut frames = Vec::new();
     while !rest.is_empty() {
@@ -72,8 +73,8 @@ enum Named {
 
 #[test]
 fn numeric_and_string_ids_round_trip() {
-    same(&Numbered::Animal(animal("x", 1)), &vector("streams", "multi-u16be-id").1);
-    same(&Named::Animal(animal("x", 1)), &vector("streams", "multi-string-id").1);
+    same(&Numbered::Animal(animal("x", 1)), &golden::bytes("streams", "multi-u16be-id"));
+    same(&Named::Animal(animal("x", 1)), &golden::bytes("streams", "multi-string-id"));
     same(&Named::Animus, b"\x06animus");
     same(&Named::An(7), b"\x02an\x07");
     for unknown in [&b"\x06animul"[..], b"\x06anizal", b"\x03ani", b"\x00", b"\x06bnimal"] {
