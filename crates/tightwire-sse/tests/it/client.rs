@@ -159,8 +159,7 @@ async fn redirects_without_location_are_final() {
 /// A client set by the caller follows an empty `Location` up to its maximum number of redirects.
 #[tokio::test]
 async fn a_redirect_loop_with_a_custom_client_is_final() {
-    let Fixture { mut server, mut source } =
-        Fixture::with(|builder| builder.client(reqwest::Client::new()));
+    let Fixture { mut server, mut source } = Fixture::with(|builder| builder.client(reqwest::Client::new()));
     let mut requests = 0;
     let message = loop {
         tokio::select! {

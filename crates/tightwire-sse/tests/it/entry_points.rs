@@ -183,14 +183,18 @@ fn codec_in_framed_read(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> O
 
 fn compat_eventsource_stream(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Outcome {
     let mut events = compat::EventStream::with_decoder(Chunked::new(chunks), decoder.clone());
-    let found = block_on(events.by_ref().map(|event| match event {
-        Ok(compat::Event { event: event_type, data, id, retry }) => {
-            Ok(Expected { event_type, data, id, retry: retry.map(millis) })
-        }
-        Err(compat::EventStreamError::Parser(error)) => checked::<Expected>(Err(error)),
-        Err(error) => panic!("{error:?}"),
-    })
-    .collect());
+    let found = block_on(
+        events
+            .by_ref()
+            .map(|event| match event {
+                Ok(compat::Event { event: event_type, data, id, retry }) => {
+                    Ok(Expected { event_type, data, id, retry: retry.map(millis) })
+                }
+                Err(compat::EventStreamError::Parser(error)) => checked::<Expected>(Err(error)),
+                Err(error) => panic!("{error:?}"),
+            })
+            .collect(),
+    );
     // There is no accessor for the reconnection time.
     let retry = feed(decoder, chunks, Ending::Strict).retry;
     Outcome { retry, ..Outcome::new(found, events.last_event_id(), None) }
@@ -332,12 +336,16 @@ fn results_do_not_depend_on_the_chunks_at_any_limit() {
             for overflow in [Overflow::Resync, Overflow::Terminate] {
                 let config = Config::new().max_event_size(limit).overflow(overflow);
                 let decode = |run: EntryPoint| {
-                    in_pieces(&input, |chunks| run(Decoder::with_config(config), chunks, Ending::Strict).events)
+                    in_pieces(&input, |chunks| {
+                        run(Decoder::with_config(config), chunks, Ending::Strict).events
+                    })
                 };
                 let expected = decode(feed);
                 let until_error =
                     expected.iter().position(Result::is_err).map_or(expected.len(), |at| at + 1);
-                for (name, run) in ENTRY_POINTS {
+                // The other entry points buffer like one of these.
+                let names = ["feed", "next_owned", "reader", "stream", "bytes", FRAMED];
+                for (name, run) in ENTRY_POINTS.into_iter().filter(|(name, _)| names.contains(name)) {
                     let expected = if name == FRAMED { &expected[..until_error] } else { &expected };
                     assert_eq!(decode(run), expected, "{name}, limit {limit}, {overflow:?}");
                 }
@@ -356,8 +364,22 @@ fn a_line_that_exceeds_the_limit_at_the_end_of_a_chunk_is_an_error() {
 /// Streams with all syntactic elements, some of them not UTF-8.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     const TEXTS: &[&str] = &[
-        "data", "data: ", "event: ", "id:", "retry: 12", ":", " ", "\n", "\n\n", "\r", "\r\n", "\u{feff}", "\0",
-        "\u{20ac}", "x", "[DONE]",
+        "data",
+        "data: ",
+        "event: ",
+        "id:",
+        "retry: 12",
+        ":",
+        " ",
+        "\n",
+        "\n\n",
+        "\r",
+        "\r\n",
+        "\u{feff}",
+        "\0",
+        "\u{20ac}",
+        "x",
+        "[DONE]",
     ];
     const BYTES: &[&[u8]] = &[b"\xef", b"\xe2\x82", b"\xff"];
     let piece = prop_oneof![
