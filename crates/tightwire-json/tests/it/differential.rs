@@ -1,7 +1,7 @@
 //! Comparison of the backends with each other and of the native engines with serde_json.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -152,29 +152,6 @@ proptest! {
             prop_assert_eq!(offset, document.len());
         }
         prop_assert!(error.line_column(&document).is_some());
-    }
-
-    #[test]
-    fn records_round_trip(id: Option<u64>, name in "\\PC*", a in -1e300_f64..1e300, b in 0_i32..9, c: f32, d: bool) {
-        prop_assume!(c.is_finite());
-        let record = Record {
-            id, name, a, b: vec![Shape::Unit, Shape::Newtype(b), Shape::Tuple(7, c), Shape::Struct { a: d }],
-        };
-        for codec in support::codecs() {
-            let written = codec.to_vec(&record).unwrap();
-            prop_assert_eq!(&codec.from_slice::<Record>(&written).unwrap(), &record);
-        }
-        prop_assert_eq!(tightwire_json::to_string(&record).unwrap(), serde_json::to_string(&record).unwrap());
-    }
-
-    #[test]
-    fn keys_other_than_strings_round_trip(map: HashMap<i64, bool>, flags: HashMap<bool, u8>, chars: HashMap<char, u128>) {
-        let written = tightwire_json::to_vec(&map).unwrap();
-        prop_assert_eq!(tightwire_json::from_slice::<HashMap<i64, bool>>(&written).unwrap(), map);
-        let written = tightwire_json::to_vec(&flags).unwrap();
-        prop_assert_eq!(tightwire_json::from_slice::<HashMap<bool, u8>>(&written).unwrap(), flags);
-        let written = tightwire_json::to_vec(&chars).unwrap();
-        prop_assert_eq!(tightwire_json::from_slice::<HashMap<char, u128>>(&written).unwrap(), chars);
     }
 
     #[test]

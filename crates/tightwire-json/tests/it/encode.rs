@@ -137,13 +137,6 @@ fn a_serialize_implementation_may_encode_another_value() {
     assert_eq!(tightwire_json::to_string(&[Inner, Inner]).unwrap(), r#"["[\"inner\"]","[\"inner\"]"]"#);
 }
 
-#[test]
-fn a_small_document_after_a_large_one_has_a_small_capacity() {
-    tightwire_json::to_vec(&vec![0; 100_000]).unwrap();
-    let small = tightwire_json::to_vec(&1).unwrap();
-    assert!(small.capacity() < 1000);
-}
-
 #[cfg(feature = "bytes")]
 #[test]
 fn to_bytes_returns_the_document() {

@@ -418,16 +418,6 @@ async fn rec_07_restart() {
 }
 
 #[tokio::test]
-async fn the_client_reconnects_until_the_server_is_up() {
-    let mut fixture = Fixture::start();
-    for _ in 0..3 {
-        drop(fixture.request().await);
-        assert!(fixture.lost().await.is_transport());
-    }
-    fixture.serve("").await;
-}
-
-#[tokio::test]
 async fn dropping_the_future_of_a_message_loses_nothing() {
     let Fixture { mut server, mut source } = Fixture::start();
     let serve = async {
@@ -466,11 +456,4 @@ async fn comments_are_reported_at_the_end_of_their_line() {
     fixture.comment("World").await;
     fixture.event("Hello", "").await;
     fixture.comment(" after").await;
-}
-
-#[tokio::test]
-async fn comments_are_skipped_by_default() {
-    let mut fixture = Fixture::start();
-    let _body = fixture.serve(":Hello\ndata: Hello\n\n").await;
-    fixture.event("Hello", "").await;
 }
