@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
-use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
+use tightwire_json::{Codec, Decoder, Encoder, Limits, Value, from_str};
 
 use crate::support;
 
@@ -184,7 +184,7 @@ proptest! {
         documents in prop::collection::vec(support::document(), 0..5), step in 1_usize..40
     ) {
         let expected: Vec<_> =
-            documents.iter().map(|document| support::outcome(tightwire_json::from_str::<Value>(document)).ok()).collect();
+            documents.iter().map(|document| support::outcome(from_str::<Value>(document)).ok()).collect();
         prop_assume!(expected.iter().all(Option::is_some));
         let expected: Vec<_> = expected.into_iter().map(|value| Ok(value.unwrap())).collect();
         prop_assert_eq!(decode_all(documents.join("\n").as_bytes(), step), expected);

@@ -11,6 +11,7 @@ use tightwire_parco::wire::{
 };
 use tightwire_parco::{
     Get, Limits, Mode, Options, Put, Segment, WireExt, builder, builder_with, compiler, parser, parser_with,
+    to_vec,
 };
 
 use crate::golden;
@@ -224,7 +225,7 @@ proptest! {
         long in 250..260_usize,
     ) {
         let mut value = Material(&material).owned();
-        let mut bytes = tightwire_parco::to_vec(&value).unwrap();
+        let mut bytes = to_vec(&value).unwrap();
         prop_assert_eq!(&owned().to_vec(&value).unwrap(), &bytes);
         prop_assert_eq!(owned().encoded_len(&value).unwrap(), bytes.len());
         let mut into = Owned::default();
@@ -241,7 +242,7 @@ proptest! {
 
         value.names.push("x".repeat(long));
         let text = |result: Result<Vec<u8>, tightwire_parco::Error>| result.map_err(|error| error.to_string());
-        prop_assert_eq!(text(owned().to_vec(&value)), text(tightwire_parco::to_vec(&value)));
+        prop_assert_eq!(text(owned().to_vec(&value)), text(to_vec(&value)));
     }
 }
 

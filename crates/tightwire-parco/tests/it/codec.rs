@@ -5,7 +5,7 @@ use std::io;
 
 use bytes::{BufMut, BytesMut};
 use futures_util::{SinkExt, StreamExt as _};
-use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
+use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec, to_vec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
 
@@ -22,7 +22,7 @@ fn error_of(error: &io::Error) -> &tightwire_parco::Error {
 #[test]
 fn incomplete_messages_are_not_consumed() {
     let mut codec = StreamCodec::<Vec<String>>::new();
-    let bytes = tightwire_parco::to_vec(&vec!["one", "two"]).unwrap();
+    let bytes = to_vec(&vec!["one", "two"]).unwrap();
     let mut buffer = BytesMut::new();
     for byte in &bytes[..bytes.len() - 1] {
         buffer.put_u8(*byte);
@@ -88,7 +88,7 @@ fn huge_counts_fail_at_the_limit() {
 
 #[test]
 fn end_of_stream_inside_a_message_is_an_error() {
-    let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
+    let bytes = to_vec(&inner("hey")).unwrap();
     for len in 1..bytes.len() {
         let mut codec = StreamCodec::<Inner>::new();
         let mut buffer = BytesMut::from(&bytes[..len]);

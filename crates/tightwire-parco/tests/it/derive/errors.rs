@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_parco::{Decode, Encode, Segment};
+use tightwire_parco::{Decode, Encode, Segment, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Inner {
@@ -27,11 +27,11 @@ fn outer(name: &str) -> Outer {
 
 #[test]
 fn the_way_to_what_cannot_be_read() {
-    let bytes = tightwire_parco::to_vec(&outer("c")).unwrap();
+    let bytes = to_vec(&outer("c")).unwrap();
     let error = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = bytes.clone();
         change(&mut bytes);
-        tightwire_parco::decode_exact::<Outer>(&bytes).unwrap_err()
+        decode_exact::<Outer>(&bytes).unwrap_err()
     };
 
     let flag = error(&|bytes| bytes[5] = 2);
