@@ -189,6 +189,7 @@ pass_on! {
 
 macro_rules! wires {
     ($([$($generics:tt)*] $wire:ty: $trait:ty => $($kind:ident = $result:ty),*;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($generics)*> $trait for $wire {
             $(type $kind = $result;)*
         }
@@ -244,8 +245,15 @@ wires! {
     [H] Slice<H, U8>: AsBlob => Wire = Blob<H>;
     [H] Str<H>: AsBlob => Wire = Blob<H>;
     [H] Blob<H>: AsBlob => Wire = Self;
-    [O] I64<O>: AsGo<Int> => Wire = GoInt<O>;
-    [O] U64<O>: AsGo<Uint> => Wire = GoUint<O>;
+}
+
+// Without the macro, because the compiler shows these implementations for a number with the other sign.
+impl<O> AsGo<Int> for I64<O> {
+    type Wire = GoInt<O>;
+}
+
+impl<O> AsGo<Uint> for U64<O> {
+    type Wire = GoUint<O>;
 }
 
 macro_rules! ordered {
