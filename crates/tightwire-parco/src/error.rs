@@ -218,7 +218,7 @@ macro_rules! predicates {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> bool {
-                    matches!(self.0.kind, $(ErrorKind::$kind)|+)
+                    $(self.0.kind == ErrorKind::$kind)||+
                 }
             )*
         }

@@ -50,8 +50,9 @@ impl Decoder {
     /// rest of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`]. Call again
-    /// to continue; [`Config::overflow`] sets what happens then.
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
+    /// [`Config::max_event_size`](crate::Config::max_event_size). Call again to continue;
+    /// [`Config::overflow`](crate::Config::overflow) sets what happens then.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
@@ -98,7 +99,7 @@ impl Decoder {
 
     /// Like [`next`](Self::next), but also returns comments and `retry` values, in stream order.
     ///
-    /// A comment that is longer than [`Config::max_event_size`] is skipped.
+    /// A comment that is longer than [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ///
     /// # Errors
     /// As [`next`](Self::next).
@@ -121,7 +122,8 @@ impl Decoder {
     ///
     /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest
     /// to continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
-    /// [`Config::max_event_size`]; [`Config::overflow`] sets what happens then.
+    /// [`Config::max_event_size`](crate::Config::max_event_size); [`Config::overflow`](crate::Config::overflow) sets
+    /// what happens then.
     ///
     /// This is the fastest way to decode many small events.
     ///
