@@ -4,11 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 use tightwire_parco::wire::TimeUtc;
-use tightwire_parco::{Limits, Mode, Options, Timestamp, WireExt, ZonedTimestamp};
+use tightwire_parco::{Limits, Options, Timestamp, WireExt, ZonedTimestamp};
 
 use crate::golden;
-
-const COMPAT: Options = Options::new().mode(Mode::Compat);
 
 #[test]
 fn zone_names_can_be_any_bytes() {
@@ -88,6 +86,7 @@ fn zoned_timestamps_encode_as_time_utc() {
 mod jiff {
     use ::jiff::tz::{self, TimeZone};
     use ::jiff::{Timestamp, Zoned};
+    use tightwire_parco::Mode;
 
     use super::*;
 
@@ -126,7 +125,8 @@ mod jiff {
             let zoned: Zoned = tightwire_parco::decode_exact(bytes).unwrap();
             assert_eq!(zoned.to_string(), "1970-01-01T00:00:00.000000001+00:00[UTC]");
         }
-        let zoned: Zoned = COMPAT.decode_exact(b"\x01\0\0\0\0\0\0\0\0").unwrap();
+        let compat = Options::new().mode(Mode::Compat);
+        let zoned: Zoned = compat.decode_exact(b"\x01\0\0\0\0\0\0\0\0").unwrap();
         assert_eq!(zoned.timestamp().to_string(), "1754-08-30T22:43:41.128654848Z");
     }
 
