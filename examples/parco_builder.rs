@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use anyhow::{Context, ensure};
-use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::wire::{
+    Array, Bool, F32, F64, GoInt, Le, Map, Opt, Slice, SmallVarchar, StaticWire, TimeUtc, U8,
+};
 use tightwire_parco::{Get, Put, Timestamp, WireExt, builder};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,18 +73,18 @@ pub(crate) fn round_trip() -> anyhow::Result<Example> {
 /// The fields in wire order.
 pub(crate) fn schema() -> impl Put<Example> + for<'de> Get<'de, Example> {
     let animal = builder::<Animal>()
-        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
-        .uint8(|animal| animal.age, |animal, age| animal.age = age);
+        .field(SmallVarchar::NEW, |animal| &animal.specie, |animal, specie| animal.specie = specie)
+        .field(U8, |animal| &animal.age, |animal, age| animal.age = age);
     builder::<Example>()
-        .small_varchar(|m| &m.greet, |m, greet| m.greet = greet.into())
-        .uint8(|m| m.life_sense, |m, life_sense| m.life_sense = life_sense)
-        .map(U8, SmallVarchar::NEW, U8, |m| &m.grades, |m, grades| m.grades = grades)
-        .slice(U8, SmallVarchar::NEW, |m| &m.friends, |m, friends| m.friends = friends)
-        .bool(|m| m.even_or_odd, |m, even_or_odd| m.even_or_odd = even_or_odd)
-        .nested(animal, |m| &m.pet, |m, pet| m.pet = pet)
-        .option(GoInt::<Le>::NEW, |m| &m.pointer, |m, pointer| m.pointer = pointer)
-        .array(Bool, |m| &m.flags, |m, flags| m.flags = flags)
-        .float32(Le, |m| m.balance, |m, balance| m.balance = balance)
-        .float64(Le, |m| m.more_precise_balance, |m, balance| m.more_precise_balance = balance)
-        .time_utc(|m| m.created_at, |m, created_at| m.created_at = created_at)
+        .field(SmallVarchar::NEW, |m| &m.greet, |m, greet| m.greet = greet)
+        .field(U8, |m| &m.life_sense, |m, life_sense| m.life_sense = life_sense)
+        .field(Map::of(U8, SmallVarchar::NEW, U8), |m| &m.grades, |m, grades| m.grades = grades)
+        .field(Slice::of(U8, SmallVarchar::NEW), |m| &m.friends, |m, friends| m.friends = friends)
+        .field(Bool, |m| &m.even_or_odd, |m, even_or_odd| m.even_or_odd = even_or_odd)
+        .field(animal, |m| &m.pet, |m, pet| m.pet = pet)
+        .field(Opt(GoInt::<Le>::NEW), |m| &m.pointer, |m, pointer| m.pointer = pointer)
+        .field(Array(Bool), |m| &m.flags, |m, flags| m.flags = flags)
+        .field(F32::<Le>::NEW, |m| &m.balance, |m, balance| m.balance = balance)
+        .field(F64::<Le>::NEW, |m| &m.more_precise_balance, |m, balance| m.more_precise_balance = balance)
+        .field(TimeUtc, |m| &m.created_at, |m, created_at| m.created_at = created_at)
 }

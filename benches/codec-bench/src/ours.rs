@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use tightwire_parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
+use tightwire_parco::wire::{Bool, F32, F64, Le, Map, Slice, SmallVarchar, StaticWire, U8, U16, Varchar};
 use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
@@ -137,25 +137,34 @@ macro_rules! layout {
             fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
                 const HEADER: $wire = <$wire>::NEW;
                 tightwire_parco::builder::<$message>()
-                    .varchar(|message| &message.name, |message, name| message.name = name.into())
-                    .varchar(|message| &message.text, |message, text| message.text = text.into())
-                    .uint16_le(|message| message.number, |message, number| message.number = number)
-                    .slice(
-                        HEADER,
+                    .field(Varchar::<Le>::NEW, |message| &message.name, |message, name| message.name = name)
+                    .field(Varchar::<Le>::NEW, |message| &message.text, |message, text| message.text = text)
+                    .field(
                         U16::<Le>::NEW,
+                        |message| &message.number,
+                        |message, number| message.number = number,
+                    )
+                    .field(
+                        Slice::of(HEADER, U16::<Le>::NEW),
                         |message| &message.values,
                         |message, values| message.values = values,
                     )
-                    .map(
-                        HEADER,
-                        SmallVarchar::NEW,
-                        U8,
+                    .field(
+                        Map::of(HEADER, SmallVarchar::NEW, U8),
                         |message| &message.map,
                         |message, map| message.map = map,
                     )
-                    .bool(|message| message.flag, |message, flag| message.flag = flag)
-                    .float32(Le, |message| message.float32, |message, float32| message.float32 = float32)
-                    .float64(Le, |message| message.float64, |message, float64| message.float64 = float64)
+                    .field(Bool, |message| &message.flag, |message, flag| message.flag = flag)
+                    .field(
+                        F32::<Le>::NEW,
+                        |message| &message.float32,
+                        |message, float32| message.float32 = float32,
+                    )
+                    .field(
+                        F64::<Le>::NEW,
+                        |message| &message.float64,
+                        |message, float64| message.float64 = float64,
+                    )
             }
         }
 

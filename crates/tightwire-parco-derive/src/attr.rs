@@ -246,6 +246,7 @@ impl FieldAttrs {
 }
 
 /// Wire type of the ids of an enum.
+#[derive(Clone)]
 pub(crate) enum IdWire {
     Number(Number),
     Small,
@@ -303,6 +304,7 @@ fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
 }
 
 /// An id: an integer, which may be negative, or a string.
+#[derive(Clone)]
 pub(crate) struct Id {
     /// Rust literal.
     pub(crate) tokens: TokenStream,

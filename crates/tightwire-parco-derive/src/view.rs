@@ -4,7 +4,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Error, GenericParam, Generics, Index, Lifetime, LifetimeParam, Member, Result, Type, parse_quote};
 
-use crate::attr::{Adjust, FieldAttrs, Id, IdWire};
+use crate::attr::{Adjust, FieldAttrs};
 use crate::decode;
 use crate::model::{Body, Field, Fields, Model, Style, Variant};
 use crate::wire_type::{Role, at};
@@ -42,19 +42,10 @@ fn view(model: &Model) -> Model {
                 docs: variant.docs.clone(),
                 ident: variant.ident.clone(),
                 name: variant.name.clone(),
-                id: Id {
-                    tokens: variant.id.tokens.clone(),
-                    text: variant.id.text.clone(),
-                    span: variant.id.span,
-                },
+                id: variant.id.clone(),
                 fields: fields(&variant.fields),
             });
-            let id = match id {
-                IdWire::Number(number) => IdWire::Number(number.clone()),
-                IdWire::Small => IdWire::Small,
-                IdWire::Type(wire) => IdWire::Type(wire.clone()),
-            };
-            Body::Enum { id, variants: variants.collect() }
+            Body::Enum { id: id.clone(), variants: variants.collect() }
         }
     };
     Model {

@@ -165,7 +165,6 @@ impl Progress {
 struct PartialInput<'a> {
     bytes: &'a [u8],
     offset: usize,
-    options: Options,
     state: State,
     progress: &'a mut Progress,
     /// Index of the mark of the next value that starts.
@@ -175,15 +174,15 @@ struct PartialInput<'a> {
 impl<'a> PartialInput<'a> {
     fn new(bytes: &'a [u8], options: Options, progress: &'a mut Progress) -> Self {
         progress.open.clear();
-        Self { bytes, offset: 0, options, state: State::default(), progress, next: 0 }
+        Self { bytes, offset: 0, state: State::new(options), progress, next: 0 }
     }
 
     /// Fails unless `count` more bytes are available, or if they exceed the maximum size of a message.
     #[inline]
     fn need(&mut self, count: usize) -> Result<(), Fault> {
         match self.offset.checked_add(count) {
-            Some(end) if end <= self.bytes.len().min(self.options.limits.allocation) => Ok(()),
-            Some(end) if end <= self.options.limits.allocation => {
+            Some(end) if end <= self.bytes.len().min(self.options().limits.allocation) => Ok(()),
+            Some(end) if end <= self.options().limits.allocation => {
                 self.state.trace.missing = end - self.bytes.len();
                 Err(Fault(ErrorKind::UnexpectedEnd))
             }
@@ -193,11 +192,12 @@ impl<'a> PartialInput<'a> {
 }
 
 impl Input for PartialInput<'_> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        self.need(N)?;
-        let array = self.bytes[self.offset..].first_chunk().copied();
-        self.offset += N;
-        array.ok_or(Fault(ErrorKind::UnexpectedEnd))
+    #[inline]
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        let start = self.offset;
+        self.skip(bytes.len())?;
+        bytes.copy_from_slice(&self.bytes[start..self.offset]);
+        Ok(())
     }
 
     fn skip(&mut self, count: usize) -> Result<(), Fault> {
@@ -215,8 +215,12 @@ impl Input for PartialInput<'_> {
         self.need(1).map(|()| false)
     }
 
-    fn options(&self) -> &Options {
-        &self.options
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
     }
 
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
@@ -225,19 +229,6 @@ impl Input for PartialInput<'_> {
             self.state.trace.push(segment);
         }
         fault
-    }
-
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.rewind = count;
-        fault
-    }
-
-    fn enter(&mut self) -> Result<(), Fault> {
-        self.state.enter(&self.options)
-    }
-
-    fn leave(&mut self) {
-        self.state.leave();
     }
 
     fn begin_parts(&mut self) -> usize {

@@ -192,74 +192,8 @@ impl Error {
         self.is_unexpected_end().then_some(self.0.missing)
     }
 
-    /// True if the input ends inside a value.
-    pub fn is_unexpected_end(&self) -> bool {
-        self.0.kind == ErrorKind::UnexpectedEnd
-    }
-
-    /// True if a value or length does not fit its wire type, or a length is negative.
-    pub fn is_overflow(&self) -> bool {
-        self.0.kind == ErrorKind::Overflow
-    }
-
-    /// True if a flag byte is neither 0 nor 1.
-    pub fn is_invalid_bool(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidBool
-    }
-
-    /// True if the bytes of a string are not UTF-8.
-    pub fn is_invalid_utf8(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidUtf8
-    }
-
-    /// True if a fixed-size array has the wrong number of elements.
-    pub fn is_invalid_length(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidLength
-    }
-
-    /// True if the bytes are not a valid value of the target type and no other predicate applies.
-    pub fn is_invalid_value(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidValue
-    }
-
-    /// True if an id, or the type behind it, is not registered.
-    pub fn is_unknown_type(&self) -> bool {
-        self.0.kind == ErrorKind::UnknownType
-    }
-
-    /// True if the id is already registered.
-    pub fn is_already_registered(&self) -> bool {
-        self.0.kind == ErrorKind::AlreadyRegistered
-    }
-
-    /// True if a map contains a key twice and the options reject duplicates.
-    pub fn is_duplicate_key(&self) -> bool {
-        self.0.kind == ErrorKind::DuplicateKey
-    }
-
-    /// True if bytes remain after a value that must use the whole input.
-    pub fn is_trailing_bytes(&self) -> bool {
-        self.0.kind == ErrorKind::TrailingBytes
-    }
-
-    /// True if one of the [`Limits`](crate::Limits) is exceeded.
-    pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Depth)
-    }
-
-    /// True if a time zone is unknown or has no name.
-    pub fn is_unknown_zone(&self) -> bool {
-        self.0.kind == ErrorKind::UnknownZone
-    }
-
-    /// True if the output buffer is too small.
-    pub fn is_buffer_full(&self) -> bool {
-        self.0.kind == ErrorKind::BufferFull
-    }
-
-    /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
-    pub fn is_io(&self) -> bool {
-        self.0.kind == ErrorKind::Io
+    pub(crate) fn fault(&self) -> Fault {
+        Fault(self.0.kind)
     }
 
     /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
@@ -276,6 +210,50 @@ impl Error {
             _ => return None,
         })
     }
+}
+
+macro_rules! predicates {
+    ($($(#[$doc:meta])* $name:ident: $($kind:ident)|+;)*) => {
+        impl Error {
+            $(
+                $(#[$doc])*
+                pub fn $name(&self) -> bool {
+                    $(self.0.kind == ErrorKind::$kind)||+
+                }
+            )*
+        }
+    };
+}
+
+predicates! {
+    /// True if the input ends inside a value.
+    is_unexpected_end: UnexpectedEnd;
+    /// True if a value or length does not fit its wire type, or a length is negative.
+    is_overflow: Overflow;
+    /// True if a flag byte is neither 0 nor 1.
+    is_invalid_bool: InvalidBool;
+    /// True if the bytes of a string are not UTF-8.
+    is_invalid_utf8: InvalidUtf8;
+    /// True if a fixed-size array has the wrong number of elements.
+    is_invalid_length: InvalidLength;
+    /// True if the bytes are not a valid value of the target type and no other predicate applies.
+    is_invalid_value: InvalidValue;
+    /// True if an id, or the type behind it, is not registered.
+    is_unknown_type: UnknownType;
+    /// True if the id is already registered.
+    is_already_registered: AlreadyRegistered;
+    /// True if a map contains a key twice and the options reject duplicates.
+    is_duplicate_key: DuplicateKey;
+    /// True if bytes remain after a value that must use the whole input.
+    is_trailing_bytes: TrailingBytes;
+    /// True if one of the [`Limits`](crate::Limits) is exceeded.
+    is_limit: Limit | Depth;
+    /// True if a time zone is unknown or has no name.
+    is_unknown_zone: UnknownZone;
+    /// True if the output buffer is too small.
+    is_buffer_full: BufferFull;
+    /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
+    is_io: Io;
 }
 
 impl fmt::Display for Error {

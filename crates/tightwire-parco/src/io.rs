@@ -5,7 +5,7 @@ use core::{fmt, mem};
 use std::io::{self, Read, Write};
 
 use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
-use crate::error::{Error, ErrorKind, Fault, Segment};
+use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
@@ -227,8 +227,7 @@ impl<R: Read> Decoder<R> {
         StreamInput {
             reader: &mut self.reader,
             buffer: &mut self.buffer,
-            options: self.options,
-            state: State::default(),
+            state: State::new(self.options),
             error: None,
             lookahead: lookahead.is_some(),
             ended: false,
@@ -262,7 +261,6 @@ impl<R> fmt::Debug for Decoder<R> {
 struct StreamInput<'a, R> {
     reader: &'a mut R,
     buffer: &'a mut Vec<u8>,
-    options: Options,
     state: State,
     error: Option<io::Error>,
     /// The last byte of the buffer was read ahead and is not consumed yet.
@@ -292,7 +290,7 @@ impl<R: Read> StreamInput<'_, R> {
     fn pull_chunk(&mut self, count: usize) -> Result<(), Fault> {
         let start = self.buffer.len();
         let end = start + count;
-        if end > self.options.limits.allocation {
+        if end > self.options().limits.allocation {
             return Err(Fault(ErrorKind::Limit));
         }
         self.buffer.resize(end, 0);
@@ -327,9 +325,11 @@ impl<R: Read> StreamInput<'_, R> {
 }
 
 impl<R: Read> Input for StreamInput<'_, R> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        self.pull(N)?;
-        self.buffer.last_chunk().copied().ok_or(Fault(ErrorKind::UnexpectedEnd))
+    #[inline]
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        self.pull(bytes.len())?;
+        bytes.copy_from_slice(&self.buffer[self.buffer.len() - bytes.len()..]);
+        Ok(())
     }
 
     fn skip(&mut self, count: usize) -> Result<(), Fault> {
@@ -339,7 +339,7 @@ impl<R: Read> Input for StreamInput<'_, R> {
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         // The size of the stream is unknown, so only the limit can be checked.
         match self.buffer.len().checked_add(count) {
-            Some(end) if end <= self.options.limits.allocation => Ok(()),
+            Some(end) if end <= self.options().limits.allocation => Ok(()),
             _ => Err(Fault(ErrorKind::Limit)),
         }
     }
@@ -355,25 +355,11 @@ impl<R: Read> Input for StreamInput<'_, R> {
         Ok(false)
     }
 
-    fn options(&self) -> &Options {
-        &self.options
+    fn state(&self) -> &State {
+        &self.state
     }
 
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.state.trace.push(segment);
-        fault
-    }
-
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.rewind = count;
-        fault
-    }
-
-    fn enter(&mut self) -> Result<(), Fault> {
-        self.state.enter(&self.options)
-    }
-
-    fn leave(&mut self) {
-        self.state.leave();
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
     }
 }

@@ -21,13 +21,13 @@ pub struct Reader<'c, 'de> {
 #[derive(Debug)]
 pub(crate) struct Context {
     total: usize,
-    options: Options,
     state: State,
 }
 
-/// Usage counters and the trace of a fault.
-#[derive(Debug, Default)]
-pub(crate) struct State {
+/// Options, usage counters and the trace of a fault.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) options: Options,
     allocated: usize,
     depth: u32,
     pub(crate) trace: Trace,
@@ -37,12 +37,27 @@ pub(crate) struct State {
 ///
 /// Implemented by [`Reader`], and by streams that are read exactly up to the end of a message.
 pub trait Input {
+    /// Reads exactly as many bytes as the slice has.
+    ///
+    /// # Errors
+    ///
+    /// Fails if fewer bytes are left.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault>;
+
     /// Reads the next `N` bytes.
     ///
     /// # Errors
     ///
     /// Fails if fewer bytes are left.
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault>;
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault>
+    where
+        Self: Sized,
+    {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
 
     /// Skips `count` bytes.
     ///
@@ -65,24 +80,52 @@ pub trait Input {
     /// Fails if reading fails.
     fn at_end(&mut self) -> Result<bool, Fault>;
 
+    /// Returns the state of the decoder.
+    #[doc(hidden)]
+    fn state(&self) -> &State;
+
+    /// Returns the state of the decoder.
+    #[doc(hidden)]
+    fn state_mut(&mut self) -> &mut State;
+
     /// Returns the options of the decoder.
-    fn options(&self) -> &Options;
+    #[inline]
+    fn options(&self) -> &Options {
+        &self.state().options
+    }
 
     /// Adds a segment to the path of a fault, innermost segment first.
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
+    #[inline(always)]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.state_mut().locate(fault, segment)
+    }
 
     /// Moves the reported offset of a fault back by `count` bytes.
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault;
+    #[inline(always)]
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state_mut().rewind_fault(fault, count)
+    }
 
     /// Enters a struct.
     ///
     /// # Errors
     ///
     /// Fails if it exceeds the maximum depth of the limits.
-    fn enter(&mut self) -> Result<(), Fault>;
+    #[inline]
+    fn enter(&mut self) -> Result<(), Fault> {
+        let state = self.state_mut();
+        if state.depth == state.options.limits.depth {
+            return Err(Fault(ErrorKind::Depth));
+        }
+        state.depth += 1;
+        Ok(())
+    }
 
     /// Leaves a struct.
-    fn leave(&mut self);
+    #[inline]
+    fn leave(&mut self) {
+        self.state_mut().depth -= 1;
+    }
 
     /// Starts a value that consists of parts, and returns the number of parts that are already complete.
     ///
@@ -154,7 +197,10 @@ pub trait Input {
     ///
     /// Fails at the end of the input, and in [`Mode::Strict`] if the byte is neither 0 nor 1.
     #[inline]
-    fn flag(&mut self) -> Result<bool, Fault> {
+    fn flag(&mut self) -> Result<bool, Fault>
+    where
+        Self: Sized,
+    {
         match self.array::<1>()? {
             [0] => Ok(false),
             [1] => Ok(true),
@@ -164,19 +210,60 @@ pub trait Input {
     }
 }
 
-impl State {
-    #[inline]
-    pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
-        if self.depth == options.limits.depth {
-            return Err(Fault(ErrorKind::Depth));
-        }
-        self.depth += 1;
-        Ok(())
+impl Input for &mut (dyn Input + '_) {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        (**self).fill(bytes)
     }
 
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        (**self).skip(count)
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        (**self).expect(count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        (**self).at_end()
+    }
+
+    fn state(&self) -> &State {
+        (**self).state()
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        (**self).state_mut()
+    }
+
+    fn begin_parts(&mut self) -> usize {
+        (**self).begin_parts()
+    }
+
+    fn record_parts(&mut self, parts: usize) {
+        (**self).record_parts(parts);
+    }
+
+    fn finish_parts(&mut self) {
+        (**self).finish_parts();
+    }
+}
+
+impl State {
     #[inline]
-    pub(crate) fn leave(&mut self) {
-        self.depth -= 1;
+    pub(crate) fn new(options: Options) -> Self {
+        Self { options, allocated: 0, depth: 0, trace: Trace::default() }
+    }
+
+    #[cold]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.trace.push(segment);
+        fault
+    }
+
+    #[cold]
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.trace.rewind = count;
+        fault
     }
 }
 
@@ -221,29 +308,26 @@ impl<'c, 'de> Reader<'c, 'de> {
     /// Fails if the total of the message exceeds the limit.
     #[inline]
     pub fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.context.state.allocated = self.context.state.allocated.saturating_add(bytes);
-        if self.context.state.allocated <= self.context.options.limits.allocation {
-            Ok(())
-        } else {
-            Err(Fault(ErrorKind::Limit))
-        }
+        let state = &mut self.context.state;
+        state.allocated = state.allocated.saturating_add(bytes);
+        if state.allocated <= state.options.limits.allocation { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
     }
 
     /// Returns whether a duplicate map key is an error.
     #[inline]
     pub fn rejects_duplicates(&self) -> bool {
-        self.context.options.duplicates == DuplicateKeys::Reject
+        self.options().duplicates == DuplicateKeys::Reject
     }
 
     /// Remaining levels of nested structs.
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
-        Levels(self.context.options.limits.depth - self.context.state.depth)
+        Levels(self.options().limits.depth - self.context.state.depth)
     }
 
     #[inline]
     pub(crate) fn mode(&self) -> Mode {
-        self.context.options.mode
+        self.options().mode
     }
 
     /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
@@ -267,7 +351,7 @@ impl<'c, 'de> Reader<'c, 'de> {
 impl Context {
     #[inline]
     pub(crate) fn new(input: &[u8], options: Options) -> Self {
-        Self { total: input.len(), options, state: State::default() }
+        Self { total: input.len(), state: State::new(options) }
     }
 
     #[cold]
@@ -275,21 +359,15 @@ impl Context {
         self.state.trace.missing = missing;
         Fault(ErrorKind::UnexpectedEnd)
     }
-
-    #[cold]
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.state.trace.push(segment);
-        fault
-    }
-
-    #[cold]
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.rewind = count;
-        fault
-    }
 }
 
 impl Input for Reader<'_, '_> {
+    #[inline]
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        bytes.copy_from_slice(self.bytes(bytes.len())?);
+        Ok(())
+    }
+
     #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         match self.rest.split_first_chunk::<N>() {
@@ -317,29 +395,13 @@ impl Input for Reader<'_, '_> {
     }
 
     #[inline]
-    fn options(&self) -> &Options {
-        &self.context.options
-    }
-
-    #[inline(always)]
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.context.locate(fault, segment)
-    }
-
-    #[inline(always)]
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
-        self.context.rewind_fault(fault, count)
+    fn state(&self) -> &State {
+        &self.context.state
     }
 
     #[inline]
-    fn enter(&mut self) -> Result<(), Fault> {
-        let Context { options, state, .. } = &mut *self.context;
-        state.enter(options)
-    }
-
-    #[inline]
-    fn leave(&mut self) {
-        self.context.state.leave();
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.context.state
     }
 }
 

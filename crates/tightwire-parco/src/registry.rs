@@ -11,12 +11,11 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::builder::dynamic::{DynInput, DynInputRef};
 use crate::default_wire::{DecodeOwned, Encode};
-use crate::error::{Error, ErrorKind, Fault, Segment};
+use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
 use crate::options::{Levels, Options};
-use crate::read::{Context, Input, Reader};
+use crate::read::{Context, Input, Reader, State};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
 use crate::write::{self, Writer};
@@ -47,7 +46,7 @@ use crate::write::{self, Writer};
 ///
 /// static MODELS: LazyLock<Registry<U8, u8>> = LazyLock::new(|| {
 ///     let mut models = Registry::new(U8);
-///     models.register(7, builder::<Animal>().uint8(|a| a.age, |a, age| a.age = age)).expect("the only one");
+///     models.register(7, builder::<Animal>().field(U8, |a| &a.age, |a, age| a.age = age)).expect("the only one");
 ///     models
 /// });
 ///
@@ -380,7 +379,7 @@ struct Typed<T, F> {
 
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
-    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault>;
+    fn walk(&self, input: &mut dyn Input) -> Result<(), Fault>;
     fn schema(&self, context: &mut SchemaContext) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
@@ -398,8 +397,8 @@ where
         self.wire.min_size()
     }
 
-    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
-        self.wire.walk(&mut DynInputRef(input))
+    fn walk(&self, mut input: &mut dyn Input) -> Result<(), Fault> {
+        self.wire.walk(&mut input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -433,10 +432,10 @@ struct RecordingInput<'a, J> {
 }
 
 impl<J: Input> Input for RecordingInput<'_, J> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let array = self.input.array()?;
-        self.bytes.extend(array);
-        Ok(array)
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        self.input.fill(bytes)?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
     }
 
     fn skip(&mut self, count: usize) -> Result<(), Fault> {
@@ -455,23 +454,11 @@ impl<J: Input> Input for RecordingInput<'_, J> {
         self.input.at_end()
     }
 
-    fn options(&self) -> &Options {
-        self.input.options()
+    fn state(&self) -> &State {
+        self.input.state()
     }
 
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.input.locate(fault, segment)
-    }
-
-    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
-        self.input.rewind_fault(fault, count)
-    }
-
-    fn enter(&mut self) -> Result<(), Fault> {
-        self.input.enter()
-    }
-
-    fn leave(&mut self) {
-        self.input.leave();
+    fn state_mut(&mut self) -> &mut State {
+        self.input.state_mut()
     }
 }

@@ -8,8 +8,9 @@ use core::marker::PhantomData;
 use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
-use crate::read::{Context, Reader};
-use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};
+use crate::read::{Context, Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, Wire, both, walk_elements};
 use crate::write::Writer;
 
 /// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
@@ -22,9 +23,6 @@ fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
         .max_depth(levels.0);
     Context::new(bytes, Options::new().limits(limits).mode(mode))
 }
-
-/// Wire types and Rust types of an entry.
-type EntryForm<K, V, A, B> = PhantomData<fn() -> ((K, A), (V, B))>;
 
 /// A view of a slice in the input.
 ///
@@ -55,13 +53,41 @@ pub struct Seq<'de, E, T> {
 ///
 /// Works like [`Seq`]: `K` and `V` are the wire types, `A` and `B` the Rust types. Duplicate keys are not removed. Two
 /// views are equal if they have equal entries in the same order.
-pub struct Entries<'de, K, V, A, B> {
-    bytes: &'de [u8],
-    len: usize,
-    mode: Mode,
-    /// Remaining nesting levels when the view was decoded.
-    levels: Levels,
-    wire: EntryForm<K, V, A, B>,
+pub struct Entries<'de, K, V, A, B>(Seq<'de, Entry<K, V>, (A, B)>);
+
+/// Wire type of the entries of a map: a key, then a value.
+#[derive(Debug)]
+pub struct Entry<K, V>(K, V);
+
+impl<K: Wire, V: Wire> Wire for Entry<K, V> {
+    fn min_size(&self) -> usize {
+        self.0.min_size() + self.1.min_size()
+    }
+
+    fn fixed_size(&self) -> Option<usize> {
+        both(self.0.fixed_size(), self.1.fixed_size())
+    }
+
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)?;
+        self.1.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let (key, value) = (self.0.schema(context), self.1.schema(context));
+        Schema::Struct([("key".into(), key), ("value".into(), value)].into())
+    }
+}
+
+impl<K: StaticWire, V: StaticWire> StaticWire for Entry<K, V> {
+    const NEW: Self = Self(K::NEW, V::NEW);
+}
+
+impl<'de, A, B, K: Get<'de, A>, V: Get<'de, B>> Get<'de, (A, B)> for Entry<K, V> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<(A, B), Fault> {
+        Ok((self.0.get(reader)?, self.1.get(reader)?))
+    }
 }
 
 impl<'de, E, T> Seq<'de, E, T>
@@ -109,12 +135,7 @@ where
 {
     /// Returns an iterator that decodes the entries.
     pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
-        EntriesIter {
-            rest: self.bytes,
-            context: trusted(self.bytes, self.mode, self.levels),
-            left: self.len,
-            wire: PhantomData,
-        }
+        self.0.iter()
     }
 
     /// Returns the value of the last entry with this key, by scanning all entries.
@@ -130,12 +151,12 @@ where
 impl<K, V, A, B> Entries<'_, K, V, A, B> {
     /// Returns the number of entries.
     pub const fn len(&self) -> usize {
-        self.len
+        self.0.len()
     }
 
     /// Returns true if there are no entries.
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.0.is_empty()
     }
 }
 
@@ -174,33 +195,27 @@ where
 }
 
 /// Iterator over the entries of [`Entries`].
-#[must_use = "iterators do nothing unless consumed"]
-pub struct EntriesIter<'de, K, V, A, B> {
-    rest: &'de [u8],
-    context: Context,
-    left: usize,
-    wire: EntryForm<K, V, A, B>,
+pub type EntriesIter<'de, K, V, A, B> = SeqIter<'de, Entry<K, V>, (A, B)>;
+
+impl<'de, E: StaticWire + Get<'de, T>, T> ExactSizeIterator for SeqIter<'de, E, T> {}
+
+impl<'de, E: StaticWire + Get<'de, T>, T> FusedIterator for SeqIter<'de, E, T> {}
+
+impl<E, T> fmt::Debug for SeqIter<'_, E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeqIter").field("left", &self.left).finish_non_exhaustive()
+    }
 }
 
-impl<'de, K, V, A, B> Iterator for EntriesIter<'de, K, V, A, B>
-where
-    K: StaticWire + Get<'de, A>,
-    V: StaticWire + Get<'de, B>,
-{
-    type Item = (A, B);
-
-    #[inline]
-    fn next(&mut self) -> Option<(A, B)> {
-        self.left = self.left.checked_sub(1)?;
-        let mut reader = Reader::new(self.rest, &mut self.context);
-        let key = accepted(K::NEW.get(&mut reader));
-        let value = accepted(V::NEW.get(&mut reader));
-        self.rest = reader.rest();
-        Some((key, value))
+impl<E, T> Default for Seq<'_, E, T> {
+    fn default() -> Self {
+        Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
     }
+}
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+impl<K, V, A, B> Default for Entries<'_, K, V, A, B> {
+    fn default() -> Self {
+        Self(Seq::default())
     }
 }
 
@@ -209,24 +224,6 @@ macro_rules! common {
         $view:ident, $iter:ident, $item:ty, [$($generic:ident),*],
         [$($wire:ident: $target:ident),*]
     ) => {
-        impl<'de, $($generic),*> ExactSizeIterator for $iter<'de, $($generic),*>
-        where
-            $($wire: StaticWire + Get<'de, $target>),*
-        {
-        }
-
-        impl<'de, $($generic),*> FusedIterator for $iter<'de, $($generic),*>
-        where
-            $($wire: StaticWire + Get<'de, $target>),*
-        {
-        }
-
-        impl<$($generic),*> fmt::Debug for $iter<'_, $($generic),*> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($iter)).field("left", &self.left).finish_non_exhaustive()
-            }
-        }
-
         impl<$($generic),*> Clone for $view<'_, $($generic),*> {
             fn clone(&self) -> Self {
                 *self
@@ -234,12 +231,6 @@ macro_rules! common {
         }
 
         impl<$($generic),*> Copy for $view<'_, $($generic),*> {}
-
-        impl<$($generic),*> Default for $view<'_, $($generic),*> {
-            fn default() -> Self {
-                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
-            }
-        }
 
         impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
         where
@@ -331,7 +322,8 @@ where
             let _: (A, B) = self.get_entry(index, reader)?;
         }
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
+        let (mode, levels) = (reader.mode(), reader.levels());
+        Ok(Entries(Seq { bytes, len, mode, levels, wire: PhantomData }))
     }
 }
 
@@ -349,7 +341,11 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
             let mut context = trusted(view.bytes, view.mode, levels);
             walk_elements(self.element(), view.len, &mut Reader::new(view.bytes, &mut context))?;
         }
-        size_of_view::<H>(view.len, view.bytes, view.mode)
+        if view.mode == Mode::Compat {
+            return Err(Fault(ErrorKind::InvalidValue));
+        }
+        H::check(view.len)?;
+        Ok(H::WIDTH + view.bytes.len())
     }
 }
 
@@ -361,27 +357,13 @@ where
     K: StaticWire,
     V: StaticWire,
 {
-    fn put(&self, view: &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.size(view, writer.levels())?;
-        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
-        Ok(())
+    fn put(&self, Entries(view): &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Slice::<H, Entry<K, V>>::NEW.put(view, writer)
     }
 
-    fn size(&self, view: &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
-        if view.levels > levels {
-            let mut context = trusted(view.bytes, view.mode, levels);
-            self.walk_entries(view.len, &mut Reader::new(view.bytes, &mut context))?;
-        }
-        size_of_view::<H>(view.len, view.bytes, view.mode)
+    fn size(&self, Entries(view): &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
+        Slice::<H, Entry<K, V>>::NEW.size(view, levels)
     }
-}
-
-fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize, Fault> {
-    if mode == Mode::Compat {
-        return Err(Fault(ErrorKind::InvalidValue));
-    }
-    H::check(len)?;
-    Ok(H::WIDTH + bytes.len())
 }
 
 impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeAs<'de, O> for Seq<'de, E, T> {

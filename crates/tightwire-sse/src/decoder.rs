@@ -6,17 +6,14 @@ mod chunk;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 use core::time::Duration;
 
 use compact_str::CompactString;
 
 use self::block::StoredBlock;
-use self::chunk::{FeedTask, NextItemTask, NextOwnedTask, NextTask};
 use crate::config::Config;
 use crate::error::Result;
-use crate::event::{Event, EventRef, Item};
-use crate::scan::with_engine;
+use crate::event::EventRef;
 
 /// Decodes an event stream from chunks of any size.
 ///
@@ -157,116 +154,6 @@ impl Decoder {
     pub fn with_last_event_id(mut self, id: &str) -> Self {
         self.last_event_id = CompactString::new(id);
         self
-    }
-
-    /// Decodes the next event from `chunk` and removes the consumed bytes from it.
-    ///
-    /// Returns `None` when the chunk is consumed; call again with the next chunk. After an event, call again with the
-    /// rest of the same chunk.
-    ///
-    /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`]. Call again
-    /// to continue; [`Config::overflow`] sets what happens then.
-    #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
-    #[inline]
-    pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
-        if self.append_tiny(chunk) {
-            *chunk = &[];
-            return Ok(None);
-        }
-        if let Some(data) = self.next_simple_event(chunk) {
-            let event = self.dispatch_data(data);
-            return Ok(Some(self.event_ref(&event)));
-        }
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        with_engine(NextTask { decoder: self, chunk })
-    }
-
-    /// Like [`next`](Self::next), but returns an owned event. Joined data lines, and long data that arrived in several
-    /// chunks, are moved instead of copied.
-    ///
-    /// # Errors
-    /// As [`next`](Self::next).
-    #[inline]
-    pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if self.append_tiny(chunk) {
-            *chunk = &[];
-            return Ok(None);
-        }
-        self.next_owned_slow(chunk)
-    }
-
-    /// Not inlined, so that tiny chunks do not pay for the stack space of an event.
-    #[inline(never)]
-    fn next_owned_slow(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if let Some(data) = self.next_simple_event(chunk) {
-            let event = self.dispatch_data(data);
-            return Ok(Some(self.event_ref(&event).to_owned()));
-        }
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        with_engine(NextOwnedTask { decoder: self, chunk })
-    }
-
-    /// Like [`next`](Self::next), but also returns comments and `retry` values, in stream order.
-    ///
-    /// A comment that is longer than [`Config::max_event_size`] is skipped.
-    ///
-    /// # Errors
-    /// As [`next`](Self::next).
-    pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
-        if self.append_tiny(chunk) {
-            *chunk = &[];
-            return Ok(None);
-        }
-        if let Some(data) = self.next_simple_event(chunk) {
-            let event = self.dispatch_data(data);
-            return Ok(Some(Item::Event(self.event_ref(&event))));
-        }
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        with_engine(NextItemTask { decoder: self, chunk })
-    }
-
-    /// Decodes a chunk and calls `on_event` for every event, until it returns `Break` or the chunk is consumed.
-    ///
-    /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest
-    /// to continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
-    /// [`Config::max_event_size`]; [`Config::overflow`] sets what happens then.
-    ///
-    /// This is the fastest way to decode many small events.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::ops::ControlFlow;
-    ///
-    /// let mut decoder = tightwire_sse::Decoder::new();
-    /// let chunk = b"data: a\n\ndata: [DONE]\n\ndata: b\n\n";
-    /// let mut seen = Vec::new();
-    /// let consumed = decoder.feed(chunk, |event| match event {
-    ///     Ok(event) if event.data() == "[DONE]" => ControlFlow::Break(()),
-    ///     Ok(event) => {
-    ///         seen.push(event.data().to_owned());
-    ///         ControlFlow::Continue(())
-    ///     }
-    ///     Err(_) => ControlFlow::Break(()),
-    /// });
-    /// assert_eq!(seen, ["a"]);
-    /// assert_eq!(&chunk[consumed..], b"data: b\n\n");
-    /// ```
-    pub fn feed<F>(&mut self, chunk: &[u8], on_event: F) -> usize
-    where
-        F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
-    {
-        self.leave_initial_state(chunk);
-        if self.append_tiny(chunk) {
-            return chunk.len();
-        }
-        with_engine(FeedTask { decoder: self, chunk, on_event })
     }
 
     /// Ends the stream: drops an incomplete line and an incomplete block, as the standard requires. The id of the

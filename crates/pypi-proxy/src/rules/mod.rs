@@ -222,7 +222,7 @@ mod tests {
     fn page() -> Arc<Page> {
         let document = br#"{"meta":{"api-version":"1.1"},"name":"demo","versions":["1.0","1.1","2.0","3.0","4.0"],"files":[
             {"filename":"demo-1.0.tar.gz","url":"a","upload-time":"1970-01-01T00:00:10Z"},
-            {"filename":"demo-1.1-py3-none-matches_any.whl","url":"b","upload-time":"1970-01-01T00:00:20.5Z"},
+            {"filename":"demo-1.1-py3-none-any.whl","url":"b","upload-time":"1970-01-01T00:00:20.5Z"},
             {"filename":"demo-1.1.tar.gz","url":"c","upload-time":"1970-01-01T00:00:30Z"},
             {"filename":"demo-2.0.tar.gz","url":"d"},
             {"filename":"demo-3.0.tar.gz","url":"e","upload-time":"yesterday"},
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(shown(&rules, 109), (vec![old.clone()], Some(at(110)), Some(at(105))));
         let first = "demo-1.0.tar.gz".to_owned();
         assert_eq!(shown(&rules, 120), (vec![first.clone(), old.clone()], Some(half), Some(at(110))));
-        let wheel = "demo-1.1-py3-none-matches_any.whl".to_owned();
+        let wheel = "demo-1.1-py3-none-any.whl".to_owned();
         assert_eq!(shown(&rules, 121), (vec![first, wheel, old], Some(at(130)), Some(half)));
         assert_eq!(shown(&rules, 130).1, None);
         // Files of unknown age are listed with the other setting, and all files with an exemption.

@@ -195,5 +195,5 @@ fn sharded_path(part: &Path, digest: &Digest) -> PathBuf {
 
 #[cold]
 fn not_a_cache(what: &str) -> Error {
-    Error::with(Kind::Storage, format!("the dir is no cache of this proxy: {what}"))
+    Error::with(Kind::Storage, format!("the directory is not a cache of this proxy: {what}"))
 }

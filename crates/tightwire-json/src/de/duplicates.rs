@@ -4,26 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::Rules;
 use super::parser::Parser;
+use super::rules::Rules;
 use super::skip::Observer;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};
-
-/// How duplicate keys of an object are handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// The type decides, as with serde_json: a derived struct rejects a duplicate field, maps and
-    /// [`Value`](crate::Value) keep the last value.
-    #[default]
-    ByType,
-    /// Structs and maps use the last value, as in Go. Earlier entries are skipped; their values must be valid JSON but
-    /// may have any type. Costs an additional pass over the document.
-    Last,
-    /// The document is rejected with an error at the second key. Costs an additional pass over the document.
-    Error,
-}
 
 /// Observer that collects the keys of each open object.
 struct Keys<'de, 'r> {

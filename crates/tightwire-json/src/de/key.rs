@@ -2,8 +2,7 @@
 
 use serde::de::{self, Deserializer, Visitor};
 
-use super::parser::Parser;
-use super::value::locate;
+use super::parser::{Parser, locate};
 use crate::error::{Error, Result};
 use crate::ser::RAW_TOKEN;
 

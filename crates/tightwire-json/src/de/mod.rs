@@ -10,6 +10,7 @@ mod duplicates;
 mod key;
 mod number;
 mod parser;
+mod rules;
 mod skip;
 mod string;
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
@@ -18,32 +19,14 @@ mod value;
 
 use serde::Deserialize;
 
-pub use self::duplicates::Duplicates;
 use self::duplicates::superseded;
 use self::parser::Parser;
-pub(crate) use self::string::LoneSurrogate;
+pub use self::rules::Duplicates;
+pub(crate) use self::rules::{ByteStrings, LoneSurrogate, Rules};
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
 pub(crate) use self::survey::survey;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
-
-/// Options of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
-    pub(crate) limits: Limits,
-    pub(crate) lone_surrogate: LoneSurrogate,
-    pub(crate) duplicates: Duplicates,
-    pub(crate) byte_strings: ByteStrings,
-}
-
-/// How a string is decoded into a byte buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ByteStrings {
-    /// As the UTF-8 bytes of the string, like serde_json.
-    Utf8,
-    /// As base64 (RFC 4648, section 4), like Go.
-    Base64,
-}
 
 /// Returns the document as text after checking its length and UTF-8.
 pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {

@@ -322,7 +322,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::de::string::LoneSurrogate;
+    use crate::de::LoneSurrogate;
     use crate::limits::Limits;
 
     fn number(text: &str) -> Result<Number> {

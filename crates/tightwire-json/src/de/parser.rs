@@ -1,9 +1,17 @@
 //! Parser state and the tokens between values.
 
-use super::ByteStrings;
-use super::string::LoneSurrogate;
+use super::rules::{ByteStrings, LoneSurrogate};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
+
+/// Adds the offset to an error that has none.
+#[inline(always)]
+pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(error) => Err(error.at(offset)),
+    }
+}
 
 /// Document and the current position.
 pub(crate) struct Parser<'de, 'p> {

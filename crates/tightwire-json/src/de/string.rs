@@ -1,17 +1,9 @@
 //! Strings (RFC 8259, section 7).
 
 use super::parser::Parser;
+use super::rules::LoneSurrogate;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::scan;
-
-/// Handling of lone surrogates (section 8.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LoneSurrogate {
-    /// Reports a syntax error.
-    Error,
-    /// Replaces it with U+FFFD.
-    Replace,
-}
 
 /// String of a document.
 #[derive(Debug, Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use super::duplicates;
 use super::parser::Parser;
+use super::rules::{Duplicates, LoneSurrogate, Rules};
 use super::skip::Observer;
-use super::string::LoneSurrogate;
-use super::{Rules, duplicates};
 use crate::error::Result;
 
 /// Properties of a valid document that rule out a backend.
@@ -30,7 +30,7 @@ impl Observer for Survey {
 /// Validates a document for a backend. Lone surrogates, and duplicate keys unless the type decides, are always errors:
 /// only the native decoder implements the modes for them.
 pub(crate) fn survey(text: &str, rules: &Rules) -> Result<Survey> {
-    if rules.duplicates != duplicates::Duplicates::ByType {
+    if rules.duplicates != Duplicates::ByType {
         duplicates::reject(text, rules)?;
     }
     let mut survey = Survey::default();

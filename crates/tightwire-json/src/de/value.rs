@@ -3,22 +3,13 @@
 use base64_simd::STANDARD;
 use serde::de::{self, Unexpected, Visitor};
 
-use super::ByteStrings;
 use super::access::{Elements, Entries, RawEntry, UnitVariant, Variant};
 use super::number::Number;
-use super::parser::Parser;
+use super::parser::{Parser, locate};
+use super::rules::ByteStrings;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::RAW_TOKEN;
-
-/// Adds the offset to an error that has none.
-#[inline(always)]
-pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(error) => Err(error.at(offset)),
-    }
-}
 
 impl<'de> Parser<'de, '_> {
     #[inline]

@@ -2,7 +2,6 @@
 
 mod capacity;
 mod compound;
-mod key;
 mod number;
 mod pretty;
 mod raw;

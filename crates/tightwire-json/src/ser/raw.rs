@@ -5,8 +5,6 @@
 
 use serde::{Serialize, ser};
 
-use super::Serializer;
-use super::style::Style;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -33,8 +31,8 @@ pub(super) fn is_token(name: &'static str) -> bool {
     name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
 }
 
-fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
-    if serializer.raw_values != RawValues::Trust {
+fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
+    if raw_values != RawValues::Trust {
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
@@ -45,9 +43,9 @@ fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> 
         de::validate(text, &rules)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
-    match serializer.raw_values {
-        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
-        RawValues::Compact => push_compact(&mut serializer.out, text),
+    match raw_values {
+        RawValues::Check | RawValues::Trust => out.extend_from_slice(text.as_bytes()),
+        RawValues::Compact => push_compact(out, text),
     }
     Ok(())
 }
@@ -100,7 +98,10 @@ fn push_escapes(out: &mut Vec<u8>, body: &str) {
 }
 
 /// Serializer of the text of a raw value.
-pub(super) struct RawText<'s, S>(pub(super) &'s mut Serializer<S>);
+pub(super) struct RawText<'s> {
+    pub(super) out: &'s mut Vec<u8>,
+    pub(super) raw_values: RawValues,
+}
 
 /// Defines methods of a serializer that return an error.
 macro_rules! reject {
@@ -157,12 +158,12 @@ macro_rules! reject_all_but_text {
 }
 pub(super) use reject_all_but_text;
 
-impl<S: Style> ser::Serializer for RawText<'_, S> {
+impl ser::Serializer for RawText<'_> {
     type Ok = ();
     type Error = Error;
 
     fn serialize_str(self, value: &str) -> Result<()> {
-        push_raw(self.0, value)
+        push_raw(self.out, self.raw_values, value)
     }
 
     reject_all_but_text! { "raw value is not a string" }

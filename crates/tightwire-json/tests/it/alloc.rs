@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tightwire_json::Codec;
+use tightwire_json::{Codec, from_slice, from_slice_borrowed, is_valid, to_vec};
 
 use test_support::counting::allocations;
 
@@ -54,9 +54,9 @@ fn encoding_into_a_new_vector_allocates_once() {
     let record = record();
     // The lengths of the last two documents determine the capacity for the next.
     for _ in 0..2 {
-        tightwire_json::to_vec(&record).unwrap();
+        to_vec(&record).unwrap();
     }
-    let (count, _) = allocations(|| tightwire_json::to_vec(&record).unwrap());
+    let (count, _) = allocations(|| to_vec(&record).unwrap());
     assert_eq!(count, 1);
 }
 
@@ -65,24 +65,24 @@ fn decoding_borrowed_values_allocates_only_for_containers() {
     let mut plain = record();
     plain.tags = vec!["a", "b", "c"];
     plain.note = String::new();
-    let document = tightwire_json::to_vec(&plain).unwrap();
-    let (count, read) = allocations(|| tightwire_json::from_slice_borrowed::<Record<'_>>(&document).unwrap());
+    let document = to_vec(&plain).unwrap();
+    let (count, read) = allocations(|| from_slice_borrowed::<Record<'_>>(&document).unwrap());
     assert_eq!(read.name, plain.name);
     // The vector of tags and the only node of the map.
     assert_eq!(count, 2);
 
-    let numbers = tightwire_json::to_vec(&[[1.5, -2e10], [0.1, 12345.678]]).unwrap();
-    let (count, _) = allocations(|| tightwire_json::from_slice::<[[f64; 2]; 2]>(&numbers).unwrap());
+    let numbers = to_vec(&[[1.5, -2e10], [0.1, 12345.678]]).unwrap();
+    let (count, _) = allocations(|| from_slice::<[[f64; 2]; 2]>(&numbers).unwrap());
     assert_eq!(count, 0);
 }
 
 #[test]
 fn skipping_and_validating_do_not_allocate() {
-    let document = tightwire_json::to_vec(&(record(), vec![record(), record()])).unwrap();
-    let (count, valid) = allocations(|| tightwire_json::is_valid(&document));
+    let document = to_vec(&(record(), vec![record(), record()])).unwrap();
+    let (count, valid) = allocations(|| is_valid(&document));
     assert!(valid);
     assert_eq!(count, 0);
-    let (count, result) = allocations(|| tightwire_json::from_slice::<serde::de::IgnoredAny>(&document));
+    let (count, result) = allocations(|| from_slice::<serde::de::IgnoredAny>(&document));
     result.unwrap();
     assert_eq!(count, 0);
 }
@@ -101,8 +101,8 @@ fn an_encoder_reuses_its_buffer() {
 fn a_small_document_after_large_ones_allocates_little() {
     let large = "x".repeat(1 << 20);
     for _ in 0..4 {
-        tightwire_json::to_vec(&large).unwrap();
-        let (usage, document) = test_support::counting::usage(|| tightwire_json::to_vec("small").unwrap());
+        to_vec(&large).unwrap();
+        let (usage, document) = test_support::counting::usage(|| to_vec("small").unwrap());
         assert!(usage.bytes < 1024, "{usage:?}");
         drop(document);
     }

@@ -3,11 +3,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tightwire_json::Value;
 use tightwire_json::envelope::{Envelope, Page};
+use tightwire_json::{Value, from_str, to_string};
 
 fn text(value: &impl serde::Serialize) -> String {
-    tightwire_json::to_string(value).unwrap()
+    to_string(value).unwrap()
 }
 
 #[test]
@@ -44,11 +44,11 @@ fn fields_are_encoded_in_order_and_empty_ones_are_omitted() {
 #[test]
 fn envelopes_round_trip() {
     let full = Envelope::success(vec![1, 2]).with_request_id("r").with_timestamp(5);
-    assert_eq!(tightwire_json::from_str::<Envelope<Vec<i32>>>(&text(&full)).unwrap(), full);
-    let bare: Envelope<Vec<i32>> = tightwire_json::from_str(r#"{"code":4001,"message":"m"}"#).unwrap();
+    assert_eq!(from_str::<Envelope<Vec<i32>>>(&text(&full)).unwrap(), full);
+    let bare: Envelope<Vec<i32>> = from_str(r#"{"code":4001,"message":"m"}"#).unwrap();
     assert_eq!((bare.http_code, bare.data, &*bare.request_id, bare.timestamp), (0, None, "", 0));
-    assert!(tightwire_json::from_str::<Envelope<Value>>(r#"{"message":"m"}"#).is_err(), "code is required");
-    assert!(tightwire_json::from_str::<Envelope<Value>>(r#"{"code":1}"#).is_err(), "message is required");
+    assert!(from_str::<Envelope<Value>>(r#"{"message":"m"}"#).is_err(), "code is required");
+    assert!(from_str::<Envelope<Value>>(r#"{"code":1}"#).is_err(), "message is required");
 }
 
 #[test]

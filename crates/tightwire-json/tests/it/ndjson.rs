@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_executor::block_on;
 use futures_util::{Sink, SinkExt, StreamExt, stream};
-use proptest::prelude::*;
 use tightwire_json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
 
 use crate::support::outcome;
@@ -183,12 +182,4 @@ fn debug_output_omits_the_input() {
     let chunks = stream::empty::<std::io::Result<Bytes>>();
     let text = format!("{:?}", NdjsonStream::with_decoder(chunks, decoder));
     assert!(!text.contains("104, 117, 110"), "{text}");
-}
-
-proptest! {
-    #[test]
-    fn results_do_not_depend_on_the_chunk_size(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {
-        let show = |results: Vec<tightwire_json::Result<Value>>| format!("{results:?}");
-        prop_assert_eq!(show(lines(text.as_bytes(), step, 3)), show(lines(text.as_bytes(), usize::MAX, 3)));
-    }
 }

@@ -1,12 +1,15 @@
 //! `Encoder` and `Decoder`.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
-use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
+use tightwire_json::{Codec, Decoder, Encoder, Limits, Value, from_str};
 
 use crate::support;
+
+type Outcome = Result<Value, (&'static str, Option<u64>)>;
 
 /// Writer that records each call.
 #[derive(Debug, Default)]
@@ -23,31 +26,41 @@ impl Write for RecordedWrites {
     }
 }
 
-/// Reader that returns a few bytes at a time and is interrupted before each read.
-struct SmallReads<'a> {
-    bytes: &'a [u8],
-    step: usize,
+/// Reader that returns one chunk per call and is interrupted before each.
+struct Chunks<'a> {
+    chunks: VecDeque<&'a [u8]>,
     interrupt: bool,
 }
 
-impl Read for SmallReads<'_> {
+impl<'a> Chunks<'a> {
+    fn new(chunks: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self { chunks: chunks.into_iter().collect(), interrupt: false }
+    }
+}
+
+impl Read for Chunks<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.interrupt = !self.interrupt;
         if self.interrupt {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let len = self.step.min(self.bytes.len()).min(buffer.len());
-        buffer[..len].copy_from_slice(&self.bytes[..len]);
-        self.bytes = &self.bytes[len..];
-        Ok(len)
+        while self.chunks.front().is_some_and(|chunk| chunk.is_empty()) {
+            self.chunks.pop_front();
+        }
+        let Some(chunk) = self.chunks.front_mut() else { return Ok(0) };
+        chunk.read(buffer)
     }
 }
 
-fn decode_all(bytes: &[u8], step: usize) -> Vec<Result<Value, (&'static str, Option<u64>)>> {
-    let mut decoder = Decoder::new(SmallReads { bytes, step, interrupt: false });
+fn decode_all(bytes: &[u8], step: usize) -> Vec<Outcome> {
+    decode_chunks(Chunks::new(bytes.chunks(step)), bytes.len(), Codec::strict())
+}
+
+fn decode_chunks(chunks: Chunks<'_>, len: usize, codec: Codec) -> Vec<Outcome> {
+    let mut decoder = Decoder::with_codec(chunks, codec);
     let mut found = Vec::new();
     // Bounded, so that a decoder that does not terminate fails the test instead of hanging it.
-    for _ in 0..bytes.len() + 2 {
+    for _ in 0..len + 2 {
         match support::outcome(decoder.decode::<Value>()) {
             Ok(None) => return found,
             Ok(Some(value)) => found.push(Ok(value)),
@@ -171,7 +184,7 @@ proptest! {
         documents in prop::collection::vec(support::document(), 0..5), step in 1_usize..40
     ) {
         let expected: Vec<_> =
-            documents.iter().map(|document| support::outcome(tightwire_json::from_str::<Value>(document)).ok()).collect();
+            documents.iter().map(|document| support::outcome(from_str::<Value>(document)).ok()).collect();
         prop_assume!(expected.iter().all(Option::is_some));
         let expected: Vec<_> = expected.into_iter().map(|value| Ok(value.unwrap())).collect();
         prop_assert_eq!(decode_all(documents.join("\n").as_bytes(), step), expected);
@@ -193,30 +206,9 @@ fn results_do_not_depend_on_the_chunks_at_any_limit() {
         for limit in test_support::limits(input.len()) {
             let codec = Codec::strict().with_limits(Limits::new().max_document(limit));
             test_support::in_pieces(input.as_bytes(), |chunks| {
-                let mut decoder = Decoder::with_codec(Chunks(chunks.iter().copied().collect()), codec);
-                let mut found = Vec::new();
-                loop {
-                    match support::outcome(decoder.decode::<Value>()) {
-                        Ok(None) => return found,
-                        Ok(Some(value)) => found.push(Ok(value)),
-                        Err(error) => found.push(Err(error)),
-                    }
-                }
+                decode_chunks(Chunks::new(chunks.iter().copied()), input.len(), codec)
             });
         }
-    }
-}
-
-/// Reader that returns one chunk per call.
-struct Chunks<'a>(std::collections::VecDeque<&'a [u8]>);
-
-impl Read for Chunks<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.0.front().is_some_and(|chunk| chunk.is_empty()) {
-            self.0.pop_front();
-        }
-        let Some(chunk) = self.0.front_mut() else { return Ok(0) };
-        chunk.read(buffer)
     }
 }
 

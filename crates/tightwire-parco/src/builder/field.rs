@@ -12,8 +12,8 @@ use crate::write::Writer;
 
 /// A field: its wire type, its getter and its setter.
 ///
-/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`SetStr`], [`SetBytes`],
-/// [`Reserved`] and `()`, which means that there is none.
+/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`Reserved`] and `()`, which
+/// means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
     pub(super) wire: W,
@@ -23,22 +23,14 @@ pub struct Field<W, G, S> {
     pub(super) name: &'static str,
 }
 
-/// Getter that returns a value: numbers, flags, times.
+/// Getter that returns a value.
 pub struct GetValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
 
-/// Getter that borrows from the model: strings, bytes and collections.
+/// Getter that borrows from the model.
 pub struct GetRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
 
 /// Setter that takes an owned value.
 pub struct SetValue<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
-
-/// Setter that takes a `&str`. The string counts against the allocation limit, since the model stores a copy.
-#[derive(Clone, Copy)]
-pub struct SetStr<S>(pub(super) S);
-
-/// Setter that takes a `&[u8]`. The bytes count against the allocation limit, since the model stores a copy.
-#[derive(Clone, Copy)]
-pub struct SetBytes<S>(pub(super) S);
 
 /// Placeholder getter and setter for reserved bytes, which the model does not contain.
 #[derive(Clone, Copy, Debug)]
@@ -164,34 +156,6 @@ where
     }
 }
 
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetStr<S>>
-where
-    W: Get<'de, &'de str>,
-    S: for<'a> Fn(&mut M, &'a str),
-{
-    #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let text = self.wire.get(reader)?;
-        reader.count_allocation(text.len())?;
-        (self.setter.0)(model, text);
-        Ok(())
-    }
-}
-
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetBytes<S>>
-where
-    W: Get<'de, &'de [u8]>,
-    S: for<'a> Fn(&mut M, &'a [u8]),
-{
-    #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let bytes = self.wire.get(reader)?;
-        reader.count_allocation(bytes.len())?;
-        (self.setter.0)(model, bytes);
-        Ok(())
-    }
-}
-
 impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
@@ -219,6 +183,4 @@ debug! {
     GetValue<G, T>;
     GetRef<G, T: ?Sized>;
     SetValue<S, T>;
-    SetStr<S>;
-    SetBytes<S>;
 }

@@ -10,7 +10,7 @@
 //! collection, or add it to a [`Registry`](crate::Registry).
 //!
 //! ```
-//! use tightwire_parco::wire::{GoInt, Le, SmallVarchar, StaticWire, U8};
+//! use tightwire_parco::wire::{GoInt, Le, Opt, Slice, SmallVarchar, StaticWire, U8};
 //! use tightwire_parco::{WireExt, builder};
 //!
 //! #[derive(Debug, Default, PartialEq)]
@@ -21,9 +21,9 @@
 //! }
 //!
 //! let schema = builder::<Pet>()
-//!     .small_varchar(|pet| &pet.name, |pet, name| pet.name = name.into())
-//!     .slice(U8, SmallVarchar::NEW, |pet| &pet.toys, |pet, toys| pet.toys = toys)
-//!     .option(GoInt::<Le>::NEW, |pet| &pet.weight, |pet, weight| pet.weight = weight);
+//!     .field(SmallVarchar::NEW, |pet| &pet.name, |pet, name| pet.name = name)
+//!     .field(Slice::of(U8, SmallVarchar::NEW), |pet| &pet.toys, |pet, toys| pet.toys = toys)
+//!     .field(Opt(GoInt::<Le>::NEW), |pet| &pet.weight, |pet, weight| pet.weight = weight);
 //!
 //! let pet = Pet { name: "Tom".into(), toys: vec!["ball".into()], weight: None };
 //! let bytes = schema.to_vec(&pet)?;
@@ -32,31 +32,26 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 //!
-//! Getters return numbers, flags and times by value and everything else by reference. Setters receive the decoded
-//! value; strings and bytes are borrowed from the input. The model itself cannot borrow from the input, so that a
-//! schema can be a static; use the derive macros for models that borrow.
+//! Each field has a wire type of the module [`wire`](crate::wire), a getter and a setter. The getter of `field` returns a
+//! reference, that of `value` a value; the setter receives an owned value. The model cannot borrow from the input, so
+//! that a schema can be a static; use the derive macros for models that borrow.
 
-mod collections;
-pub(crate) mod dynamic;
 mod field;
 mod list;
-mod scalars;
 pub(crate) mod start;
-mod strings;
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use dynamic::Boxed;
-pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetBytes, SetStr, SetValue};
+pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetValue};
 pub use list::{Cons, Fields, GetFields, Nil, PutFields};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Put, Wire};
+use crate::wire::{Get, Put, Skip, Wire};
 use crate::write::Writer;
 
 /// A schema of the model `M` with the fields `L`.
@@ -133,6 +128,77 @@ impl<M, L, K> Builder<M, L, K> {
         let last = Field { wire, getter, setter, name: "" };
         Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
     }
+
+    /// Adds `COUNT` reserved bytes: [`Skip`].
+    pub fn skip<const COUNT: usize>(self) -> With<M, L, K, Skip<COUNT>, Reserved, Reserved> {
+        self.then(Skip, Reserved, Reserved)
+    }
+}
+
+#[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
+impl<M, L, N> Builder<M, L, ReadWrite<N>> {
+    /// Adds a field with a getter that borrows from the model.
+    pub fn field<W, T, V, G, S>(
+        self,
+        wire: W,
+        getter: G,
+        setter: S,
+    ) -> With<M, L, ReadWrite<N>, W, GetRef<G, T>, SetValue<S, V>>
+    where
+        T: ?Sized,
+        G: for<'a> Fn(&'a M) -> &'a T,
+        S: Fn(&mut M, V),
+        W: Put<T> + for<'de> Get<'de, V>,
+    {
+        self.then(wire, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
+    }
+
+    /// Adds a field with a getter that returns a value.
+    pub fn value<W, T, V, G, S>(
+        self,
+        wire: W,
+        getter: G,
+        setter: S,
+    ) -> With<M, L, ReadWrite<N>, W, GetValue<G, T>, SetValue<S, V>>
+    where
+        G: Fn(&M) -> T,
+        S: Fn(&mut M, V),
+        W: Put<T> + for<'de> Get<'de, V>,
+    {
+        self.then(wire, GetValue(getter, PhantomData), SetValue(setter, PhantomData))
+    }
+}
+
+impl<M, L> Builder<M, L, WriteOnly> {
+    /// Adds a field with a getter that borrows from the model.
+    pub fn field<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, GetRef<G, T>, ()>
+    where
+        T: ?Sized,
+        G: for<'a> Fn(&'a M) -> &'a T,
+        W: Put<T>,
+    {
+        self.then(wire, GetRef(getter, PhantomData), ())
+    }
+
+    /// Adds a field with a getter that returns a value.
+    pub fn value<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, GetValue<G, T>, ()>
+    where
+        G: Fn(&M) -> T,
+        W: Put<T>,
+    {
+        self.then(wire, GetValue(getter, PhantomData), ())
+    }
+}
+
+impl<M, L, N> Builder<M, L, ReadOnly<N>> {
+    /// Adds a field.
+    pub fn field<W, V, S>(self, wire: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), SetValue<S, V>>
+    where
+        S: Fn(&mut M, V),
+        W: for<'de> Get<'de, V>,
+    {
+        self.then(wire, (), SetValue(setter, PhantomData))
+    }
 }
 
 impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
@@ -141,9 +207,10 @@ impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
     /// The default name of a field is its position, starting at zero.
     ///
     /// ```
+    /// use tightwire_parco::wire::{Bool, U8};
     /// use tightwire_parco::{WireExt, parser};
     ///
-    /// let schema = parser::<(u8, bool)>().uint8(|m, v| m.0 = v).bool(|m, v| m.1 = v).named("open");
+    /// let schema = parser::<(u8, bool)>().field(U8, |m, v| m.0 = v).field(Bool, |m, v| m.1 = v).named("open");
     /// let error = schema.decode::<(u8, bool)>(&[1, 9]).unwrap_err();
     /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 1)");
     /// ```

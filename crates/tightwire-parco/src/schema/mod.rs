@@ -20,6 +20,7 @@
 mod codec;
 mod compare;
 mod compile;
+mod describe;
 mod error;
 pub mod evolution;
 #[cfg(feature = "schema-json")]
@@ -33,33 +34,12 @@ use alloc::vec::Vec;
 
 pub use compare::{Change, Compatibility, Verdict, compare};
 pub use compile::Dynamic;
+pub use describe::{SchemaContext, of, of_decoded, of_wire};
 pub use error::SchemaError;
 pub use layout::{Fingerprint, fingerprint};
 pub use value::Value;
 
-use crate::default_wire::{DecodeAs, Encode};
-use crate::wire::{Endian, StaticWire, Wire};
-
-/// Returns the schema of a type that can be encoded.
-///
-/// ```
-/// use tightwire_parco::schema::{self, Schema};
-///
-/// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
-/// ```
-pub fn of<T: Encode + ?Sized>() -> Schema {
-    of_wire(&T::Wire::NEW)
-}
-
-/// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
-pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
-    of_wire(&T::Wire::NEW)
-}
-
-/// Returns the schema of a wire type.
-pub fn of_wire(wire: &impl Wire) -> Schema {
-    wire.schema(&mut SchemaContext::default())
-}
+use crate::wire::Endian;
 
 /// A wire type as data, without a Rust type.
 ///
@@ -225,51 +205,5 @@ impl Number {
     pub(crate) const fn range(self) -> (i128, i128) {
         let bits = 8 * self.width();
         if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
-    }
-}
-
-/// Context of [`Wire::schema`]: the types that are currently described, to detect recursion.
-#[derive(Debug, Default)]
-pub struct SchemaContext {
-    open: Vec<&'static str>,
-}
-
-impl SchemaContext {
-    /// Describes a struct by its type name and fields, or returns a reference if the type is already being described.
-    pub fn structure(
-        &mut self,
-        name: &'static str,
-        fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
-    ) -> Schema {
-        self.enclosed(name, |context| Schema::Struct(fields(context)))
-    }
-
-    /// Describes an enum or registry by its type name, the wire type of the ids, and the models.
-    pub fn multi(
-        &mut self,
-        name: &'static str,
-        header: Schema,
-        models: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
-    ) -> Schema {
-        self.enclosed(name, |context| Schema::Multi { header: Box::new(header), models: models(context) })
-    }
-
-    /// Describes a struct without a type, such as the fields of an enum variant. It counts as a nesting level.
-    pub fn inline(&mut self, fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>) -> Schema {
-        // No type has an empty name, so this level is never the target of a reference.
-        self.open.push("");
-        let fields = fields(self);
-        self.open.pop();
-        Schema::Struct(fields)
-    }
-
-    fn enclosed(&mut self, name: &'static str, inside: impl FnOnce(&mut Self) -> Schema) -> Schema {
-        if let Some(at) = self.open.iter().rposition(|open| *open == name) {
-            return Schema::Recursive(self.open.len() - at);
-        }
-        self.open.push(name);
-        let schema = inside(self);
-        self.open.pop();
-        schema
     }
 }

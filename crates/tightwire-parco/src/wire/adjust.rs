@@ -187,62 +187,73 @@ pass_on! {
     AsGo<S> [S,];
 }
 
-impl<H, Old> WithHeader<H> for Str<Old> {
-    type Wire = Str<H>;
-}
-
-impl<H, Old> WithHeader<H> for Blob<Old> {
-    type Wire = Blob<H>;
-}
-
-impl<H, Old, E> WithHeader<H> for Slice<Old, E> {
-    type Wire = Slice<H, E>;
-}
-
-impl<H, Old, K, V> WithHeader<H> for Map<Old, K, V> {
-    type Wire = Map<H, K, V>;
-}
-
-impl<H, Old, K, V> WithHeader<H> for SortedMap<Old, K, V> {
-    type Wire = SortedMap<H, K, V>;
-}
-
-impl<const N: u64, H> WithMax<N> for Str<H> {
-    type Wire = Str<Max<N, H>>;
-}
-
-impl<const N: u64, H> WithMax<N> for Blob<H> {
-    type Wire = Blob<Max<N, H>>;
-}
-
-impl<const N: u64, H, E> WithMax<N> for Slice<H, E> {
-    type Wire = Slice<Max<N, H>, E>;
-}
-
-impl<const N: u64, H, K, V> WithMax<N> for Map<H, K, V> {
-    type Wire = Map<Max<N, H>, K, V>;
-}
-
-impl<const N: u64, H, K, V> WithMax<N> for SortedMap<H, K, V> {
-    type Wire = SortedMap<Max<N, H>, K, V>;
-}
-
-macro_rules! orderless {
-    ($([$($generics:tt)*] $wire:ty;)*) => {$(
-        impl<O, $($generics)*> WithOrder<O> for $wire {
-            type Wire = Self;
+macro_rules! wires {
+    ($([$($generics:tt)*] $wire:ty: $trait:ty => $($kind:ident = $result:ty),*;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $trait for $wire {
+            $(type $kind = $result;)*
         }
     )*};
 }
 
-orderless! {
-    [] U8;
-    [] I8;
-    [] Bool;
-    [] TimeLocation;
-    [] TimeUtc;
-    [const N: usize] Skip<N>;
-    [M, Role] Message<M, Role>;
+wires! {
+    [H, Old] Str<Old>: WithHeader<H> => Wire = Str<H>;
+    [H, Old] Blob<Old>: WithHeader<H> => Wire = Blob<H>;
+    [H, Old, E] Slice<Old, E>: WithHeader<H> => Wire = Slice<H, E>;
+    [H, Old, K, V] Map<Old, K, V>: WithHeader<H> => Wire = Map<H, K, V>;
+    [H, Old, K, V] SortedMap<Old, K, V>: WithHeader<H> => Wire = SortedMap<H, K, V>;
+
+    [const N: u64, H] Str<H>: WithMax<N> => Wire = Str<Max<N, H>>;
+    [const N: u64, H] Blob<H>: WithMax<N> => Wire = Blob<Max<N, H>>;
+    [const N: u64, H, E] Slice<H, E>: WithMax<N> => Wire = Slice<Max<N, H>, E>;
+    [const N: u64, H, K, V] Map<H, K, V>: WithMax<N> => Wire = Map<Max<N, H>, K, V>;
+    [const N: u64, H, K, V] SortedMap<H, K, V>: WithMax<N> => Wire = SortedMap<Max<N, H>, K, V>;
+
+    [O] U8: WithOrder<O> => Wire = Self;
+    [O] I8: WithOrder<O> => Wire = Self;
+    [O] Bool: WithOrder<O> => Wire = Self;
+    [O] TimeLocation: WithOrder<O> => Wire = Self;
+    [O] TimeUtc: WithOrder<O> => Wire = Self;
+    [O, const N: usize] Skip<N>: WithOrder<O> => Wire = Self;
+    [O, M, Role] Message<M, Role>: WithOrder<O> => Wire = Self;
+    [O, H: WithOrder<O>] Str<H>: WithOrder<O> => Wire = Str<H::Wire>;
+    [O, H: WithOrder<O>] Blob<H>: WithOrder<O> => Wire = Blob<H::Wire>;
+    [O, H: WithOrder<O>, E: WithOrder<O>] Slice<H, E>: WithOrder<O> => Wire = Slice<H::Wire, E::Wire>;
+    [O, const N: usize, E: WithOrder<O>] Array<N, E>: WithOrder<O> => Wire = Array<N, E::Wire>;
+    [O, H: WithOrder<O>, K: WithOrder<O>, V: WithOrder<O>] Map<H, K, V>: WithOrder<O>
+        => Wire = Map<H::Wire, K::Wire, V::Wire>;
+
+    [H, E] Slice<H, E>: HasElement => Element = E;
+    [const N: usize, E] Array<N, E>: HasElement => Element = E;
+    [W: HasElement] Opt<W>: HasElement => Element = W::Element;
+    [W: HasElement] Pointer<W>: HasElement => Element = W::Element;
+    [H, Old, E] Slice<H, Old>: WithElement<E> => Wire = Slice<H, E>;
+    [const N: usize, Old, E] Array<N, Old>: WithElement<E> => Wire = Array<N, E>;
+
+    [H, K, V] Map<H, K, V>: HasEntry => Key = K, Value = V;
+    [W: HasEntry] Opt<W>: HasEntry => Key = W::Key, Value = W::Value;
+    [W: HasEntry] Pointer<W>: HasEntry => Key = W::Key, Value = W::Value;
+    [H, Old, K, V] Map<H, Old, V>: WithKey<K> => Wire = Map<H, K, V>;
+    [H, K, Old, V] Map<H, K, Old>: WithValue<V> => Wire = Map<H, K, V>;
+
+    [W] Opt<W>: HasInner => Inner = W;
+    [W: HasInner] Pointer<W>: HasInner => Inner = W::Inner;
+    [Old, W] Opt<Old>: WithInner<W> => Wire = Opt<W>;
+    [Old: WithInner<W>, W] Pointer<Old>: WithInner<W> => Wire = Pointer<Old::Wire>;
+
+    [H, K, V] Map<H, K, V>: AsSorted => Wire = SortedMap<H, K, V>;
+    [H] Slice<H, U8>: AsBlob => Wire = Blob<H>;
+    [H] Str<H>: AsBlob => Wire = Blob<H>;
+    [H] Blob<H>: AsBlob => Wire = Self;
+}
+
+// Without the macro, because the compiler shows these implementations for a number with the other sign.
+impl<O> AsGo<Int> for I64<O> {
+    type Wire = GoInt<O>;
+}
+
+impl<O> AsGo<Uint> for U64<O> {
+    type Wire = GoUint<O>;
 }
 
 macro_rules! ordered {
@@ -254,113 +265,6 @@ macro_rules! ordered {
 }
 
 ordered!(U16 I16 U32 I32 U64 I64 GoInt GoUint F32 F64);
-
-impl<O, H: WithOrder<O>> WithOrder<O> for Str<H> {
-    type Wire = Str<H::Wire>;
-}
-
-impl<O, H: WithOrder<O>> WithOrder<O> for Blob<H> {
-    type Wire = Blob<H::Wire>;
-}
-
-impl<O, H: WithOrder<O>, E: WithOrder<O>> WithOrder<O> for Slice<H, E> {
-    type Wire = Slice<H::Wire, E::Wire>;
-}
-
-impl<O, const N: usize, E: WithOrder<O>> WithOrder<O> for Array<N, E> {
-    type Wire = Array<N, E::Wire>;
-}
-
-impl<O, H: WithOrder<O>, K: WithOrder<O>, V: WithOrder<O>> WithOrder<O> for Map<H, K, V> {
-    type Wire = Map<H::Wire, K::Wire, V::Wire>;
-}
-
-impl<H, E> HasElement for Slice<H, E> {
-    type Element = E;
-}
-
-impl<H, Old, E> WithElement<E> for Slice<H, Old> {
-    type Wire = Slice<H, E>;
-}
-
-impl<const N: usize, E> HasElement for Array<N, E> {
-    type Element = E;
-}
-
-impl<const N: usize, Old, E> WithElement<E> for Array<N, Old> {
-    type Wire = Array<N, E>;
-}
-
-impl<W: HasElement> HasElement for Opt<W> {
-    type Element = W::Element;
-}
-
-impl<W: HasElement> HasElement for Pointer<W> {
-    type Element = W::Element;
-}
-
-impl<H, K, V> HasEntry for Map<H, K, V> {
-    type Key = K;
-    type Value = V;
-}
-
-impl<H, Old, K, V> WithKey<K> for Map<H, Old, V> {
-    type Wire = Map<H, K, V>;
-}
-
-impl<H, K, Old, V> WithValue<V> for Map<H, K, Old> {
-    type Wire = Map<H, K, V>;
-}
-
-impl<W: HasEntry> HasEntry for Opt<W> {
-    type Key = W::Key;
-    type Value = W::Value;
-}
-
-impl<W: HasEntry> HasEntry for Pointer<W> {
-    type Key = W::Key;
-    type Value = W::Value;
-}
-
-impl<W> HasInner for Opt<W> {
-    type Inner = W;
-}
-
-impl<Old, W> WithInner<W> for Opt<Old> {
-    type Wire = Opt<W>;
-}
-
-impl<W: HasInner> HasInner for Pointer<W> {
-    type Inner = W::Inner;
-}
-
-impl<Old: WithInner<W>, W> WithInner<W> for Pointer<Old> {
-    type Wire = Pointer<Old::Wire>;
-}
-
-impl<H, K, V> AsSorted for Map<H, K, V> {
-    type Wire = SortedMap<H, K, V>;
-}
-
-impl<H> AsBlob for Slice<H, U8> {
-    type Wire = Blob<H>;
-}
-
-impl<H> AsBlob for Str<H> {
-    type Wire = Blob<H>;
-}
-
-impl<H> AsBlob for Blob<H> {
-    type Wire = Self;
-}
-
-impl<O> AsGo<Int> for I64<O> {
-    type Wire = GoInt<O>;
-}
-
-impl<O> AsGo<Uint> for U64<O> {
-    type Wire = GoUint<O>;
-}
 
 /// Named fields, as [`SchemaContext`](crate::schema::SchemaContext) expects them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::{FillResult, Writer, append, as_uninit, fill};
 use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
-use crate::wire::{Be, Bool, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
+use crate::wire::{Be, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
 
 /// A call of a writer method.
 #[derive(Clone, Debug)]
@@ -271,13 +271,6 @@ fn header_wider_than_eight_bytes_panics() {
         Ok(())
     };
     assert!(catch_unwind(|| append(&mut Vec::new(), Levels::default(), wide).is_ok()).is_err());
-}
-
-#[test]
-fn flags_are_written_as_slices() {
-    let mut vec = Vec::new();
-    append(&mut vec, Levels::default(), |writer| Bool.put_all(&[true, false, true], writer)).unwrap();
-    assert_eq!(vec, [1, 0, 1]);
 }
 
 #[cfg(feature = "bytes")]

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::io;
 
 use tightwire_parco::wire::{Le, U8, U16, Varchar};
-use tightwire_parco::{Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq};
+use tightwire_parco::{
+    Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq, decode_exact, decode_into,
+    encode_to_slice, encoded_len, to_vec,
+};
 
 use crate::support::messages::{Material, Node};
 use test_support::counting::{allocations, usage};
@@ -77,10 +80,10 @@ fn encoding_to_a_buffer_with_capacity_allocates_nothing() {
             result.unwrap();
             assert_eq!((count, &buffer), (0, &expected));
         }
-        let (count, len) = allocations(|| tightwire_parco::encoded_len(&message).unwrap());
+        let (count, len) = allocations(|| encoded_len(&message).unwrap());
         assert_eq!((count, len), (0, expected.len()));
         let mut slice = vec![0; expected.len() + 8];
-        let (count, len) = allocations(|| tightwire_parco::encode_to_slice(&message, &mut slice).unwrap());
+        let (count, len) = allocations(|| encode_to_slice(&message, &mut slice).unwrap());
         assert_eq!((count, &slice[..len]), (0, &expected[..]));
     }
 }
@@ -90,7 +93,7 @@ fn encoding_to_a_buffer_with_capacity_allocates_nothing() {
 fn encoding_to_a_buffer_of_the_exact_size_allocates_nothing() {
     for size in SIZES {
         let message = bench(size);
-        let len = tightwire_parco::encoded_len(&message).unwrap();
+        let len = encoded_len(&message).unwrap();
         let mut buffer = Vec::with_capacity(len);
         let (count, result) = allocations(|| tightwire_parco::encode(&message, &mut buffer));
         result.unwrap();
@@ -112,7 +115,7 @@ fn encoder_reuses_its_buffer() {
 #[test]
 fn bytes_buffers_with_capacity_allocate_nothing() {
     let message = bench(100);
-    let mut buffer = bytes::BytesMut::with_capacity(tightwire_parco::encoded_len(&message).unwrap() + 8);
+    let mut buffer = bytes::BytesMut::with_capacity(encoded_len(&message).unwrap() + 8);
     let (count, result) = allocations(|| tightwire_parco::encode_to_buf(&message, &mut buffer));
     result.unwrap();
     assert_eq!(count, 0);
@@ -123,7 +126,7 @@ fn bytes_buffers_with_capacity_allocate_nothing() {
 #[test]
 fn bytes_buffers_without_capacity_reserve_once() {
     fn check<B: tightwire_parco::Reserve>(mut buffer: B, message: &Bench) {
-        let len = tightwire_parco::encoded_len(message).unwrap();
+        let len = encoded_len(message).unwrap();
         let (used, result) = usage(|| tightwire_parco::encode_to_buf(message, &mut buffer));
         result.unwrap();
         assert_eq!(used.count, 1, "{used:?}");
@@ -145,7 +148,7 @@ fn codecs_encode_in_place() {
     use tokio_util::codec::{Encoder as _, LengthDelimitedCodec};
 
     let message = bench(1000);
-    let len = tightwire_parco::encoded_len(&message).unwrap();
+    let len = encoded_len(&message).unwrap();
     let mut buffer = bytes::BytesMut::new();
     let mut codec = tightwire_parco::StreamCodec::<Bench>::new();
     let (used, result) = usage(|| codec.encode(&message, &mut buffer));
@@ -163,14 +166,14 @@ fn codecs_encode_in_place() {
 fn decoding_borrowed_values_allocates_only_containers() {
     for size in SIZES {
         let message = bench(size);
-        let bytes = tightwire_parco::to_vec(&message).unwrap();
-        let (count, read) = allocations(|| tightwire_parco::decode_exact::<Borrowed<'_>>(&bytes).unwrap());
+        let bytes = to_vec(&message).unwrap();
+        let (count, read) = allocations(|| decode_exact::<Borrowed<'_>>(&bytes).unwrap());
         // The vector and the hash table.
         assert_eq!(count, 2);
         assert_eq!((read.name, read.text, read.number), (&*message.name, &*message.text, message.number));
         assert_eq!((read.values, read.map.len()), (message.values, size));
         assert_eq!((read.flag, read.single, read.double), (true, 0.5, -1.25));
-        let (count, read) = allocations(|| tightwire_parco::decode_exact::<Bench>(&bytes).unwrap());
+        let (count, read) = allocations(|| decode_exact::<Bench>(&bytes).unwrap());
         // Two strings, and one per key.
         assert_eq!((count, read.map.len()), (4 + size, size));
     }
@@ -180,17 +183,17 @@ fn decoding_borrowed_values_allocates_only_containers() {
 fn views_allocate_nothing() {
     for size in SIZES {
         let message = bench(size);
-        let bytes = tightwire_parco::to_vec(&message).unwrap();
+        let bytes = to_vec(&message).unwrap();
         let (count, ()) = allocations(|| {
-            let view: View<'_> = tightwire_parco::decode_exact(&bytes).unwrap();
+            let view: View<'_> = decode_exact(&bytes).unwrap();
             assert_eq!((view.name, view.text, view.number), (&*message.name, &*message.text, 7));
             assert!(view.values.iter().eq(message.values.iter().copied()));
             assert!(view.map.iter().all(|(key, value)| message.map.get(key) == Some(&value)));
             assert_eq!((view.flag, view.single, view.double), (true, 0.5, -1.25));
         });
         assert_eq!(count, 0);
-        let view: View<'_> = tightwire_parco::decode_exact(&bytes).unwrap();
-        assert_eq!(tightwire_parco::to_vec(&view).unwrap(), bytes);
+        let view: View<'_> = decode_exact(&bytes).unwrap();
+        assert_eq!(to_vec(&view).unwrap(), bytes);
     }
 }
 
@@ -198,9 +201,9 @@ fn views_allocate_nothing() {
 fn decode_into_reuses_allocations() {
     for size in SIZES {
         let message = bench(size);
-        let bytes = tightwire_parco::to_vec(&message).unwrap();
-        let mut value: Bench = tightwire_parco::decode_exact(&bytes).unwrap();
-        let (used, result) = usage(|| tightwire_parco::decode_into(&bytes, &mut value));
+        let bytes = to_vec(&message).unwrap();
+        let mut value: Bench = decode_exact(&bytes).unwrap();
+        let (used, result) = usage(|| decode_into(&bytes, &mut value));
         result.unwrap();
         assert_eq!(value, message);
         // The map's entries move to a vector and back. Keys reuse the allocations of other keys, some of which have to
@@ -209,16 +212,16 @@ fn decode_into_reuses_allocations() {
         assert!((1..=1 + longer_keys).contains(&used.count), "{used:?} for {size}");
     }
     let names = vec!["a name".to_owned(), "another".to_owned()];
-    let bytes = tightwire_parco::to_vec(&names).unwrap();
+    let bytes = to_vec(&names).unwrap();
     let mut value = names.clone();
-    let (count, result) = allocations(|| tightwire_parco::decode_into(&bytes, &mut value));
+    let (count, result) = allocations(|| decode_into(&bytes, &mut value));
     result.unwrap();
     assert_eq!((count, value), (0, names));
 }
 
 #[test]
 fn decoder_reuses_its_buffer() {
-    let bytes = tightwire_parco::to_vec(&bench(100)).unwrap();
+    let bytes = to_vec(&bench(100)).unwrap();
     let twice = [bytes.as_slice(), &bytes].concat();
     let mut decoder = Decoder::new(&twice[..]);
     decoder.decode::<Borrowed<'_>>().unwrap().unwrap();
@@ -229,19 +232,18 @@ fn decoder_reuses_its_buffer() {
 /// An error is one allocation, and its path another one that grows with the depth.
 #[test]
 fn errors_allocate_a_bounded_amount() {
-    let (count, result) = allocations(|| tightwire_parco::decode_exact::<u32>(&[1]));
+    let (count, result) = allocations(|| decode_exact::<u32>(&[1]));
     assert!(result.unwrap_err().is_unexpected_end());
     assert_eq!(count, 1);
-    let bytes = tightwire_parco::to_vec(&bench(1000)).unwrap();
+    let bytes = to_vec(&bench(1000)).unwrap();
     for len in [0, 3, 70, bytes.len() - 1] {
-        let (count, result) =
-            allocations(|| tightwire_parco::decode_exact::<View<'_>>(&bytes[..len]).map(|_| ()));
+        let (count, result) = allocations(|| decode_exact::<View<'_>>(&bytes[..len]).map(|_| ()));
         assert!(result.unwrap_err().is_unexpected_end());
         assert!(count <= 2, "{count}");
     }
     let deeper = Options::new().limits(Limits::default().max_depth(65));
     let deep = deeper.to_vec(&Node::chain(65, true)).unwrap();
-    let (used, result) = usage(|| tightwire_parco::decode_exact::<Node>(&deep));
+    let (used, result) = usage(|| decode_exact::<Node>(&deep));
     assert!(result.unwrap_err().is_limit());
     assert!(used.count <= 64 + 10 && used.bytes < 32 << 10, "{used:?}");
     let mut buffer = Vec::with_capacity(100);

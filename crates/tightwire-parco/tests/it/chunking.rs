@@ -11,6 +11,7 @@ use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{SmallVarchar, StaticWire, Wire};
 use tightwire_parco::{
     Decode, DecodeOwned, Encode, Fault, FrameCodec, Get, Input, Limits, Options, Put, Reader, StreamCodec,
+    encoded_len, to_vec,
 };
 use tightwire_parco::{Levels, Writer};
 use tokio_util::codec::{Decoder, LengthDelimitedCodec};
@@ -100,7 +101,7 @@ fn item() -> Item {
 
 /// Returns the number of values walked over until a message in chunks of this size is complete.
 fn walked<T: DecodeOwned + Encode + PartialEq + std::fmt::Debug>(message: &T, piece: usize) -> usize {
-    let bytes = tightwire_parco::to_vec(message).unwrap();
+    let bytes = to_vec(message).unwrap();
     let mut codec = StreamCodec::<T>::new();
     let mut buffer = BytesMut::new();
     let before = WALKED.get();
@@ -127,7 +128,7 @@ fn decoding_in_chunks_is_linear_in_message_size() {
         for piece in [1, 7, 1460] {
             let (small, large) = (walked(&make(1000), piece), walked(&make(4000), piece));
             // Each value is walked over once, and the last value of each chunk once more.
-            let pieces = |count| tightwire_parco::encoded_len(&make(count)).unwrap() / piece;
+            let pieces = |count| encoded_len(&make(count)).unwrap() / piece;
             assert!(small <= 1000 + 2 * pieces(1000), "{small} in pieces of {piece}");
             assert!(10 * large <= 44 * small, "{small} and {large} in pieces of {piece}");
         }
@@ -139,7 +140,7 @@ fn decoding_in_chunks_is_linear_in_message_size() {
 fn decoding_trees_in_chunks_is_bounded_by_depth() {
     for levels in [4, 8, 11] {
         let tree = Tree::balanced(levels);
-        let len = tightwire_parco::encoded_len(&tree).unwrap();
+        let len = encoded_len(&tree).unwrap();
         let count = walked(&tree, 1);
         assert!(count <= len * (levels + 1), "{count} for {len} bytes in {levels} levels");
     }
@@ -218,8 +219,7 @@ fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) ->
 
 /// Complete and truncated streams of these messages, with limits around the size of a message.
 fn check<T: DecodeOwned + Encode + std::fmt::Debug>(messages: &[T]) {
-    let sizes: Vec<usize> =
-        messages.iter().map(|message| tightwire_parco::encoded_len(message).unwrap()).collect();
+    let sizes: Vec<usize> = messages.iter().map(|message| encoded_len(message).unwrap()).collect();
     let largest = sizes.iter().copied().max().unwrap();
     let mut stream = Vec::new();
     messages.iter().for_each(|message| tightwire_parco::encode(message, &mut stream).unwrap());
@@ -299,7 +299,7 @@ fn chunk_size_does_not_change_errors() {
         flags: Vec<bool>,
     }
     let good = Flags { items: vec![item(); 2000], flags: vec![true; 300] };
-    let mut input = tightwire_parco::to_vec(&good).unwrap();
+    let mut input = to_vec(&good).unwrap();
     let bad = input.len() - 17;
     input[bad] = 9;
     let codec = in_pieces(&input, |pieces| framed(StreamCodec::<Flags>::new(), pieces));
@@ -353,10 +353,10 @@ fn messages_without_bytes_are_not_repeated() {
 #[test]
 fn decoding_restarts_with_a_new_buffer() {
     let (long, short) = (vec![item(); 50], vec![item(); 2]);
-    let bytes = tightwire_parco::to_vec(&long).unwrap();
+    let bytes = to_vec(&long).unwrap();
     let mut codec = StreamCodec::<Vec<Item>>::new();
     let mut buffer = BytesMut::from(&bytes[..100]);
     assert!(codec.decode(&mut buffer).unwrap().is_none());
-    let mut buffer = BytesMut::from(&tightwire_parco::to_vec(&short).unwrap()[..]);
+    let mut buffer = BytesMut::from(&to_vec(&short).unwrap()[..]);
     assert_eq!(codec.decode(&mut buffer).unwrap().unwrap(), short);
 }

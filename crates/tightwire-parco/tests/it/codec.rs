@@ -5,12 +5,11 @@ use std::io;
 
 use bytes::{BufMut, BytesMut};
 use futures_util::{SinkExt, StreamExt as _};
-use proptest::prelude::*;
-use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
+use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec, to_vec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
 
-use crate::support::messages::{Inner, Material, Node};
+use crate::support::messages::{Inner, Node};
 
 fn inner(text: &str) -> Inner {
     Inner { number: 7, text: text.into(), flag: true }
@@ -21,35 +20,9 @@ fn error_of(error: &io::Error) -> &tightwire_parco::Error {
 }
 
 #[test]
-fn every_split_yields_the_same_messages() {
-    let messages = [inner("hey"), inner(""), inner("another one")];
-    let mut codec = StreamCodec::<Inner>::new();
-    let mut bytes = BytesMut::new();
-    for message in &messages {
-        codec.encode(message, &mut bytes).unwrap();
-    }
-    for first in 0..=bytes.len() {
-        for second in first..=bytes.len() {
-            let mut codec = StreamCodec::<Inner>::new();
-            let mut buffer = BytesMut::new();
-            let mut found = Vec::new();
-            for part in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
-                buffer.extend_from_slice(part);
-                while let Some(message) = codec.decode(&mut buffer).unwrap() {
-                    found.push(message);
-                }
-            }
-            assert_eq!(found, messages, "{first} {second}");
-            assert!(buffer.is_empty());
-            assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
-        }
-    }
-}
-
-#[test]
 fn incomplete_messages_are_not_consumed() {
     let mut codec = StreamCodec::<Vec<String>>::new();
-    let bytes = tightwire_parco::to_vec(&vec!["one", "two"]).unwrap();
+    let bytes = to_vec(&vec!["one", "two"]).unwrap();
     let mut buffer = BytesMut::new();
     for byte in &bytes[..bytes.len() - 1] {
         buffer.put_u8(*byte);
@@ -115,7 +88,7 @@ fn huge_counts_fail_at_the_limit() {
 
 #[test]
 fn end_of_stream_inside_a_message_is_an_error() {
-    let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
+    let bytes = to_vec(&inner("hey")).unwrap();
     for len in 1..bytes.len() {
         let mut codec = StreamCodec::<Inner>::new();
         let mut buffer = BytesMut::from(&bytes[..len]);
@@ -310,40 +283,4 @@ async fn frame_codecs_exchange_messages_over_a_pipe() {
     };
     let (answered, asked) = tokio::join!(ask, reply);
     assert_eq!((asked, answered), (question, answer));
-}
-
-#[tokio::test]
-async fn broken_pipe_inside_a_message_is_an_error() {
-    let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
-    let mut stream = FramedRead::new(&bytes[..7], StreamCodec::<Inner>::new());
-    let error = stream.next().await.unwrap().unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
-    assert!(stream.next().await.is_none());
-}
-
-proptest! {
-    #[test]
-    fn chunk_size_does_not_change_messages(
-        material in prop::collection::vec(any::<u8>(), 0..300),
-        cuts in prop::collection::vec(1..40_usize, 1..6),
-    ) {
-        let mut source = Material(&material);
-        let nodes = [source.node(3), source.node(2), source.node(4)];
-        let mut codec = StreamCodec::<Node>::new();
-        let mut bytes = BytesMut::new();
-        for node in &nodes {
-            codec.encode(node, &mut bytes).unwrap();
-        }
-        let (mut buffer, mut found) = (BytesMut::new(), Vec::new());
-        for cut in cuts.into_iter().cycle() {
-            if bytes.is_empty() {
-                break;
-            }
-            buffer.unsplit(bytes.split_to(cut.min(bytes.len())));
-            while let Some(node) = codec.decode(&mut buffer).unwrap() {
-                found.push(node);
-            }
-        }
-        prop_assert_eq!(found, nodes);
-    }
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "derive")]
 
 use tightwire_parco::schema::{self, Schema, Verdict, compare, of};
-use tightwire_parco::{Decode, Encode};
+use tightwire_parco::{Decode, Encode, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct User {
@@ -23,14 +23,14 @@ fn fields_can_be_added_at_the_end() {
     let old = User { name: "Al".into(), age: 30 };
     let new = UserWithEmail { name: "Al".into(), age: 30, email: Some("a@example.org".into()) };
 
-    let bytes = tightwire_parco::to_vec(&old).unwrap();
-    let read: UserWithEmail = tightwire_parco::decode_exact(&bytes).unwrap();
+    let bytes = to_vec(&old).unwrap();
+    let read: UserWithEmail = decode_exact(&bytes).unwrap();
     assert_eq!(read, UserWithEmail { name: "Al".into(), age: 30, email: None });
 
-    let bytes = tightwire_parco::to_vec(&new).unwrap();
+    let bytes = to_vec(&new).unwrap();
     let (read, rest) = tightwire_parco::decode::<User>(&bytes).unwrap();
     assert_eq!((read, rest.is_empty()), (old, false));
-    assert!(tightwire_parco::decode_exact::<User>(&bytes).unwrap_err().is_trailing_bytes());
+    assert!(decode_exact::<User>(&bytes).unwrap_err().is_trailing_bytes());
 
     let comparison = compare(&of::<User>(), &of::<UserWithEmail>());
     assert!(comparison.old_reads_new() && !comparison.new_reads_old() && !comparison.breaks());
@@ -60,12 +60,12 @@ struct SensorWithRange {
 
 #[test]
 fn reserved_bytes_can_become_fields() {
-    let old = tightwire_parco::to_vec(&Sensor { id: 7, reserved: (), label: "roof".into() }).unwrap();
-    let read: SensorWithRange = tightwire_parco::decode_exact(&old).unwrap();
+    let old = to_vec(&Sensor { id: 7, reserved: (), label: "roof".into() }).unwrap();
+    let read: SensorWithRange = decode_exact(&old).unwrap();
     assert_eq!(read, SensorWithRange { id: 7, low: 0, high: 0, reserved: (), label: "roof".into() });
 
     let new = SensorWithRange { id: 7, low: -40, high: 85, reserved: (), label: "roof".into() };
-    let read: Sensor = tightwire_parco::decode_exact(&tightwire_parco::to_vec(&new).unwrap()).unwrap();
+    let read: Sensor = decode_exact(&to_vec(&new).unwrap()).unwrap();
     assert_eq!(read, Sensor { id: 7, reserved: (), label: "roof".into() });
 
     let comparison = compare(&of::<Sensor>(), &of::<SensorWithRange>());
@@ -96,13 +96,13 @@ enum EventWithVersions {
 
 #[test]
 fn registry_supports_versions_of_a_model() {
-    let old = tightwire_parco::to_vec(&Event::User(User { name: "Al".into(), age: 30 })).unwrap();
-    let read: EventWithVersions = tightwire_parco::decode_exact(&old).unwrap();
+    let old = to_vec(&Event::User(User { name: "Al".into(), age: 30 })).unwrap();
+    let read: EventWithVersions = decode_exact(&old).unwrap();
     assert_eq!(read, EventWithVersions::User(User { name: "Al".into(), age: 30 }));
 
     let new = UserWithEmail { name: "Al".into(), age: 30, email: None };
-    let bytes = tightwire_parco::to_vec(&EventWithVersions::UserTwo(new)).unwrap();
-    assert!(tightwire_parco::decode_exact::<Event>(&bytes).unwrap_err().is_unknown_type());
+    let bytes = to_vec(&EventWithVersions::UserTwo(new)).unwrap();
+    assert!(decode_exact::<Event>(&bytes).unwrap_err().is_unknown_type());
 
     let comparison = compare(&of::<Event>(), &of::<EventWithVersions>());
     assert_eq!(comparison.to_string(), "[2]: model added (new readers read old messages)\n");

@@ -4,11 +4,11 @@
 use std::error::Error as _;
 use std::io::{self, BufReader, Read, Write};
 
-use proptest::prelude::*;
 use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
-use tightwire_parco::{Decoder, Encoder, Limits, Options, Segment};
+use tightwire_parco::{
+    Decoder, Encoder, Limits, Options, Segment, decode_exact, decode_from_reader, encode_to_writer, to_vec,
+};
 
-use crate::support;
 use crate::support::checks::Chunks;
 use crate::support::messages::{Borrowed, Inner, Node};
 use test_support::counting::usage;
@@ -56,7 +56,7 @@ const INNER: &[u8] = b"\0\0\0\x07\0\x03hey\x01";
 #[test]
 fn a_message_is_one_write() {
     let mut sink = Sink::new();
-    tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap();
+    encode_to_writer(&inner("hey"), &mut sink).unwrap();
     let mut encoder = Encoder::new(&mut sink);
     encoder.encode(&vec![inner("hey"); 2]).unwrap();
     encoder.encode_as(&Slice::<U8, U16<Be>>::NEW, &vec![1_u16, 2]).unwrap();
@@ -69,8 +69,8 @@ fn a_message_is_one_write() {
 fn a_message_without_bytes_is_no_write() {
     let mut sink = Sink::new();
     sink.at_once = 0;
-    tightwire_parco::encode_to_writer(&(), &mut sink).unwrap();
-    tightwire_parco::encode_to_writer(&[(); 3], &mut sink).unwrap();
+    encode_to_writer(&(), &mut sink).unwrap();
+    encode_to_writer(&[(); 3], &mut sink).unwrap();
     assert!(sink.writes.is_empty());
 }
 
@@ -91,7 +91,7 @@ fn what_cannot_be_encoded_is_no_write() {
 fn short_and_interrupted_writes_are_continued() {
     let mut sink = Sink::new();
     (sink.at_once, sink.interruptions) = (3, 2);
-    tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap();
+    encode_to_writer(&inner("hey"), &mut sink).unwrap();
     assert_eq!(sink.writes.concat(), INNER);
     assert_eq!(sink.writes.len(), 4);
 }
@@ -100,7 +100,7 @@ fn short_and_interrupted_writes_are_continued() {
 fn write_errors_are_returned() {
     let mut sink = Sink::new();
     (sink.at_once, sink.until) = (3, 6);
-    let error = tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap_err();
+    let error = encode_to_writer(&inner("hey"), &mut sink).unwrap_err();
     assert!(error.is_io());
     assert_eq!(error.offset(), None);
     assert_eq!(error.source().unwrap().to_string(), "the disk is full");
@@ -108,7 +108,7 @@ fn write_errors_are_returned() {
 
     let mut sink = Sink::new();
     sink.at_once = 0;
-    let error = tightwire_parco::encode_to_writer(&1_u8, &mut sink).unwrap_err();
+    let error = encode_to_writer(&1_u8, &mut sink).unwrap_err();
     let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
     assert_eq!(source.kind(), io::ErrorKind::WriteZero);
 }
@@ -125,17 +125,13 @@ impl Read for Exact<'_> {
 
 #[test]
 fn not_a_byte_more_is_read() {
-    assert_eq!(tightwire_parco::decode_from_reader::<Inner>(Exact(INNER)).unwrap(), inner("hey"));
+    assert_eq!(decode_from_reader::<Inner>(Exact(INNER)).unwrap(), inner("hey"));
     let long = "x".repeat(60_000);
-    let bytes = tightwire_parco::to_vec(&vec![inner(&long), inner("")]).unwrap();
-    let decoded: Vec<Inner> = tightwire_parco::decode_from_reader(Exact(&bytes)).unwrap();
+    let bytes = to_vec(&vec![inner(&long), inner("")]).unwrap();
+    let decoded: Vec<Inner> = decode_from_reader(Exact(&bytes)).unwrap();
     assert_eq!(decoded, [inner(&long), inner("")]);
     let chain = Node::chain(40, true);
-    assert_eq!(
-        tightwire_parco::decode_from_reader::<Node>(Exact(&tightwire_parco::to_vec(&chain).unwrap()))
-            .unwrap(),
-        chain
-    );
+    assert_eq!(decode_from_reader::<Node>(Exact(&to_vec(&chain).unwrap())).unwrap(), chain);
 }
 
 #[test]
@@ -163,7 +159,7 @@ fn consecutive_messages_are_decoded() {
 #[test]
 fn values_borrow_from_the_decoder() {
     let value = Borrowed { text: "text", bytes: b"bytes", names: vec!["a", "b"], ..Borrowed::default() };
-    let bytes = tightwire_parco::to_vec(&value).unwrap();
+    let bytes = to_vec(&value).unwrap();
     let twice = [bytes.as_slice(), &bytes].concat();
     let mut decoder = Decoder::new(Chunks::new(&twice, &[5]));
     for _ in 0..2 {
@@ -179,16 +175,16 @@ fn end_of_stream_inside_a_message_is_reported() {
         let mut decoder = Decoder::new(Chunks::new(&INNER[..len], &[2, 0]));
         let error = decoder.decode::<Inner>().unwrap_err();
         assert!(error.is_unexpected_end());
-        let slice = tightwire_parco::decode_exact::<Inner>(&INNER[..len]).unwrap_err();
+        let slice = decode_exact::<Inner>(&INNER[..len]).unwrap_err();
         assert_eq!((error.offset(), error.missing()), (slice.offset(), slice.missing()), "{len}");
         assert_eq!(error.path(), slice.path());
     }
-    let error = tightwire_parco::decode_from_reader::<Inner>(io::empty()).unwrap_err();
+    let error = decode_from_reader::<Inner>(io::empty()).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.offset(), Some(0));
     // Long enough for several reads.
-    let long = tightwire_parco::to_vec(&(vec![3_u8; 40_000])).unwrap();
-    let error = tightwire_parco::decode_from_reader::<Vec<u8>>(&long[..30_000]).unwrap_err();
+    let long = to_vec(&(vec![3_u8; 40_000])).unwrap();
+    let error = decode_from_reader::<Vec<u8>>(&long[..30_000]).unwrap_err();
     assert!(error.is_unexpected_end());
     let error = Decoder::new(&long[..30_000]).decode_as::<_, &[u8]>(&Str::<U16<Le>>::NEW).unwrap_err();
     assert_eq!((error.offset(), error.missing()), (Some(2), Some(10_002)));
@@ -203,7 +199,7 @@ fn read_errors_are_the_source() {
         }
     }
     for head in [&b""[..], &INNER[..3], &INNER[..6], &INNER[..8]] {
-        let error = tightwire_parco::decode_from_reader::<Inner>(head.chain(Broken)).unwrap_err();
+        let error = decode_from_reader::<Inner>(head.chain(Broken)).unwrap_err();
         assert!(error.is_io());
         assert_eq!(error.source().unwrap().to_string(), "the line is dead");
         let error = io::Error::from(error);
@@ -217,8 +213,8 @@ fn stream_errors_have_the_same_offset_as_slice_errors() {
     let bad_flag = [&INNER[..9], &[2]].concat();
     let bad_text = [&INNER[..7], &[0xff], &INNER[8..]].concat();
     for (bytes, offset, field) in [(&bad_flag, 9, "flag"), (&bad_text, 6, "text")] {
-        let error = tightwire_parco::decode_from_reader::<Inner>(&bytes[..]).unwrap_err();
-        let slice = tightwire_parco::decode_exact::<Inner>(bytes).unwrap_err();
+        let error = decode_from_reader::<Inner>(&bytes[..]).unwrap_err();
+        let slice = decode_exact::<Inner>(bytes).unwrap_err();
         assert_eq!(error.to_string(), slice.to_string());
         assert_eq!((error.offset(), error.path()), (Some(offset), &[Segment::Field(field)][..]));
     }
@@ -249,10 +245,10 @@ fn wire<'de>() -> <Inner as tightwire_parco::DecodeAs<'de>>::Wire {
 #[test]
 fn limits_apply_before_allocation() {
     let options = Options::new().limits(Limits::default().max_allocation(1000));
-    let bytes = tightwire_parco::to_vec(&"x".repeat(999)).unwrap();
+    let bytes = to_vec(&"x".repeat(999)).unwrap();
     let error = Decoder::with_options(&bytes[..], options).decode::<String>().unwrap_err();
     assert!(error.is_limit());
-    let fits = tightwire_parco::to_vec(&"x".repeat(998)).unwrap();
+    let fits = to_vec(&"x".repeat(998)).unwrap();
     assert!(Decoder::with_options(&fits[..], options).decode::<String>().unwrap().is_some());
 
     let options = Options::new().limits(Limits::default().max_bytes(3));
@@ -277,41 +273,4 @@ fn buffered_streams_are_supported() {
         assert_eq!(decoder.decode::<Inner>().unwrap().as_ref(), Some(message));
     }
     assert_eq!(decoder.decode::<Inner>().unwrap(), None);
-}
-
-proptest! {
-    /// Messages are the same for every chunk size, and every truncation inside a message is detected.
-    #[test]
-    fn streams_round_trip(
-        material in prop::collection::vec(any::<u8>(), 0..300),
-        cuts in prop::collection::vec(any::<u8>(), 1..8),
-        kept in any::<prop::sample::Index>(),
-    ) {
-        let mut source = support::messages::Material(&material);
-        let nodes = [source.node(3), source.node(2), source.node(4)];
-        let mut encoder = Encoder::new(Vec::new());
-        let mut ends = vec![0];
-        for node in &nodes {
-            encoder.encode(node).unwrap();
-            ends.push(encoder.get_ref().len());
-        }
-        let bytes = encoder.into_inner();
-        let mut decoder = Decoder::new(Chunks::new(&bytes, &cuts));
-        for node in &nodes {
-            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
-        }
-        prop_assert_eq!(decoder.decode::<Node>().unwrap(), None);
-
-        let kept = kept.index(bytes.len() + 1);
-        let mut decoder = Decoder::new(Chunks::new(&bytes[..kept], &cuts));
-        let complete = ends.iter().filter(|end| **end <= kept).count() - 1;
-        for node in &nodes[..complete] {
-            prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
-        }
-        match decoder.decode::<Node>() {
-            Ok(None) => prop_assert!(ends.contains(&kept)),
-            Ok(Some(_)) => panic!("there is no more"),
-            Err(error) => prop_assert!(error.is_unexpected_end() && !ends.contains(&kept)),
-        }
-    }
 }

@@ -12,7 +12,8 @@ use tightwire_parco::wire::{
 };
 use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
-    Seq, WireExt, builder, schema,
+    Seq, WireExt, builder, decode_exact, decode_from_reader, decode_into, encode_to_slice, encode_to_writer,
+    encoded_len, schema, to_vec,
 };
 
 use crate::support::checks;
@@ -145,13 +146,13 @@ fn elements_without_bytes_are_limited() {
 /// Q20: Go's constants are the defaults, and limits are inclusive maximums.
 #[test]
 fn limits_are_inclusive() {
-    let bytes = tightwire_parco::to_vec(&"x".repeat(10)).unwrap();
+    let bytes = to_vec(&"x".repeat(10)).unwrap();
     assert!(limited(Limits::default().max_bytes(10)).decode_exact::<String>(&bytes).is_ok());
     let error = fails::<_, String>(&SmallForm::NEW, limited(Limits::default().max_bytes(9)), &bytes);
     assert!(error.is_limit());
     assert_eq!((error.offset(), error.go_message()), (Some(2), Some("bytes overflow")));
 
-    let bytes = tightwire_parco::to_vec(&vec![1_u16; 10]).unwrap();
+    let bytes = to_vec(&vec![1_u16; 10]).unwrap();
     let list = Slice::<U16<Le>, U16<Le>>::NEW;
     assert!(limited(Limits::default().max_elements(10)).decode_exact::<Vec<u16>>(&bytes).is_ok());
     assert!(fails::<_, Vec<u16>>(&list, limited(Limits::default().max_elements(9)), &bytes).is_limit());
@@ -183,7 +184,7 @@ fn allocation_limit_is_inclusive() {
         names: Vec<String>,
     }
     let value = Both { text: "x".repeat(100), numbers: vec![1; 10], names: vec!["abc".into(); 4] };
-    let bytes = tightwire_parco::to_vec(&value).unwrap();
+    let bytes = to_vec(&value).unwrap();
     let needed = 100 + 10 * 8 + 4 * size_of::<String>() + 4 * 3;
     assert!(limited(Limits::default().max_allocation(needed)).decode_exact::<Both>(&bytes).is_ok());
     let error =
@@ -215,8 +216,8 @@ fn depth_limit_is_inclusive() {
             let bytes = exactly.to_vec(&chain).unwrap();
             assert_eq!(exactly.encoded_len(&chain).unwrap(), bytes.len());
             if is_allowed {
-                assert_eq!(tightwire_parco::decode_exact::<Node>(&bytes).unwrap(), chain);
-                assert_eq!(tightwire_parco::decode_from_reader::<Node>(&bytes[..]).unwrap(), chain);
+                assert_eq!(decode_exact::<Node>(&bytes).unwrap(), chain);
+                assert_eq!(decode_from_reader::<Node>(&bytes[..]).unwrap(), chain);
             } else {
                 let error = message_fails::<Node>(Options::new(), &bytes);
                 assert!(error.is_limit());
@@ -247,11 +248,11 @@ fn encoding_and_decoding_have_the_same_depth_limit() {
     let mut vec = b"before".to_vec();
     fails(tightwire_parco::encode(&chain, &mut vec));
     assert_eq!(vec, b"before");
-    fails(tightwire_parco::to_vec(&chain).map(|_| ()));
-    fails(tightwire_parco::encode_to_slice(&chain, &mut [0; 1000]).map(|_| ()));
-    fails(tightwire_parco::encode_to_writer(&chain, &mut vec));
+    fails(to_vec(&chain).map(|_| ()));
+    fails(encode_to_slice(&chain, &mut [0; 1000]).map(|_| ()));
+    fails(encode_to_writer(&chain, &mut vec));
     assert_eq!(vec, b"before");
-    assert!(tightwire_parco::encoded_len(&chain).unwrap_err().is_limit());
+    assert!(encoded_len(&chain).unwrap_err().is_limit());
 
     let deeper = limited(Limits::default().max_depth(65));
     let bytes = deeper.to_vec(&chain).unwrap();
@@ -297,18 +298,17 @@ fn every_kind_of_struct_counts_as_one_level() {
     check(&WireOf::<Vec<Inner>>::NEW, &vec![Inner::default()]);
     check(&WireOf::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
     check(&WireOf::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
-    let inner = builder::<Inner>().varchar(|inner| &inner.text, |inner, text| inner.text = text.into());
+    let inner =
+        builder::<Inner>().field(SmallVarchar::NEW, |inner| &inner.text, |inner, text| inner.text = text);
     check(&inner, &Inner::default());
-    let outer = builder::<Node>().slice(
-        U8,
-        WireOf::<Node>::NEW,
+    let outer = builder::<Node>().field(
+        Slice::of(U8, WireOf::<Node>::NEW),
         |node| &node.children,
         |node, children| node.children = children,
     );
     check(&outer, &Node::chain(4, true));
-    check(&outer.boxed(), &Node::chain(4, true));
     let dynamic = schema::of_decoded::<Named>().compile().unwrap();
-    let bytes = tightwire_parco::to_vec(&Named::Other(vec![Named::Other(vec![Named::One(1)])])).unwrap();
+    let bytes = to_vec(&Named::Other(vec![Named::Other(vec![Named::One(1)])])).unwrap();
     check::<schema::Value, _>(&dynamic, &dynamic.decode_exact(&bytes).unwrap());
 }
 
@@ -324,17 +324,17 @@ fn views_are_not_written_deeper_than_they_can_be_read() {
     struct Wrapped<'a>(Tree<'a>);
     let chain = |len: usize| [vec![1; len - 1], vec![0]].concat();
     let (most, less) = (chain(64), chain(63));
-    let tree: Tree<'_> = tightwire_parco::decode_exact(&most).unwrap();
-    assert_eq!(tightwire_parco::to_vec(&tree).unwrap(), most);
-    assert!(tightwire_parco::decode_exact::<Wrapped<'_>>(&most).unwrap_err().is_limit());
-    assert!(tightwire_parco::to_vec(&Wrapped(tree)).unwrap_err().is_limit());
-    assert!(tightwire_parco::encoded_len(&Wrapped(tree)).unwrap_err().is_limit());
-    let tree: Tree<'_> = tightwire_parco::decode_exact(&less).unwrap();
-    assert_eq!(tightwire_parco::to_vec(&Wrapped(tree)).unwrap(), less);
-    assert_eq!(tightwire_parco::encoded_len(&Wrapped(tree)).unwrap(), less.len());
+    let tree: Tree<'_> = decode_exact(&most).unwrap();
+    assert_eq!(to_vec(&tree).unwrap(), most);
+    assert!(decode_exact::<Wrapped<'_>>(&most).unwrap_err().is_limit());
+    assert!(to_vec(&Wrapped(tree)).unwrap_err().is_limit());
+    assert!(encoded_len(&Wrapped(tree)).unwrap_err().is_limit());
+    let tree: Tree<'_> = decode_exact(&less).unwrap();
+    assert_eq!(to_vec(&Wrapped(tree)).unwrap(), less);
+    assert_eq!(encoded_len(&Wrapped(tree)).unwrap(), less.len());
     // A view inside a view was decoded with fewer remaining levels.
     let child = tree.children.get(0).unwrap();
-    assert_eq!(tightwire_parco::to_vec(&Wrapped(child)).unwrap(), less[1..]);
+    assert_eq!(to_vec(&Wrapped(child)).unwrap(), less[1..]);
 }
 
 /// Counts that claim the same bytes on every nesting level cause allocations on each level, but only up to a limit.
@@ -342,7 +342,7 @@ fn views_are_not_written_deeper_than_they_can_be_read() {
 fn nested_counts_allocate_up_to_a_limit() {
     let level = b"\x05other\xff\xff";
     let bytes = [level.repeat(64), vec![0; 1 << 20]].concat();
-    let (used, result) = usage(|| tightwire_parco::decode_exact::<Named>(&bytes));
+    let (used, result) = usage(|| decode_exact::<Named>(&bytes));
     assert!(result.is_err());
     assert!(used.bytes <= 64 * (64 << 10) + (16 << 10), "{used:?}");
 }
@@ -351,10 +351,10 @@ fn nested_counts_allocate_up_to_a_limit() {
 #[test]
 fn sibling_structs_do_not_add_levels() {
     let wide = Node { children: vec![Node::chain(63, true); 200], ..Node::default() };
-    let bytes = tightwire_parco::to_vec(&wide).unwrap();
-    assert_eq!(tightwire_parco::decode_exact::<Node>(&bytes).unwrap(), wide);
+    let bytes = to_vec(&wide).unwrap();
+    assert_eq!(decode_exact::<Node>(&bytes).unwrap(), wide);
     let mut older = Node::chain(64, false);
-    tightwire_parco::decode_into(&bytes, &mut older).unwrap();
+    decode_into(&bytes, &mut older).unwrap();
     assert_eq!(older, wide);
 }
 
@@ -368,7 +368,7 @@ fn deep_nesting_does_not_overflow_the_stack() {
             } else {
                 assert!(message_fails::<Node>(Options::new(), &bytes).is_limit());
                 let mut older = Node::chain(64, true);
-                assert!(tightwire_parco::decode_into(&bytes, &mut older).unwrap_err().is_limit());
+                assert!(decode_into(&bytes, &mut older).unwrap_err().is_limit());
             }
         });
         assert!(used.bytes < 128 << 10, "{used:?}");
@@ -409,14 +409,14 @@ fn trailing_bytes_are_rejected_or_returned() {
     assert_eq!((text, rest), ("a", &[0xff, 0xff][..]));
     let mut older = String::from("older");
     for error in [
-        tightwire_parco::decode_exact::<String>(bytes).unwrap_err(),
-        tightwire_parco::decode_into(bytes, &mut older).unwrap_err(),
+        decode_exact::<String>(bytes).unwrap_err(),
+        decode_into(bytes, &mut older).unwrap_err(),
         Options::new().decode_exact::<&str>(bytes).unwrap_err(),
     ] {
         assert!(error.is_trailing_bytes());
         assert_eq!((error.offset(), error.path(), error.missing()), (Some(3), &[][..], None));
     }
-    assert!(tightwire_parco::decode_exact::<()>(&[0]).unwrap_err().is_trailing_bytes());
+    assert!(decode_exact::<()>(&[0]).unwrap_err().is_trailing_bytes());
 }
 
 /// Q2: flags are 0 or 1, or as lenient as in Go.
@@ -441,7 +441,7 @@ fn flags_follow_the_mode() {
         let error = wire.decode_exact::<Flags>(bytes).unwrap_err();
         assert!(error.is_invalid_bool());
         assert_eq!((error.offset(), error.path()), (Some(offset), path));
-        let streamed = tightwire_parco::decode_from_reader::<Flags>(bytes).unwrap_err();
+        let streamed = decode_from_reader::<Flags>(bytes).unwrap_err();
         assert_eq!(streamed.to_string(), error.to_string());
         assert!(lenient.decode_exact::<Flags>(bytes).is_ok());
     }
@@ -459,7 +459,7 @@ fn utf8_is_checked_only_for_strings() {
         ListWire::NEW.decode_exact::<Vec<std::borrow::Cow<'_, str>>>(bytes).unwrap_err(),
         ListWire::NEW.decode_exact::<LinkedList<Arc<str>>>(bytes).unwrap_err(),
         ListWire::NEW.decode_into_with(Options::new(), bytes, &mut vec![String::new(); 2]).unwrap_err(),
-        tightwire_parco::decode_from_reader::<Vec<String>>(&bytes[..]).unwrap_err(),
+        decode_from_reader::<Vec<String>>(&bytes[..]).unwrap_err(),
     ] {
         assert!(error.is_invalid_utf8());
         assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Index(1)][..]));
@@ -471,7 +471,7 @@ fn utf8_is_checked_only_for_strings() {
 #[test]
 fn errors_do_not_contain_the_input() {
     let secret = b"\x06\0secre\xff";
-    let error = tightwire_parco::decode_exact::<String>(secret).unwrap_err();
+    let error = decode_exact::<String>(secret).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secre"));
     assert_eq!(error.to_string(), "text is not UTF-8 (byte 2)");
 }
@@ -521,9 +521,9 @@ fn messages_without_bytes_are_decoded_once_at_the_end() {
 
     // No byte is read after a single message.
     let mut stream = &[7_u8][..];
-    tightwire_parco::decode_from_reader::<()>(&mut stream).unwrap();
+    decode_from_reader::<()>(&mut stream).unwrap();
     assert_eq!(stream, [7]);
-    tightwire_parco::decode_from_reader::<()>(std::io::empty()).unwrap();
+    decode_from_reader::<()>(std::io::empty()).unwrap();
 }
 
 proptest! {
@@ -539,9 +539,9 @@ proptest! {
         let limits = checks::limits(choice);
         checks::check_limits(&bytes, &choice, limits);
         let mut source = Material(&material);
-        checks::check_limits(&tightwire_parco::to_vec(&source.everything()).unwrap(), &choice, limits);
-        checks::check_limits(&tightwire_parco::to_vec(&source.node(5)).unwrap(), &choice, limits);
-        checks::check_limits(&tightwire_parco::to_vec(&source.named(5)).unwrap(), &choice, limits);
+        checks::check_limits(&to_vec(&source.everything()).unwrap(), &choice, limits);
+        checks::check_limits(&to_vec(&source.node(5)).unwrap(), &choice, limits);
+        checks::check_limits(&to_vec(&source.named(5)).unwrap(), &choice, limits);
     }
 
     /// The fuzz target `parco_decode` runs this check for longer.
@@ -560,10 +560,10 @@ proptest! {
     ) {
         let mut source = Material(&material);
         let mut bytes = match which {
-            0 | 1 => tightwire_parco::to_vec(&source.everything()),
-            2 => tightwire_parco::to_vec(&source.node(5)),
-            3 => tightwire_parco::to_vec(&source.owned()),
-            _ => tightwire_parco::to_vec(&source.named(5)),
+            0 | 1 => to_vec(&source.everything()),
+            2 => to_vec(&source.node(5)),
+            3 => to_vec(&source.owned()),
+            _ => to_vec(&source.named(5)),
         }
         .unwrap();
         for (at, what, byte) in changes {

@@ -14,7 +14,6 @@ mod vector_runner;
 
 mod alloc;
 mod builder;
-mod builder_derive;
 mod chunking;
 mod codec;
 mod derive;

@@ -2,13 +2,13 @@
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use proptest::prelude::*;
-use tightwire_parco::{DecodeOwned, Decoder, Encode};
+use tightwire_parco::{DecodeOwned, Decoder, Encode, decode_exact, to_vec};
 
 use crate::support::checks::check_prefixes;
 use crate::support::messages::{Borrowed, Everything, Material, Named, Node, Owned, View};
 
 fn check<T: DecodeOwned + Encode>(value: &T) {
-    let bytes = tightwire_parco::to_vec(value).unwrap();
+    let bytes = to_vec(value).unwrap();
     check_prefixes::<T>(&bytes);
     for len in 1..bytes.len() {
         let Err(error) = Decoder::new(&bytes[..len]).decode::<T>() else { panic!("{len} bytes are enough") };
@@ -32,7 +32,7 @@ proptest! {
         check(&named);
         let owned: Owned = material.owned();
         check(&owned);
-        let bytes = tightwire_parco::to_vec(&owned).unwrap();
+        let bytes = to_vec(&owned).unwrap();
         check_prefixes::<View<'_>>(&bytes);
     }
 }
@@ -47,8 +47,8 @@ fn prefixes_of_borrowed_values_are_reported_as_too_short() {
         map: [("key", Some("value")), ("other", None)].into(),
         cows: vec![b"moo".into()],
     };
-    let bytes = tightwire_parco::to_vec(&value).unwrap();
-    assert_eq!(tightwire_parco::decode_exact::<Borrowed<'_>>(&bytes).unwrap(), value);
+    let bytes = to_vec(&value).unwrap();
+    assert_eq!(decode_exact::<Borrowed<'_>>(&bytes).unwrap(), value);
     check_prefixes::<Borrowed<'_>>(&bytes);
 }
 
@@ -64,8 +64,8 @@ fn number_of_missing_bytes_is_reported() {
         (b"\x02\0\x03\0ab", 1),
         (b"\x02\0\x03\0abc\0", 1),
     ] {
-        let error = tightwire_parco::decode_exact::<Vec<String>>(bytes).unwrap_err();
+        let error = decode_exact::<Vec<String>>(bytes).unwrap_err();
         assert_eq!(error.missing(), Some(missing), "{bytes:?}");
     }
-    assert_eq!(tightwire_parco::decode_exact::<[u32; 4]>(&[0; 5]).unwrap_err().missing(), Some(11));
+    assert_eq!(decode_exact::<[u32; 4]>(&[0; 5]).unwrap_err().missing(), Some(11));
 }

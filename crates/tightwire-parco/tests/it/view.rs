@@ -6,7 +6,10 @@ use tightwire_parco::wire::{
     Array, Be, Blob, Bool, Decoding, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Le, Map, Message, Opt,
     Order, Skip, Slice, SmallVarchar, StaticWire, Text, TimeUtc, U8, U16, U32, U64, Varchar,
 };
-use tightwire_parco::{Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, WireExt};
+use tightwire_parco::{
+    Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, WireExt, decode_exact, encoded_len,
+    to_vec,
+};
 
 use crate::support::checks;
 use crate::support::messages::{Inner, InnerRef, Material, View};
@@ -87,10 +90,10 @@ proptest! {
     #[test]
     fn views_of_messages_match(material in prop::collection::vec(any::<u8>(), 0..400)) {
         let owned = Material(&material).owned();
-        let bytes = tightwire_parco::to_vec(&owned).unwrap();
-        let view: View<'_> = tightwire_parco::decode_exact(&bytes).unwrap();
+        let bytes = to_vec(&owned).unwrap();
+        let view: View<'_> = decode_exact(&bytes).unwrap();
         checks::assert_view_eq(&view, &owned);
-        prop_assert_eq!(tightwire_parco::to_vec(&view).unwrap(), bytes.clone());
+        prop_assert_eq!(to_vec(&view).unwrap(), bytes.clone());
         checks::check_view(&bytes);
     }
 
@@ -100,7 +103,7 @@ proptest! {
         material in prop::collection::vec(any::<u8>(), 0..400),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let mut bytes = tightwire_parco::to_vec(&Material(&material).owned()).unwrap();
+        let mut bytes = to_vec(&Material(&material).owned()).unwrap();
         for (at, byte) in changes {
             *at.get_mut(&mut bytes) = byte;
         }
@@ -128,30 +131,27 @@ fn nested_seqs_allocate_nothing() {
 #[test]
 fn invalid_elements_are_rejected_when_decoding() {
     let texts = b"\x03\0\x01a\x02\xc3\x28\x01b";
-    let error = tightwire_parco::decode_exact::<Seq<'_, SmallVarchar, &str>>(texts).unwrap_err();
+    let error = decode_exact::<Seq<'_, SmallVarchar, &str>>(texts).unwrap_err();
     assert!(error.is_invalid_utf8());
     assert_eq!((error.offset(), error.path()), (Some(5), &[Segment::Index(1)][..]));
     // Targets that accept any bytes accept these.
-    let blobs: Seq<'_, SmallVarchar, &[u8]> = tightwire_parco::decode_exact(texts).unwrap();
+    let blobs: Seq<'_, SmallVarchar, &[u8]> = decode_exact(texts).unwrap();
     assert_eq!(blobs.get(1), Some(&b"\xc3\x28"[..]));
 
-    let error = tightwire_parco::decode_exact::<Seq<'_, Bool, bool>>(&[3, 0, 1, 0, 2]).unwrap_err();
+    let error = decode_exact::<Seq<'_, Bool, bool>>(&[3, 0, 1, 0, 2]).unwrap_err();
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(4), &[Segment::Index(2)][..]));
 
-    let error = tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(
-        b"\x02\0\x01a\x01\x01b\x09",
-    )
-    .unwrap_err();
+    let error =
+        decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x02\0\x01a\x01\x01b\x09").unwrap_err();
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Value(1)][..]));
     let error =
-        tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01")
-            .unwrap_err();
+        decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01").unwrap_err();
     assert!(error.is_invalid_utf8());
     assert_eq!((error.offset(), error.path()), (Some(3), &[Segment::Key(0)][..]));
 
-    let error = tightwire_parco::decode_exact::<Seq<'_, U32<Le>, u32>>(&[2, 0, 1, 2, 3, 4, 5]).unwrap_err();
+    let error = decode_exact::<Seq<'_, U32<Le>, u32>>(&[2, 0, 1, 2, 3, 4, 5]).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!((error.offset(), error.missing()), (Some(2), Some(3)));
 }
@@ -159,7 +159,7 @@ fn invalid_elements_are_rejected_when_decoding() {
 #[test]
 fn entries_preserve_wire_order_and_duplicates() {
     let bytes = b"\x03\0\x01a\x01\x01b\x02\x01a\x03";
-    let view: Entries<'_, SmallVarchar, U8, &str, u8> = tightwire_parco::decode_exact(bytes).unwrap();
+    let view: Entries<'_, SmallVarchar, U8, &str, u8> = decode_exact(bytes).unwrap();
     assert_eq!(view.len(), 3);
     assert!(view.iter().eq([("a", 1), ("b", 2), ("a", 3)]));
     assert!((&view).into_iter().eq(view));
@@ -168,7 +168,7 @@ fn entries_preserve_wire_order_and_duplicates() {
     assert_eq!(format!("{view:?}"), r#"{"a": 1, "b": 2, "a": 3}"#);
     let wire = Map::<U16<Le>, SmallVarchar, U8>::NEW;
     assert_eq!(wire.to_vec(&view).unwrap(), bytes);
-    let owned: Entries<'_, SmallVarchar, U8, String, u8> = tightwire_parco::decode_exact(bytes).unwrap();
+    let owned: Entries<'_, SmallVarchar, U8, String, u8> = decode_exact(bytes).unwrap();
     assert_eq!(owned.get("b"), Some(2));
     let empty: Entries<'_, SmallVarchar, U8, &str, u8> = Entries::default();
     assert!(empty.is_empty() && empty != view && empty.get("a").is_none());
@@ -183,7 +183,7 @@ fn lenient_views_cannot_be_encoded() {
         options: Seq<'a, Opt<U8>, Option<u8>>,
     }
     let bytes = [3, 0, 1, 7, 0, 2, 0, 9, 1, 5];
-    assert!(tightwire_parco::decode_exact::<Lenient<'_>>(&bytes).unwrap_err().is_invalid_bool());
+    assert!(decode_exact::<Lenient<'_>>(&bytes).unwrap_err().is_invalid_bool());
     let options = Options::new().mode(Mode::Compat);
     let view: Lenient<'_> = options.decode_exact(&bytes).unwrap();
     assert!(view.flags.iter().eq([true, false, false]));
@@ -194,15 +194,15 @@ fn lenient_views_cannot_be_encoded() {
     assert!(error.is_invalid_value());
     assert_eq!(error.path(), [Segment::Field("flags")]);
     assert_eq!(vec, [1]);
-    assert!(tightwire_parco::encoded_len(&view).unwrap_err().is_invalid_value());
+    assert!(encoded_len(&view).unwrap_err().is_invalid_value());
     // Values copied from it can be encoded.
-    assert_eq!(tightwire_parco::to_vec(&view.flags.iter().collect::<Vec<_>>()).unwrap(), [3, 0, 1, 0, 0]);
+    assert_eq!(to_vec(&view.flags.iter().collect::<Vec<_>>()).unwrap(), [3, 0, 1, 0, 0]);
 }
 
 #[test]
 fn view_can_be_encoded_with_another_header() {
-    let bytes = tightwire_parco::to_vec(&vec![7_u8; 300]).unwrap();
-    let view: Seq<'_, U8, u8> = tightwire_parco::decode_exact(&bytes).unwrap();
+    let bytes = to_vec(&vec![7_u8; 300]).unwrap();
+    let view: Seq<'_, U8, u8> = decode_exact(&bytes).unwrap();
     assert_eq!(Slice::<U32<Be>, U8>::NEW.to_vec(&view).unwrap()[..5], [0, 0, 1, 44, 7]);
     let narrow = Slice::<U8, U8>::NEW;
     assert!(narrow.to_vec(&view).unwrap_err().is_overflow());
@@ -213,9 +213,8 @@ fn view_can_be_encoded_with_another_header() {
 fn views_of_structs_have_their_fields() {
     let all: Vec<Inner> =
         (0..4).map(|number| Inner { number, text: "x".repeat(number as usize), flag: true }).collect();
-    let bytes = tightwire_parco::to_vec(&all).unwrap();
-    let view: Seq<'_, Message<InnerRef<'_>, Decoding<'_>>, InnerRef<'_>> =
-        tightwire_parco::decode_exact(&bytes).unwrap();
+    let bytes = to_vec(&all).unwrap();
+    let view: Seq<'_, Message<InnerRef<'_>, Decoding<'_>>, InnerRef<'_>> = decode_exact(&bytes).unwrap();
     assert!(view.iter().map(|inner| (inner.number, inner.text.len())).eq([(0, 0), (1, 1), (2, 2), (3, 3)]));
     assert_eq!(view.get(3).unwrap().text, "xxx");
     assert_eq!(view, view.clone());
@@ -236,8 +235,8 @@ fn recursive_views_respect_the_depth_limit() {
     }
     let chain = |len: usize| [[1, 1].repeat(len - 1), vec![1, 0]].concat();
     let bytes = chain(12);
-    assert_eq!(depth(&tightwire_parco::decode_exact(&bytes).unwrap()), 12);
-    assert!(tightwire_parco::decode_exact::<Tree<'_>>(&chain(64)).is_ok());
-    let error = tightwire_parco::decode_exact::<Tree<'_>>(&chain(65)).unwrap_err();
+    assert_eq!(depth(&decode_exact(&bytes).unwrap()), 12);
+    assert!(decode_exact::<Tree<'_>>(&chain(64)).is_ok());
+    let error = decode_exact::<Tree<'_>>(&chain(65)).unwrap_err();
     assert!(error.is_limit());
 }

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use tightwire_parco::schema::{self, Dynamic, Value};
 use tightwire_parco::{
-    Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt,
+    Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt, decode_exact,
+    encode_to_slice, encoded_len, to_vec,
 };
 
 use super::messages::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
@@ -64,8 +65,8 @@ fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
 }
 
 fn encoded<T: Encode>(value: &T) -> Vec<u8> {
-    let bytes = tightwire_parco::to_vec(value).expect("decoded values can be encoded");
-    assert_eq!(tightwire_parco::encoded_len(value).expect("decoded values can be encoded"), bytes.len());
+    let bytes = to_vec(value).expect("decoded values can be encoded");
+    assert_eq!(encoded_len(value).expect("decoded values can be encoded"), bytes.len());
     bytes
 }
 
@@ -206,7 +207,7 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
                 assert_eq!(left, rest);
                 let again = encoded(&value);
                 assert_eq!(encoded(&streamed), again);
-                let value = tightwire_parco::decode_exact::<T>(&again).expect("encoded bytes can be decoded");
+                let value = decode_exact::<T>(&again).expect("encoded bytes can be decoded");
                 assert_eq!(encoded(&value), again);
                 let message = &input[..input.len() - rest];
                 bounded(input, || options.decode_into(message, older)).expect("it was decoded before");
@@ -317,17 +318,17 @@ pub fn check_bytes(input: &[u8], cuts: &[u8]) {
     check_owned(input, cuts, &mut Material(input).owned(), None);
     check_borrowed(input, cuts);
     check_view(input);
-    let _ = tightwire_parco::decode_exact::<Vec<Node>>(input);
+    let _ = decode_exact::<Vec<Node>>(input);
 }
 
 /// A value made of any bytes survives a round trip, and the bytes after it in the input are not consumed.
 fn check_value<T: DecodeOwned + Encode>(value: &T, cuts: &[u8], older: &mut T, dynamic: Option<&Dynamic>) {
     let bytes = encoded(value);
     let mut slice = vec![0; bytes.len()];
-    assert_eq!(tightwire_parco::encode_to_slice(value, &mut slice).expect("there is room"), bytes.len());
+    assert_eq!(encode_to_slice(value, &mut slice).expect("there is room"), bytes.len());
     assert_eq!(slice, bytes);
     check_owned(&bytes, cuts, older, dynamic);
-    let decoded = tightwire_parco::decode_exact::<T>(&bytes).expect("encoded bytes can be decoded");
+    let decoded = decode_exact::<T>(&bytes).expect("encoded bytes can be decoded");
     assert_eq!(encoded(&decoded), bytes);
     let followed = [bytes.as_slice(), &[1, 2, 3]].concat();
     let (_, rest) = tightwire_parco::decode::<T>(&followed).expect("trailing bytes are ignored");
@@ -352,7 +353,7 @@ pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
     check_value(&owned, cuts, &mut Owned::default(), None);
     let bytes = encoded(&owned);
     check_view(&bytes);
-    let view = tightwire_parco::decode_exact::<View<'_>>(&bytes).expect("the view has the same wire type");
+    let view = decode_exact::<View<'_>>(&bytes).expect("the view has the same wire type");
     assert_view_eq(&view, &owned);
     assert_eq!(encoded(&view), bytes);
 }

@@ -11,7 +11,7 @@ use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef, Item};
 use crate::line::{self, Field, LinePrefix};
-use crate::scan::{self, Engine, Line, Lines, Task};
+use crate::scan::{self, Engine, Line, Lines, Task, with_engine};
 
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
@@ -44,10 +44,124 @@ enum Step<'c> {
 }
 
 impl Decoder {
+    /// Decodes the next event from `chunk` and removes the consumed bytes from it.
+    ///
+    /// Returns `None` when the chunk is consumed; call again with the next chunk. After an event, call again with the
+    /// rest of the same chunk.
+    ///
+    /// # Errors
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
+    /// [`Config::max_event_size`](crate::Config::max_event_size). Call again to continue;
+    /// [`Config::overflow`](crate::Config::overflow) sets what happens then.
+    #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
+    #[inline]
+    pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
+        if self.append_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
+        if let Some(data) = self.next_simple_event(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(self.event_ref(&event)));
+        }
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        with_engine(NextTask { decoder: self, chunk })
+    }
+
+    /// Like [`next`](Self::next), but returns an owned event. Joined data lines, and long data that arrived in several
+    /// chunks, are moved instead of copied.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    #[inline]
+    pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if self.append_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
+        self.next_owned_slow(chunk)
+    }
+
+    /// Not inlined, so that tiny chunks do not pay for the stack space of an event.
+    #[inline(never)]
+    fn next_owned_slow(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if let Some(data) = self.next_simple_event(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(self.event_ref(&event).to_owned()));
+        }
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        with_engine(NextOwnedTask { decoder: self, chunk })
+    }
+
+    /// Like [`next`](Self::next), but also returns comments and `retry` values, in stream order.
+    ///
+    /// A comment that is longer than [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
+        if self.append_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
+        if let Some(data) = self.next_simple_event(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(Item::Event(self.event_ref(&event))));
+        }
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        with_engine(NextItemTask { decoder: self, chunk })
+    }
+
+    /// Decodes a chunk and calls `on_event` for every event, until it returns `Break` or the chunk is consumed.
+    ///
+    /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest
+    /// to continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
+    /// [`Config::max_event_size`](crate::Config::max_event_size); [`Config::overflow`](crate::Config::overflow) sets
+    /// what happens then.
+    ///
+    /// This is the fastest way to decode many small events.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// let mut decoder = tightwire_sse::Decoder::new();
+    /// let chunk = b"data: a\n\ndata: [DONE]\n\ndata: b\n\n";
+    /// let mut seen = Vec::new();
+    /// let consumed = decoder.feed(chunk, |event| match event {
+    ///     Ok(event) if event.data() == "[DONE]" => ControlFlow::Break(()),
+    ///     Ok(event) => {
+    ///         seen.push(event.data().to_owned());
+    ///         ControlFlow::Continue(())
+    ///     }
+    ///     Err(_) => ControlFlow::Break(()),
+    /// });
+    /// assert_eq!(seen, ["a"]);
+    /// assert_eq!(&chunk[consumed..], b"data: b\n\n");
+    /// ```
+    pub fn feed<F>(&mut self, chunk: &[u8], on_event: F) -> usize
+    where
+        F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
+    {
+        self.leave_initial_state(chunk);
+        if self.append_tiny(chunk) {
+            return chunk.len();
+        }
+        with_engine(FeedTask { decoder: self, chunk, on_event })
+    }
+}
+
+impl Decoder {
     /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, if it is not
     /// such a chunk. Fast path for the rows `sse/tiny_*`.
     #[inline]
-    pub(super) fn append_tiny(&mut self, chunk: &[u8]) -> bool {
+    fn append_tiny(&mut self, chunk: &[u8]) -> bool {
         const TINY: usize = 64;
         if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
             return false;
@@ -73,7 +187,7 @@ impl Decoder {
     /// Leaves the initial state if the stream begins without a byte order mark, so that the first event can use the
     /// fast path, too.
     #[inline(always)]
-    pub(super) fn leave_initial_state(&mut self, chunk: &[u8]) {
+    fn leave_initial_state(&mut self, chunk: &[u8]) {
         // In the initial state, nothing can be pending except oversized buffers.
         if self.bom_bytes == 0
             && !self.oversized_buffer
@@ -103,7 +217,7 @@ impl Decoder {
     /// The data is returned in registers. The general path returns the event in memory, which takes as long as finding
     /// it.
     #[inline(always)]
-    pub(super) fn next_simple_event<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
+    fn next_simple_event<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
         self.leave_initial_state(chunk);
         if self.has_state {
             return None;
@@ -445,9 +559,9 @@ impl Decoder {
 }
 
 /// Implementation of [`Decoder::next`].
-pub(super) struct NextTask<'a, 'x, 'c> {
-    pub(super) decoder: &'a mut Decoder,
-    pub(super) chunk: &'x mut &'c [u8],
+struct NextTask<'a, 'x, 'c> {
+    decoder: &'a mut Decoder,
+    chunk: &'x mut &'c [u8],
 }
 
 impl<'a, 'c: 'a> Task for NextTask<'a, '_, 'c> {
@@ -465,9 +579,9 @@ impl<'a, 'c: 'a> Task for NextTask<'a, '_, 'c> {
 }
 
 /// Implementation of [`Decoder::next_owned`].
-pub(super) struct NextOwnedTask<'a, 'x, 'c> {
-    pub(super) decoder: &'a mut Decoder,
-    pub(super) chunk: &'x mut &'c [u8],
+struct NextOwnedTask<'a, 'x, 'c> {
+    decoder: &'a mut Decoder,
+    chunk: &'x mut &'c [u8],
 }
 
 impl Task for NextOwnedTask<'_, '_, '_> {
@@ -498,9 +612,9 @@ impl Task for NextOwnedTask<'_, '_, '_> {
 }
 
 /// Implementation of [`Decoder::next_item`].
-pub(super) struct NextItemTask<'a, 'x, 'c> {
-    pub(super) decoder: &'a mut Decoder,
-    pub(super) chunk: &'x mut &'c [u8],
+struct NextItemTask<'a, 'x, 'c> {
+    decoder: &'a mut Decoder,
+    chunk: &'x mut &'c [u8],
 }
 
 impl<'a, 'c: 'a> Task for NextItemTask<'a, '_, 'c> {
@@ -521,10 +635,10 @@ impl<'a, 'c: 'a> Task for NextItemTask<'a, '_, 'c> {
 }
 
 /// Implementation of [`Decoder::feed`]. Keeps the state of the scan between events.
-pub(super) struct FeedTask<'d, 'c, F> {
-    pub(super) decoder: &'d mut Decoder,
-    pub(super) chunk: &'c [u8],
-    pub(super) on_event: F,
+struct FeedTask<'d, 'c, F> {
+    decoder: &'d mut Decoder,
+    chunk: &'c [u8],
+    on_event: F,
 }
 
 impl<F> Task for FeedTask<'_, '_, F>

@@ -11,7 +11,6 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use hyper_util::rt::TokioIo;
-use proptest::prelude::*;
 use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, Reader, SseBody};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -192,58 +191,4 @@ async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect(
         timeout(PATIENCE, sender.closed()).await.unwrap();
     };
     serve.run_until(client).await;
-}
-
-fn block() -> impl Strategy<Value = Block<'static>> {
-    let text = "[ -~\u{e9}\u{1f600}]{0,12}";
-    (
-        prop::option::of("[ -~\n\r\u{e9}]{0,12}"),
-        prop::option::of(text),
-        prop::option::of(text),
-        prop::option::of(any::<u64>()),
-        prop::option::of("[ -~\n\r\u{e9}\u{feff}\0]{0,40}"),
-    )
-        .prop_map(|(comment, event, id, retry, data)| {
-            let mut block = Block::new();
-            if let Some(comment) = comment {
-                block = block.comment(comment);
-            }
-            if let Some(event) = event {
-                block = block.event(event);
-            }
-            if let Some(id) = id {
-                block = block.id(id);
-            }
-            if let Some(retry) = retry {
-                block = block.retry(Duration::from_millis(retry));
-            }
-            if let Some(data) = data {
-                block = block.data(data);
-            }
-            block
-        })
-}
-
-proptest! {
-    #[test]
-    fn blocks_round_trip_through_body_and_reader(
-        blocks in prop::collection::vec(block(), 0..12),
-        buffer_size in 1usize..40,
-    ) {
-        let mut expected = Vec::new();
-        for block in &blocks {
-            block.encode(&mut expected).unwrap();
-        }
-        let body = SseBody::new(stream::iter(blocks.into_iter().map(Ok::<_, Infallible>)));
-        let bytes = block_on(body.collect()).unwrap().to_bytes();
-        prop_assert_eq!(&bytes[..], &expected[..]);
-
-        // The events round-trip again, with reads of any size.
-        let events: Vec<_> = Reader::with_buffer_size(buffer_size, &bytes[..]).map(|e| e.unwrap()).collect();
-        let blocks: Vec<_> =
-            events.iter().map(|event| Ok::<_, Infallible>(Block::from(event).into_owned())).collect();
-        let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
-        let again: Vec<_> = Reader::with_buffer_size(buffer_size, &bytes[..]).map(|e| e.unwrap()).collect();
-        prop_assert_eq!(events, again);
-    }
 }

@@ -1,4 +1,4 @@
-//! Events that share the memory of their chunk. The decoder cases are in `adaptors_conformance`.
+//! Events that share the memory of their chunk. The decoder cases are in `entry_points`.
 #![cfg(feature = "bytes")]
 
 use bytes::Bytes;

@@ -1,12 +1,8 @@
-//! Decoding by the client over a real connection: all decoder cases, line ends in every chunking, byte order marks and
-//! very large events.
-//!
-//! The tests cover the topics of the public contract tests for SSE clients. Requests, statuses and reconnection are in
-//! `client_http` and `client_reconnect`.
+//! Decoding by the client over a real connection: all decoder cases. Requests, statuses and reconnection are in
+//! `client`.
 #![cfg(feature = "reqwest")]
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -104,101 +100,5 @@ async fn decoder_cases_over_http() {
                 }
             }
         }
-    }
-}
-
-fn message(data: &str) -> Expected {
-    Expected { event_type: "message".into(), data: data.into(), id: String::new(), retry: None }
-}
-
-/// Six streams, with each line end, in one chunk and in chunks of one and two bytes.
-#[tokio::test]
-async fn line_ends_in_every_chunking() {
-    let mut server = Server::start();
-    let shapes: [(&str, &[&str]); 6] = [
-        ("data: a|", &["a"]),
-        ("data: a||data: b 1|data: b 2|", &["a", "b 1\nb 2"]),
-        ("data:|data: b|data: c|", &["\nb\nc"]),
-        ("data: a|data:|data: c|", &["a\n\nc"]),
-        ("data: a|||data: b|", &["a", "b"]),
-        ("data: a||||data: b|", &["a", "b"]),
-    ];
-    for line_end in ["\n", "\r\n", "\r"] {
-        for (shape, data) in shapes {
-            let stream = format!("{shape}|").replace('|', line_end);
-            let events: Vec<Expected> = data.iter().map(|data| message(data)).collect();
-            for chunks in splits(stream.as_bytes(), None) {
-                let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
-                let received = receive(&mut server, &chunks, "", false).await;
-                assert_eq!(received.events, events, "{stream:?} in {} chunks", chunks.len());
-            }
-        }
-    }
-}
-
-/// An event is complete with its empty line, even if that ends with a CR that may be followed by an LF.
-#[tokio::test]
-async fn an_event_does_not_wait_for_the_byte_after_cr() {
-    let mut server = Server::start();
-    let mut source = EventSource::builder(server.url("/")).build().unwrap();
-    let mut events = source.events();
-    let (body, _) = bounded(async {
-        tokio::select! {
-            exchange = server.accept() => (exchange.open(), ()),
-            event = events.next() => panic!("{event:?}"),
-        }
-    })
-    .await;
-    for (chunk, data) in [("data: 1\r\r", "1"), ("\ndata: 2\r\n\r", "2"), ("\n\ndata: 3\r\r", "3")] {
-        body.send(chunk);
-        let event = bounded(events.next()).await.unwrap().unwrap();
-        assert_eq!(event.data(), data);
-    }
-}
-
-#[tokio::test]
-async fn a_byte_order_mark_is_skipped_on_each_connection() {
-    let mut server = Server::start();
-    let tick = Duration::from_millis(1);
-    let builder = EventSource::builder(server.url("/")).backoff(Backoff::new().base(tick).floor(tick));
-    let mut source = builder.build().unwrap();
-    let mut events = source.events();
-    let streams: [(&[&[u8]], &str); 3] = [
-        (&[b"\xef\xbb", b"\xbfdata: split\n\n"], "split"),
-        (&["\u{feff}data: \u{feff}kept\n\n".as_bytes()], "\u{feff}kept"),
-        (&[b"data: none\n\n"], "none"),
-    ];
-    for (chunks, data) in streams {
-        let event = bounded(async {
-            tokio::select! {
-                exchange = server.accept() => {
-                    let body = exchange.open();
-                    for chunk in chunks {
-                        body.send(Bytes::from_static(chunk));
-                    }
-                }
-                event = events.next() => panic!("{event:?}"),
-            }
-            events.next().await
-        })
-        .await;
-        assert_eq!(event.unwrap().unwrap().data(), data);
-    }
-}
-
-/// The default limit allows an event of 10 MiB in base64.
-#[tokio::test]
-async fn very_large_events_are_received() {
-    let mut server = Server::start();
-    for (length, split) in [(6_990_508, None), (13_981_016, Some(6_990_514))] {
-        let stream = format!("data: {}\n\n", "Base64+/".repeat(length / 8 + 1).split_at(length).0);
-        let (first, second) = stream.as_bytes().split_at(split.unwrap_or(0));
-        let chunks: Vec<&[u8]> = [first, second].into_iter().filter(|chunk| !chunk.is_empty()).collect();
-        let received = receive(&mut server, &chunks, "", false).await;
-        assert_eq!(received.events.len(), 1);
-        assert!(
-            received.events[0].data == stream["data: ".len()..].trim_end(),
-            "data of {length} bytes differs"
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! Codec for tokio-util. The decoder cases are in `adaptors_conformance`.
+//! Codec for tokio-util. The decoder cases are in `entry_points`.
 #![cfg(feature = "codec")]
 
 use std::io;

@@ -63,23 +63,6 @@ async fn setting_the_id_within_a_chunk_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_byte_order_mark_is_skipped() {
-    assert_eq!(decode(&["\u{feff}data: a\n\n"]).await, [event("message", "a", "")]);
-}
-
-#[tokio::test]
-async fn a_line_that_ends_with_cr_is_complete_immediately() {
-    assert_eq!(decode(&["data: a\r\r"]).await, [event("message", "a", "")]);
-}
-
-#[tokio::test]
-async fn invalid_utf8_is_replaced() {
-    let chunks = stream::iter([Ok::<_, io::Error>(&b"data: a\xff\n\n"[..])]);
-    let found: Vec<Event> = chunks.eventsource().try_collect().await.unwrap();
-    assert_eq!(found, [event("message", "a\u{fffd}", "")]);
-}
-
-#[tokio::test]
 async fn transport_errors_keep_their_type() {
     #[derive(Debug, PartialEq)]
     struct Broken;

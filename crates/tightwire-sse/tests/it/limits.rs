@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use proptest::prelude::*;
 use tightwire_sse::{Config, Decoder, Overflow};
 
 /// Returns the data of each event or the offset of each error.
@@ -144,39 +143,4 @@ fn the_limit_applies_to_a_lenient_end() {
     assert!(decoder.finish_lenient().unwrap().is_none());
     let mut chunk: &[u8] = b"data: b\n\n";
     assert_eq!(decoder.next(&mut chunk).unwrap().unwrap().data(), "b");
-}
-
-proptest! {
-    #[test]
-    fn results_do_not_depend_on_the_chunks(
-        lines in proptest::collection::vec(
-            prop_oneof!["(data|event|id|retry|x|):? ?[a-z0-9]{0,12}", Just(String::new())], 0..30
-        ),
-        bytes in proptest::collection::vec(any::<u8>(), 0..20),
-        ends in proptest::collection::vec(prop_oneof![Just("\n"), Just("\r"), Just("\r\n")], 31),
-        limit in 1usize..40,
-        cuts in proptest::collection::vec(1usize..20, 1..40),
-    ) {
-        let mut input = Vec::new();
-        for (index, (line, end)) in lines.iter().zip(&ends).enumerate() {
-            input.extend(line.bytes());
-            if index == 3 { input.extend(&bytes); }
-            input.extend(end.bytes());
-        }
-        let mut chunks = Vec::new();
-        let mut rest = input.as_slice();
-        for cut in cuts.iter().cycle() {
-            if rest.is_empty() { break; }
-            let (chunk, after) = rest.split_at((*cut).min(rest.len()));
-            chunks.push(chunk);
-            rest = after;
-        }
-        for overflow in [Overflow::Resync, Overflow::Terminate] {
-            let config = Config::new().max_event_size(limit).overflow(overflow);
-            let whole = run(config, &[&input]);
-            prop_assert_eq!(&run(config, &chunks), &whole);
-            prop_assert_eq!(&run_feed(config, &chunks), &whole);
-            prop_assert_eq!(&run_feed(config, &[&input]), &whole);
-        }
-    }
 }

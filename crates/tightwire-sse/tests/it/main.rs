@@ -11,19 +11,16 @@ mod reference_decoder;
 #[path = "../support/server.rs"]
 mod server;
 
-mod adaptors_conformance;
 mod allocations;
 mod body;
 mod browser;
 mod bytes;
-mod chunking;
+mod client;
 mod client_contract;
-mod client_http;
-mod client_reconnect;
 mod codec;
 mod compat_eventsource_stream;
-mod decoder_conformance;
 mod encode;
+mod entry_points;
 mod json;
 mod limits;
 mod reader;

@@ -1,4 +1,4 @@
-//! Blocking reader. The decoder cases are in `adaptors_conformance`.
+//! Blocking reader. The decoder cases are in `entry_points`.
 #![cfg(feature = "std")]
 
 use std::cell::Cell;
@@ -97,23 +97,6 @@ fn into_inner_leaves_the_reader_after_the_event() {
     let mut reader = Reader::from_buffered(&b"data: x\n\nrest"[..]);
     assert!(reader.next_ref().unwrap().is_some());
     assert_eq!(reader.into_inner(), b"rest");
-}
-
-#[test]
-fn an_oversized_block_is_reported_once_and_skipped() {
-    let input = format!("data: {}\n\ndata: ok\n\n", "x".repeat(100));
-    for size in [1, 7, 64, 8192] {
-        let decoder = || Decoder::with_config(Config::new().max_event_size(50));
-        let mut reader = Reader::with_buffer_size(size, input.as_bytes()).with_decoder(decoder());
-        let error = reader.next().unwrap().unwrap_err();
-        assert_eq!((error.is_limit(), error.limit()), (true, Some(50)));
-        assert_eq!(reader.next().unwrap().unwrap().data(), "ok");
-        assert!(reader.next().is_none());
-
-        let mut reader = Reader::with_buffer_size(size, input.as_bytes()).with_decoder(decoder());
-        assert!(reader.next_ref().unwrap_err().is_limit());
-        assert_eq!(reader.next_ref().unwrap().unwrap().data(), "ok");
-    }
 }
 
 #[test]

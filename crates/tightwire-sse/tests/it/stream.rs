@@ -1,4 +1,4 @@
-//! Event stream. The decoder cases are in `adaptors_conformance`.
+//! Event stream. The decoder cases are in `entry_points`.
 #![cfg(feature = "futures")]
 
 use std::io;

@@ -7,7 +7,6 @@ use super::super::compile::{Dynamic, Index, Length, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
@@ -103,10 +102,8 @@ impl Dynamic {
     /// Reports a fault at the first byte of the id that was just read.
     #[cold]
     fn rewind_to_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
-        match self.size_node(header, id, Depth(0), Levels::default()) {
-            Ok(size) => input.rewind_fault(fault, size),
-            Err(_) => fault,
-        }
+        let text = if let Value::Bytes(bytes) = id { bytes.len() } else { 0 };
+        input.rewind_fault(fault, self.min_size(header) + text)
     }
 
     fn walk_part<I: Input>(

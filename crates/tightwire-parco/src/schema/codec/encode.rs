@@ -1,10 +1,9 @@
-//! Encodes values, and computes their encoded sizes.
+//! Encodes values.
 
 use super::super::compile::{Dynamic, Index, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, write_bits};
 use crate::error::{Fault, Segment};
-use crate::options::Levels;
 use crate::wire::{Endian, TimeLocation};
 use crate::write::Writer;
 
@@ -133,74 +132,5 @@ impl Dynamic {
             self.put_part(element, value, Segment::Index(index), writer, depth)?;
         }
         Ok(())
-    }
-
-    pub(super) fn size_node(
-        &self,
-        index: Index,
-        value: &Value,
-        depth: Depth,
-        levels: Levels,
-    ) -> Result<usize, Fault> {
-        let depth = depth.deeper()?;
-        let node = &self.nodes[index];
-        if let Some((width, _)) = layout(&node.kind) {
-            bits(&node.kind, value)?;
-            return Ok(width);
-        }
-        Ok(match (&node.kind, value) {
-            (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
-                header.check(bytes.len())?;
-                node.min_size + bytes.len()
-            }
-            (NodeKind::Slice(header, element), Value::List(values)) => {
-                header.check(values.len())?;
-                node.min_size + self.size_elements(*element, values, depth, levels)?
-            }
-            (NodeKind::Array(len, element), Value::List(values)) => {
-                if values.len() != *len {
-                    return Err(Fault::INVALID_LENGTH);
-                }
-                self.size_elements(*element, values, depth, levels)?
-            }
-            (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
-                header.check(entries.len())?;
-                entries.iter().try_fold(node.min_size, |sum, (a_key, a_value)| {
-                    let key = self.size_node(*key, a_key, depth, levels)?;
-                    Ok(sum + key + self.size_node(*value, a_value, depth, levels)?)
-                })?
-            }
-            (NodeKind::Option(inner), Value::Option(Some(value))) => {
-                1 + self.size_node(*inner, value, depth, levels)?
-            }
-            (NodeKind::Option(_), Value::Option(None)) => 1,
-            (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
-                let levels = levels.deeper()?;
-                let mut fields = fields.iter().zip(values);
-                fields.try_fold(0, |sum, ((_, field), value)| {
-                    Ok(sum + self.size_node(*field, value, depth, levels)?)
-                })?
-            }
-            (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
-                TimeLocation::size_of_parts(unix_nanos, zone.as_bytes())?
-            }
-            (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
-                let levels = levels.deeper()?;
-                let header = self.size_node(*header, id, depth, levels)?;
-                header + self.size_node(model(models, id)?, value, depth, levels)?
-            }
-            (NodeKind::Skip(count), Value::Skip) => *count,
-            _ => return Err(Fault::UNKNOWN_TYPE),
-        })
-    }
-
-    fn size_elements(
-        &self,
-        element: Index,
-        values: &[Value],
-        depth: Depth,
-        levels: Levels,
-    ) -> Result<usize, Fault> {
-        values.iter().try_fold(0, |sum, value| Ok(sum + self.size_node(element, value, depth, levels)?))
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
 use crate::wire::{Endian, Get, Put, Wire};
-use crate::write::Writer;
+use crate::write::{self, Writer};
 
 /// Nesting depth of the value, limited so that recursion cannot overflow the stack.
 #[derive(Clone, Copy)]
@@ -69,12 +69,10 @@ impl Length {
         Ok(len)
     }
 
-    fn check(self, len: usize) -> Result<(), Fault> {
-        if len as u64 <= self.max() { Ok(()) } else { Err(Fault::OVERFLOW) }
-    }
-
     fn write(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.check(len)?;
+        if len as u64 > self.max() {
+            return Err(Fault::OVERFLOW);
+        }
         write_bits(self.number.width(), self.endian, len as u64, writer);
         Ok(())
     }
@@ -115,7 +113,7 @@ impl Put<Value> for Dynamic {
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        self.size_node(0, value, Depth(0), levels)
+        write::measure(levels, |writer| self.put(value, writer))
     }
 }
 

@@ -273,17 +273,6 @@ fn default_on_eof_accepts_missing_trailing_fields() {
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
-struct Optional(#[parco(default_on_eof)] u8);
-
-#[test]
-fn stream_ends_even_if_all_fields_are_optional() {
-    let mut decoder = tightwire_parco::Decoder::new(&[1, 2][..]);
-    assert_eq!(decoder.decode().unwrap(), Some(Optional(1)));
-    assert_eq!(decoder.decode().unwrap(), Some(Optional(2)));
-    assert_eq!(decoder.decode::<Optional>().unwrap(), None);
-}
-
-#[derive(Debug, PartialEq, Encode, Decode)]
 struct Limited {
     #[parco(max = 3)]
     text: String,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tightwire_parco::{Decode, Encode};
+use tightwire_parco::{Decode, Encode, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Letter<'a> {
@@ -26,9 +26,9 @@ fn letter() -> Letter<'static> {
 
 #[test]
 fn text_and_bytes_are_those_of_the_input() {
-    let bytes = tightwire_parco::to_vec(&letter()).unwrap();
+    let bytes = to_vec(&letter()).unwrap();
     assert_eq!(bytes, [3, b'y', b'o', b'u', 1, 1, b'a', 1, 0, 7]);
-    let decoded: Letter<'_> = tightwire_parco::decode_exact(&bytes).unwrap();
+    let decoded: Letter<'_> = decode_exact(&bytes).unwrap();
     assert_eq!(decoded, letter());
     assert!(bytes.as_ptr_range().contains(&decoded.to.as_ptr()));
     assert!(matches!(decoded.body, Cow::Borrowed(_)));
@@ -37,10 +37,10 @@ fn text_and_bytes_are_those_of_the_input() {
 #[test]
 fn all_lifetimes_are_that_of_the_input() {
     let envelope = Envelope { head: letter(), tail: Some(letter()), more: "more" };
-    let bytes = tightwire_parco::to_vec(&envelope).unwrap();
-    let decoded: Envelope<'_, '_, &str> = tightwire_parco::decode_exact(&bytes).unwrap();
+    let bytes = to_vec(&envelope).unwrap();
+    let decoded: Envelope<'_, '_, &str> = decode_exact(&bytes).unwrap();
     assert_eq!(decoded, envelope);
-    let decoded: Envelope<'_, '_, String> = tightwire_parco::decode_exact(&bytes).unwrap();
+    let decoded: Envelope<'_, '_, String> = decode_exact(&bytes).unwrap();
     assert_eq!(decoded.more, "more");
 }
 
@@ -54,7 +54,7 @@ struct Outgoing<'a> {
 #[test]
 fn borrowed_values_round_trip() {
     let outgoing = Outgoing { list: &[1, 2], letter: &letter(), title: &"t".to_owned() };
-    let bytes = tightwire_parco::to_vec(&outgoing).unwrap();
+    let bytes = to_vec(&outgoing).unwrap();
     assert_eq!(bytes[..6], [2, 0, 1, 0, 2, 0]);
     assert_eq!(bytes[bytes.len() - 3..], [1, 0, b't']);
 }

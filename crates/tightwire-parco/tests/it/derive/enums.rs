@@ -2,9 +2,12 @@
 
 use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
-use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
+use tightwire_parco::{
+    Decode, Encode, EncodeAs, Segment, decode_exact, decode_from_reader, decode_into, to_vec,
+};
 
-use crate::derive::support::{same, vector};
+use crate::derive::support::same;
+use crate::golden;
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 struct Animal {
@@ -35,7 +38,7 @@ fn animal(specie: &str, age: u8) -> Animal {
 
 #[test]
 fn go_library_stream_round_trips() {
-    let (_, bytes) = vector("streams", "multi-stream");
+    let bytes = golden::bytes("streams", "multi-stream");
     let mut rest = &bytes[..];
     let mut frames = Vec::new();
     while !rest.is_empty() {
@@ -72,19 +75,19 @@ enum Named {
 
 #[test]
 fn numeric_and_string_ids_round_trip() {
-    same(&Numbered::Animal(animal("x", 1)), &vector("streams", "multi-u16be-id").1);
-    same(&Named::Animal(animal("x", 1)), &vector("streams", "multi-string-id").1);
+    same(&Numbered::Animal(animal("x", 1)), &golden::bytes("streams", "multi-u16be-id"));
+    same(&Named::Animal(animal("x", 1)), &golden::bytes("streams", "multi-string-id"));
     same(&Named::Animus, b"\x06animus");
     same(&Named::An(7), b"\x02an\x07");
     for unknown in [&b"\x06animul"[..], b"\x06anizal", b"\x03ani", b"\x00", b"\x06bnimal"] {
-        let error = tightwire_parco::decode_exact::<Named>(unknown).unwrap_err();
+        let error = decode_exact::<Named>(unknown).unwrap_err();
         assert!(error.is_unknown_type());
         assert_eq!(error.offset(), Some(0));
-        let error = tightwire_parco::decode_from_reader::<Named>(unknown).unwrap_err();
+        let error = decode_from_reader::<Named>(unknown).unwrap_err();
         assert!(error.is_unknown_type());
         assert_eq!(error.offset(), Some(0));
     }
-    assert!(tightwire_parco::decode_exact::<Named>(b"\x06anim").unwrap_err().is_unexpected_end());
+    assert!(decode_exact::<Named>(b"\x06anim").unwrap_err().is_unexpected_end());
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -133,18 +136,18 @@ struct Frames {
 
 #[test]
 fn errors_contain_variant_and_offset() {
-    let error = tightwire_parco::decode_exact::<Frames>(&[9, 1, 7, 0]).unwrap_err();
+    let error = decode_exact::<Frames>(&[9, 1, 7, 0]).unwrap_err();
     assert!(error.is_unknown_type());
     assert_eq!(error.offset(), Some(2));
     assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(0)]);
-    let error = tightwire_parco::decode_exact::<Frames>(&[9, 1, 0, 1, b'x']).unwrap_err();
+    let error = decode_exact::<Frames>(&[9, 1, 0, 1, b'x']).unwrap_err();
     assert!(error.is_unexpected_end());
     let path = [Segment::Field("list"), Segment::Index(0), Segment::Field("Animal"), Segment::Field("age")];
     assert_eq!(error.path(), path);
-    let error = tightwire_parco::decode_exact::<Shapes>(&[0, 1, 0]).unwrap_err();
+    let error = decode_exact::<Shapes>(&[0, 1, 0]).unwrap_err();
     assert_eq!(error.path(), [Segment::Field("PAIR"), Segment::Field("0")]);
     let long = Frames { before: 0, list: vec![Frame::Animal(animal(&"x".repeat(256), 1))] };
-    let error = tightwire_parco::to_vec(&long).unwrap_err();
+    let error = to_vec(&long).unwrap_err();
     assert!(error.is_overflow());
     assert_eq!(error.path()[2..], [Segment::Field("Animal"), Segment::Field("specie")]);
 }
@@ -154,11 +157,11 @@ fn decode_into_reuses_the_same_variant() {
     let mut frame = Frame::Animal(animal("a long name that takes memory", 1));
     let Frame::Animal(Animal { specie, .. }) = &frame else { unreachable!() };
     let memory = specie.as_ptr();
-    tightwire_parco::decode_into(&[0, 1, b'x', 2], &mut frame).unwrap();
+    decode_into(&[0, 1, b'x', 2], &mut frame).unwrap();
     assert_eq!(frame, Frame::Animal(animal("x", 2)));
     let Frame::Animal(Animal { specie, .. }) = &frame else { unreachable!() };
     assert_eq!(specie.as_ptr(), memory);
     let flat = Frame::Flat(Flat { price: 1.0, address: "y".into() });
-    tightwire_parco::decode_into(&tightwire_parco::to_vec(&flat).unwrap(), &mut frame).unwrap();
+    decode_into(&to_vec(&flat).unwrap(), &mut frame).unwrap();
     assert_eq!(frame, flat);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tightwire_parco::{Decode, Encode};
+use tightwire_parco::{Decode, Encode, decode_into, to_vec};
 
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 struct Inner {
@@ -27,7 +27,7 @@ fn outer() -> Outer {
 
 #[test]
 fn allocations_are_reused() {
-    let bytes = tightwire_parco::to_vec(&outer()).unwrap();
+    let bytes = to_vec(&outer()).unwrap();
     let mut value = Outer { cache: vec![1], ..outer() };
     value.list[0].name = "a longer name".into();
     let memory = |value: &Outer| {
@@ -35,7 +35,7 @@ fn allocations_are_reused() {
         (value.list.as_ptr(), value.list[0].name.as_ptr(), boxed, value.array[0].as_ptr())
     };
     let before = memory(&value);
-    tightwire_parco::decode_into(&bytes, &mut value).unwrap();
+    decode_into(&bytes, &mut value).unwrap();
     assert_eq!(value, outer());
     assert_eq!(memory(&value), before);
 }
@@ -43,6 +43,6 @@ fn allocations_are_reused() {
 #[test]
 fn removed_contents_do_not_remain() {
     let mut value = outer();
-    tightwire_parco::decode_into(&tightwire_parco::to_vec(&Outer::default()).unwrap(), &mut value).unwrap();
+    decode_into(&to_vec(&Outer::default()).unwrap(), &mut value).unwrap();
     assert_eq!(value, Outer::default());
 }

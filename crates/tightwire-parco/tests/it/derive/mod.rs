@@ -5,8 +5,6 @@ mod borrowed;
 mod enums;
 mod errors;
 mod generics;
-mod go_library;
 mod into;
-mod properties;
 mod support;
 mod views;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use tightwire_parco::{Decode, DecodeAs, Encode, Timestamp};
+use tightwire_parco::{Decode, DecodeAs, Encode, Timestamp, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 #[parco(view)]
@@ -96,8 +96,8 @@ fn everything() -> Everything<'static, 2> {
 
 #[test]
 fn everything_stays_in_the_input() {
-    let bytes = tightwire_parco::to_vec(&everything()).unwrap();
-    let view: EverythingView<'_, 2> = tightwire_parco::decode_exact(&bytes).unwrap();
+    let bytes = to_vec(&everything()).unwrap();
+    let view: EverythingView<'_, 2> = decode_exact(&bytes).unwrap();
     let pet = PetView { specie: "cat", age: 3 };
     assert_eq!((view.number, view.flags, view.text, view.borrowed), (1, [true, false], "text", "borrowed"));
     assert_eq!(view.bytes, [2, 3]);
@@ -116,9 +116,9 @@ fn everything_stays_in_the_input() {
 #[test]
 fn views_and_types_reject_the_same_input() {
     fn outcome<'de, T: DecodeAs<'de>>(bytes: &'de [u8]) -> Option<(Option<usize>, String)> {
-        tightwire_parco::decode_exact::<T>(bytes).err().map(|error| (error.offset(), error.to_string()))
+        decode_exact::<T>(bytes).err().map(|error| (error.offset(), error.to_string()))
     }
-    let bytes = tightwire_parco::to_vec(&everything()).unwrap();
+    let bytes = to_vec(&everything()).unwrap();
     for end in 0..bytes.len() {
         let cut = &bytes[..end];
         assert_eq!(outcome::<EverythingView<'_, 2>>(cut), outcome::<Everything<'_, 2>>(cut), "{end}");
@@ -144,8 +144,8 @@ fn tree_view_is_traversed_without_allocation() {
         tree.value + tree.children.iter().map(sum).sum::<u8>()
     }
     let leaf = |value| Tree { value, children: vec![] };
-    let bytes = tightwire_parco::to_vec(&Tree { value: 1, children: vec![leaf(2), leaf(3)] }).unwrap();
-    assert_eq!(sum(tightwire_parco::decode_exact(&bytes).unwrap()), 6);
+    let bytes = to_vec(&Tree { value: 1, children: vec![leaf(2), leaf(3)] }).unwrap();
+    assert_eq!(sum(decode_exact(&bytes).unwrap()), 6);
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -158,12 +158,12 @@ struct Unit;
 
 #[test]
 fn tuple_and_unit_structs_round_trip() {
-    let bytes = tightwire_parco::to_vec(&Tuple(0, "a".into(), 2)).unwrap();
-    assert_eq!(tightwire_parco::decode_exact::<TupleView<'_>>(&bytes).unwrap(), TupleView("a", 2));
+    let bytes = to_vec(&Tuple(0, "a".into(), 2)).unwrap();
+    assert_eq!(decode_exact::<TupleView<'_>>(&bytes).unwrap(), TupleView("a", 2));
     assert_eq!(
-        tightwire_parco::decode_exact::<TupleView<'_>>(&bytes[..1]).unwrap_err().path(),
+        decode_exact::<TupleView<'_>>(&bytes[..1]).unwrap_err().path(),
         [tightwire_parco::Segment::Field("1")]
     );
-    let bytes = tightwire_parco::to_vec(&Unit).unwrap();
-    assert_eq!(tightwire_parco::decode_exact::<UnitView>(&bytes).unwrap(), UnitView);
+    let bytes = to_vec(&Unit).unwrap();
+    assert_eq!(decode_exact::<UnitView>(&bytes).unwrap(), UnitView);
 }

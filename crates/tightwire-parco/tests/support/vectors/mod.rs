@@ -1,8 +1,8 @@
 //! Runs the cases of a file in the format of `tests/data/parco-vectors.json`.
 //!
-//! Every case runs with a run-time schema: to vectors and slices, from slices and streams. If `wire_types` has a static
-//! wire type or a derived type of the same schema, the case runs with that as well, and both must have the same
-//! outcome. Where strict decoding differs from the Go library on purpose, a rule states the expected outcome, and the
+//! Every case runs with a run-time schema: to vectors and slices, from slices and streams. If `wire_types` has static
+//! wire types, derived types or builder schemas of the same schema, the case runs with them as well, and all must have
+//! the same outcome. Where strict decoding differs from the Go library on purpose, a rule states the expected outcome, and the
 //! report counts the cases by rule.
 
 /// Fails a case unless a condition holds.
@@ -109,7 +109,7 @@ impl<'a> Case<'a> {
     }
 
     fn has_static_form(&self) -> bool {
-        wire_types::find(&self.schema).is_some()
+        wire_types::find(&self.schema).next().is_some()
     }
 
     fn text(&self, name: &str) -> Result<&'a str, Problem> {
@@ -145,7 +145,7 @@ impl<'a> Case<'a> {
             }
             _ => return Err(format!("{outcome:?}; in a stream {streamed:?}").into()),
         }
-        if let Some(wire) = wire_types::find(&self.schema) {
+        for wire in wire_types::find(&self.schema) {
             wire.agrees(options, bytes, &outcome)?;
         }
         Ok(outcome)
@@ -163,7 +163,7 @@ impl<'a> Case<'a> {
             let refused = self.wire.encode_to_slice(value, room).is_err_and(|error| error.is_buffer_full());
             expect!(refused, "a slice that is too short is taken");
         }
-        if let Some(wire) = wire_types::find(&self.schema) {
+        for wire in wire_types::find(&self.schema) {
             wire.encodes(value, expected, self.json["unordered"] == true)?;
         }
         Ok(())
@@ -276,7 +276,7 @@ fn encode_error(case: &Case<'_>) -> Outcome {
     };
     expect!(buffer == [0xaa], "a part of the message is left in the buffer");
     expect!(case.wire.encoded_len(&value).is_err_and(|len| same_kind(&len, &error)), "its length is known");
-    if let Some(wire) = wire_types::find(&case.schema) {
+    for wire in wire_types::find(&case.schema) {
         wire.refuses(&value, &error)?;
     }
     // Without an error name, the Go library reports no error.

@@ -1,4 +1,4 @@
-//! Static wire types and derived types for the schemas of the vectors, found by their schemas.
+//! Static wire types, derived types and builder schemas for the schemas of the vectors, found by their schemas.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use tightwire_parco::wire::{
     Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
 };
 use tightwire_parco::{
-    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, Options, Timestamp, WireExt as _, ZonedTimestamp,
+    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, Get, Options, Put, Timestamp, WireExt as _,
+    ZonedTimestamp, builder,
 };
 
 use super::{Problem, same_kind};
@@ -24,13 +25,13 @@ pub(super) struct StaticType {
     decode: fn(Options, &[u8]) -> Outcome,
 }
 
-/// Returns the wire type with this schema. A bare header is encoded like its integer, but its values differ.
-pub(super) fn find(schema: &Schema) -> Option<&'static StaticType> {
-    if matches!(schema, Schema::Header(..)) {
-        return None;
-    }
-    let canonical = schema.canonical();
-    TYPES.iter().find(|wire| (wire.canonical)() == canonical)
+/// Returns the wire types with this schema. A bare header is encoded like its integer, but its values differ.
+pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType> {
+    let canonical = match schema {
+        Schema::Header(..) => String::new(),
+        _ => schema.canonical(),
+    };
+    TYPES.iter().filter(move |wire| (wire.canonical)() == canonical)
 }
 
 impl StaticType {
@@ -157,7 +158,7 @@ impl ValueType for f64 {
 }
 
 /// Any bytes, because encoded strings need not be UTF-8.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Bytes(Vec<u8>);
 
 impl Octets for Bytes {
@@ -270,10 +271,15 @@ impl ValueType for ZonedTimestamp {
     }
 }
 
-/// Derived structs, with the field names of the vectors.
+/// A struct with a builder schema that is equivalent to its derived codec.
+trait Built: Sized {
+    fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy;
+}
+
+/// Derived structs, with the field names of the vectors and the wire types for the builder.
 macro_rules! structs {
-    ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty = $rename:literal,)* })*) => {$(
-        #[derive(Encode, Decode)]
+    ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty = $rename:literal, $wire:expr;)* })*) => {$(
+        #[derive(Default, Encode, Decode)]
         struct $name {
             $(
                 #[parco(rename = $rename)]
@@ -292,6 +298,12 @@ macro_rules! structs {
                 Value::Struct(vec![$(self.$field.to_value()),*])
             }
         }
+
+        impl Built for $name {
+            fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy {
+                builder::<Self>()$(.field($wire, |m| &m.$field, |m, v| m.$field = v).named($rename))*
+            }
+        }
     )*};
 }
 
@@ -299,74 +311,74 @@ structs! {
     Empty {}
     Animal {
         #[parco(small)]
-        specie: String = "Specie",
-        age: u8 = "Age",
+        specie: String = "Specie", SmallVarchar::NEW;
+        age: u8 = "Age", U8;
     }
     Flat {
-        price: f32 = "Price",
+        price: f32 = "Price", F32::<Le>::NEW;
         #[parco(small)]
-        address: String = "Address",
+        address: String = "Address", SmallVarchar::NEW;
     }
     Point {
-        x: i32 = "X",
+        x: i32 = "X", I32::<Le>::NEW;
         #[parco(be)]
-        y: i32 = "Y",
+        y: i32 = "Y", I32::<Be>::NEW;
     }
     User {
-        name: String = "Name",
-        age: u8 = "Age",
-        email: Option<String> = "Email",
+        name: String = "Name", Varchar::<Le>::NEW;
+        age: u8 = "Age", U8;
+        email: Option<String> = "Email", Opt(Varchar::<Le>::NEW);
     }
     Padded {
-        name: String = "Name",
-        age: u8 = "Age",
+        name: String = "Name", Varchar::<Le>::NEW;
+        age: u8 = "Age", U8;
         #[parco(skip = 10)]
-        padding: () = "_pad",
+        padding: () = "_pad", Skip::<10>;
         #[parco(be)]
-        number: i16 = "I",
+        number: i16 = "I", I16::<Be>::NEW;
         #[parco(with = Blob<U8>)]
-        blob: Bytes = "B",
+        blob: Bytes = "B", Blob::<U8>::NEW;
     }
     Example {
         #[parco(small)]
-        greet: String = "Greet",
-        life_sense: u8 = "LifeSense",
+        greet: String = "Greet", SmallVarchar::NEW;
+        life_sense: u8 = "LifeSense", U8;
         #[parco(header = u8, key(small))]
-        grades: BTreeMap<String, u8> = "Grades",
+        grades: BTreeMap<String, u8> = "Grades", Map::of(U8, SmallVarchar::NEW, U8);
         #[parco(header = u8, elem(small))]
-        friends: Vec<String> = "Friends",
-        even_or_odd: bool = "EvenOrOdd",
-        pet: Animal = "Pet",
+        friends: Vec<String> = "Friends", Slice::of(U8, SmallVarchar::NEW);
+        even_or_odd: bool = "EvenOrOdd", Bool;
+        pet: Animal = "Pet", Animal::built();
         #[parco(int)]
-        pointer: Option<i64> = "Pointer",
-        flags: [bool; 5] = "Flags",
-        balance: f32 = "Balance",
-        more_precise_balance: f64 = "MorePreciseBalance",
+        pointer: Option<i64> = "Pointer", Opt(GoInt::<Le>::NEW);
+        flags: [bool; 5] = "Flags", Array(Bool);
+        balance: f32 = "Balance", F32::<Le>::NEW;
+        more_precise_balance: f64 = "MorePreciseBalance", F64::<Le>::NEW;
         #[parco(time)]
-        created_at: i64 = "CreatedAt",
+        created_at: i64 = "CreatedAt", TimeUtc;
     }
     Bench {
-        name: String = "Name",
-        text: String = "Str",
-        number: u16 = "Num",
-        array: Vec<u16> = "Arr",
+        name: String = "Name", Varchar::<Le>::NEW;
+        text: String = "Str", Varchar::<Le>::NEW;
+        number: u16 = "Num", U16::<Le>::NEW;
+        array: Vec<u16> = "Arr", Slice::of(U16::<Le>::NEW, U16::<Le>::NEW);
         #[parco(key(small))]
-        map: BTreeMap<String, u8> = "Map",
-        flag: bool = "Bool",
-        float32: f32 = "Float32",
-        float64: f64 = "Float64",
+        map: BTreeMap<String, u8> = "Map", Map::of(U16::<Le>::NEW, SmallVarchar::NEW, U8);
+        flag: bool = "Bool", Bool;
+        float32: f32 = "Float32", F32::<Le>::NEW;
+        float64: f64 = "Float64", F64::<Le>::NEW;
     }
     SmallBench {
-        name: String = "Name",
-        text: String = "Str",
-        number: u16 = "Num",
+        name: String = "Name", Varchar::<Le>::NEW;
+        text: String = "Str", Varchar::<Le>::NEW;
+        number: u16 = "Num", U16::<Le>::NEW;
         #[parco(header = u8)]
-        array: Vec<u16> = "Arr",
+        array: Vec<u16> = "Arr", Slice::of(U8, U16::<Le>::NEW);
         #[parco(header = u8, key(small))]
-        map: BTreeMap<String, u8> = "Map",
-        flag: bool = "Bool",
-        float32: f32 = "Float32",
-        float64: f64 = "Float64",
+        map: BTreeMap<String, u8> = "Map", Map::of(U8, SmallVarchar::NEW, U8);
+        flag: bool = "Bool", Bool;
+        float32: f32 = "Float32", F32::<Le>::NEW;
+        float64: f64 = "Float64", F64::<Le>::NEW;
     }
 }
 
@@ -425,14 +437,17 @@ macro_rules! wire {
         wire!($wire, $wire; $type)
     };
     ($written:ty, $read:ty; $type:ty) => {
+        wire!(@ <$written as StaticWire>::NEW, <$read as StaticWire>::NEW; $type)
+    };
+    (@ $written:expr, $read:expr; $type:ty) => {
         StaticType {
-            canonical: || of_wire(&<$written as StaticWire>::NEW).canonical(),
+            canonical: || of_wire(&$written).canonical(),
             encode: |value| {
                 let value: $type = ValueType::from_value(value)?;
-                Some(<$written as StaticWire>::NEW.to_vec(&value))
+                Some($written.to_vec(&value))
             },
             decode: |options, bytes| {
-                let (value, rest) = <$read as StaticWire>::NEW.decode_with::<$type>(options, bytes)?;
+                let (value, rest) = $read.decode_with::<$type>(options, bytes)?;
                 Ok((value.to_value(), bytes.len() - rest.len()))
             },
         }
@@ -440,12 +455,16 @@ macro_rules! wire {
 }
 
 macro_rules! types {
-    ($($wire:ty $(, $read:ty)?: $type:ty;)*) => {
-        static TYPES: &[StaticType] = &[$(wire!($wire $(, $read)?; $type)),*];
+    (builders: $($model:ident)*; $($wire:ty $(, $read:ty)?: $type:ty;)*) => {
+        static TYPES: &[StaticType] = &[
+            $(wire!($wire $(, $read)?; $type),)*
+            $(wire!(@ $model::built(), $model::built(); $model),)*
+        ];
     };
 }
 
 types! {
+    builders: Empty Animal Point User Padded Example Bench SmallBench;
     Bool: bool;
     U8: u8;
     I8: i8;
