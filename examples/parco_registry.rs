@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "examples print their results")]
 
 use anyhow::{bail, ensure};
-use tightwire_parco::wire::{HeaderInt, U8};
+use tightwire_parco::wire::{F32, HeaderInt, Le, SmallVarchar, StaticWire, U8};
 use tightwire_parco::{Get, HasId, Put, Registry, builder};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,17 +36,17 @@ impl HasId<i64> for Flat {
 
 fn animal() -> impl Put<Animal> + for<'de> Get<'de, Animal> + Send + Sync {
     builder::<Animal>()
-        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
+        .field(SmallVarchar::NEW, |animal| &animal.specie, |animal, specie| animal.specie = specie)
         .named("specie")
-        .uint8(|animal| animal.age, |animal, age| animal.age = age)
+        .field(U8, |animal| &animal.age, |animal, age| animal.age = age)
         .named("age")
 }
 
 fn flat() -> impl Put<Flat> + for<'de> Get<'de, Flat> + Send + Sync {
     builder::<Flat>()
-        .float32_le(|flat| flat.price, |flat, price| flat.price = price)
+        .field(F32::<Le>::NEW, |flat| &flat.price, |flat, price| flat.price = price)
         .named("price")
-        .small_varchar(|flat| &flat.address, |flat, address| flat.address = address.into())
+        .field(SmallVarchar::NEW, |flat| &flat.address, |flat, address| flat.address = address)
         .named("address")
 }
 

@@ -217,7 +217,7 @@ async fn unusable_folders_and_addresses_end_the_program_with_an_error() {
     let folder = dir.path().display().to_string();
     let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/simple/"), ("PYPI_PROXY_CACHE_DIR", &*folder)];
     let (code, out) = run(dir.path(), &env, &["serve", "--listen", "127.0.0.1:0"]).await;
-    assert!(code == 1 && out.contains("no cache of this proxy"), "{code}: {out}");
+    assert!(code == 1 && out.contains("not a cache of this proxy"), "{code}: {out}");
     assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"x");
     let own = [env[0]];
     let first = serve(dir.path(), &own).await;

@@ -72,6 +72,9 @@ fn rendered_html_round_trips_and_is_escaped() {
     let page = Page::from_json(upstream.into_bytes()).unwrap();
     let html = String::from_utf8(page.to_html()).unwrap();
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+    for end in ["<!DOCTYPE html>\n<html>\n<head>\n", "</head>\n<body>\n", "</body>\n</html>\n"] {
+        assert_eq!(html.matches(end).count(), 1, "{html}");
+    }
     assert!(
         html.contains(&format!("<a href=\"a-1.0.tar.gz#sha256={SHA}\" data-requires-python=\"")),
         "{html}"
