@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 /// The role of an implementation in a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    #[default]
     /// This workspace. A wrong check value ends the run with an error.
     Ours,
     /// Another library. A wrong check value or a panic is recorded, and the run continues.

@@ -3,23 +3,27 @@
 mod args;
 mod bench;
 mod cargo;
+mod chart;
 mod compare;
 mod completeness;
 mod conformance;
 mod data;
 mod deploy;
 mod features;
-mod fleet;
 mod fuzz;
+mod html;
 mod instructions;
 mod interop;
 mod join;
-mod load;
 mod machine;
+mod markdown;
+mod model;
 mod parse;
 mod peers;
 mod process;
 mod progress;
+mod proxy;
+mod quantity;
 mod release;
 mod report;
 mod rounds;
@@ -29,6 +33,7 @@ mod suites;
 mod test;
 mod tidy;
 mod unchanged;
+mod view;
 mod workspace;
 
 use std::io::{self, Write};
@@ -50,9 +55,9 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "load",
         summary: "measure the proxy under load beside nginx and other proxies",
-        run: load::command,
+        run: proxy::load,
     },
-    Command { name: "fleet", summary: "test and measure proxies that share a bucket", run: fleet::command },
+    Command { name: "fleet", summary: "test and measure proxies that share a bucket", run: proxy::fleet },
     Command { name: "report", summary: "write the latest report again", run: report::command },
     Command { name: "conformance", summary: "run test vectors through a crate", run: conformance::command },
     Command {
@@ -87,13 +92,13 @@ fn main() -> ExitCode {
         note(&format!("unknown command {name}\n\n{}", help()));
         return ExitCode::from(2);
     };
-    if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
+    // The program behind these has options of its own.
+    let is_passed_on = matches!(name.as_str(), "load" | "fleet");
+    if !is_passed_on && arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
         say(match name.as_str() {
             "bench" => bench::HELP,
             "conformance" => conformance::HELP,
-            "fleet" => fleet::HELP,
             "fuzz" => fuzz::HELP,
-            "load" => load::HELP,
             "report" => report::HELP,
             "setup" => setup::HELP,
             "test" => test::HELP,
