@@ -252,8 +252,6 @@ fn conformance(gate: &Gate) -> Result<Skipped> {
         ("psrp", "crates/psrp/tests/data/messages.json"),
         ("psrp", "crates/psrp/tests/data/fragments.json"),
         ("psrp", "crates/psrp/tests/data/outofproc.json"),
-        ("psrp", "crates/psrp/tests/data/crypto.json"),
-        ("psrp", "crates/psrp/tests/data/conversation.json"),
         ("sse", "crates/tightwire-sse/tests/data/sse-cases.json"),
     ] {
         crate::conformance::run(&program, system, &[gate.workspace.root.join(files)])?;
