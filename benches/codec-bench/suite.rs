@@ -6,7 +6,7 @@
 
 use benches::{Impl, Row, Suite};
 use codec_bench::codec::{self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified};
-use codec_bench::json::{SerdeJson, SimdJson, SonicRs};
+use codec_bench::json::{Json, OurJson};
 use codec_bench::message::{Check, Message, MessageType};
 use codec_bench::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
 use codec_bench::payload::{self, Size};
@@ -18,8 +18,13 @@ use codec_bench::prost::Prost;
 use codec_bench::rkyv::Rkyv;
 use codec_bench::same_bytes::{SpeedyLayout, SpeedyWideLayout, WincodeLayout, WincodeWideLayout};
 use codec_bench::{limits, ours, reference};
+use json_bench::library;
 
 benches::counting_allocator!();
+
+type SerdeJson = Json<library::SerdeJson>;
+type SimdJson = Json<library::SimdJson>;
+type SonicRs = Json<library::SonicRs>;
 
 /// Encoding to a reused buffer.
 const REUSED: &str = "encode reused buffer";
@@ -153,8 +158,8 @@ fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
 /// JSON to a new vector, as in the report, and to a reused buffer.
 fn json(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
-    let row = add!(row, fresh, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
-    add!(row, reused_variant, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
+    let row = add!(row, fresh, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
+    add!(row, reused_variant, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
 }
 
 /// MessagePack to a new vector, as in the report, and to a reused buffer.

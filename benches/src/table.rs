@@ -131,7 +131,7 @@ fn rate(amount: u64, nanoseconds: f64, unit: &str) -> String {
 }
 
 /// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
-pub(crate) fn say(text: impl std::fmt::Display) {
+pub(crate) fn say(text: impl fmt::Display) {
     if write!(io::stdout(), "{text}").is_err() {
         std::process::exit(0);
     }
