@@ -14,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) key: String,
     pub(crate) implementation: String,
     pub(crate) role: Role,
-    pub(crate) language: String,
+    pub(crate) language: &'static str,
     pub(crate) version: Option<String>,
     pub(crate) class: Option<String>,
     pub(crate) payload_bytes: Option<u64>,
