@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, ensure};
 
 use crate::args::Args;
-use crate::interop::{FLEET, VERSITYGW};
+use crate::interop::{self, FLEET, VERSITYGW};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
 use crate::{cargo, machine, markdown, report, say};
@@ -26,14 +26,12 @@ pub(crate) fn load(args: Args) -> Result<()> {
 pub(crate) fn fleet(args: Args) -> Result<()> {
     let workspace = Workspace::find()?;
     let words = args.rest();
-    let mut variables = Vec::new();
-    if !wants_help(&words) {
-        variables.extend(FLEET.install(&workspace, &mut Vec::new()));
-        if words.iter().any(|word| word.ends_with("versitygw")) {
-            variables.extend(VERSITYGW.install(&workspace, &mut Vec::new()));
-        }
-    }
-    let variables: Vec<_> = variables.into_iter().filter_map(|(name, path)| Some((name, path?))).collect();
+    let is_versitygw = words.iter().any(|word| word.ends_with(VERSITYGW));
+    let is_wanted = |suite: &str| suite == FLEET || suite == VERSITYGW && is_versitygw;
+    let variables = match wants_help(&words) {
+        true => Vec::new(),
+        false => interop::install_suites(&workspace, is_wanted).variables,
+    };
     run(&workspace, "fleet", &words, true, &variables)
 }
 

@@ -64,6 +64,21 @@ pub(crate) fn download(address: SocketAddr, path: &str, sink: impl FnMut(&[u8]))
     Ok(response.timing)
 }
 
+/// Downloads a file and compares it with its content.
+///
+/// # Errors
+///
+/// Fails as [`download`] does, or if the bytes differ.
+pub(crate) fn download_same(address: SocketAddr, path: &str, content: &[u8]) -> Result<Timing> {
+    let (mut at, mut is_same) = (0, true);
+    let timing = download(address, path, |bytes| {
+        is_same &= content.get(at..at + bytes.len()) == Some(bytes);
+        at += bytes.len();
+    })?;
+    ensure!(is_same && at == content.len(), "{path}: the bytes differ from those of the index");
+    Ok(timing)
+}
+
 fn exchange(
     address: SocketAddr,
     method: &str,

@@ -17,7 +17,7 @@ pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures
     let end = Instant::now() + Duration::from_secs(load.seconds as u64);
     let start = Instant::now();
     let request = format!("HEAD {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
-    let ask = |request: &str| -> Result<(Vec<u64>, u64)> {
+    let ask = |_| -> Result<(Vec<u64>, u64)> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -38,12 +38,8 @@ pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures
         }
         Ok((times, bytes))
     };
-    let results: Vec<Result<(Vec<u64>, u64)>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..load.connections).map(|_| scope.spawn(|| ask(&request))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ok(Default::default()))).collect()
-    });
     let (mut times, mut bytes) = (Vec::new(), 0);
-    for result in results {
+    for result in crate::in_threads(0..load.connections, ask) {
         let (more, count) = result?;
         times.extend(more);
         bytes += count;

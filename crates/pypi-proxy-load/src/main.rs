@@ -26,6 +26,7 @@ mod wrk;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread::ScopedJoinHandle;
 
 use clap::{Args, Parser};
 
@@ -79,6 +80,21 @@ fn say(text: &str) {
     if io::stdout().write_all(text.as_bytes()).is_err() {
         std::process::exit(0);
     }
+}
+
+/// Runs `task` in a thread for each item. A panic is an error of its item.
+fn in_threads<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(I) -> anyhow::Result<T> + Sync,
+) -> Vec<anyhow::Result<T>> {
+    let task = &task;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || task(item))).collect();
+        let join = |thread: ScopedJoinHandle<'_, anyhow::Result<T>>| {
+            thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a thread panicked")))
+        };
+        threads.into_iter().map(join).collect()
+    })
 }
 
 /// Writes a message to standard error.

@@ -69,16 +69,8 @@ impl Server {
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let start = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
-        let mut server = Self {
-            name: spec.name.to_owned(),
-            role: spec.role,
-            address,
-            layout: spec.layout,
-            health: spec.health,
-            is_slow: matches!(spec.name, "proxpi" | "devpi"),
-            startup: None,
-            child: Some(child),
-        };
+        let mut server = Self::running(spec, address);
+        server.child = Some(child);
         while start.elapsed() < START {
             if client::request(address, "GET", spec.ready, &[]).is_ok_and(|response| response.status == 200) {
                 server.startup = Some(start.elapsed());

@@ -60,22 +60,9 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
     let gets = upstream.count(&source);
     let cpu = server.pid().map(procfs::cpu_seconds);
     let barrier = Barrier::new(CLIENTS);
-    let one = || -> Result<Timing> {
+    let results = crate::in_threads(0..CLIENTS, |_| {
         barrier.wait();
-        let (mut at, mut is_right) = (0, true);
-        let timing = client::download(server.address, &path, |bytes| {
-            is_right &= content.get(at..at + bytes.len()) == Some(bytes);
-            at += bytes.len();
-        })?;
-        ensure!(is_right && at == content.len(), "the bytes differ from the wheel");
-        Ok(timing)
-    };
-    let results: Vec<Result<Timing>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(one)).collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
-            .collect()
+        client::download_same(server.address, &path, &content)
     });
     let timings: Vec<&Timing> = results.iter().flatten().collect();
     if let Some(error) = results.iter().find_map(|result| result.as_ref().err()) {

@@ -1,11 +1,10 @@
 //! Scaling of the fleet on one machine, and the cost of requests.
 
-use std::fs;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use std::{fs, iter};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
@@ -97,49 +96,37 @@ fn cpu_seconds(fleet: &[Server]) -> f64 {
 
 /// Downloads a file and compares it with the index.
 pub(super) fn fetch(server: &Server, wheel: &Wheel, content: &[u8]) -> Result<Duration> {
-    let mut at = 0;
-    let mut is_right = true;
-    let timing = client::download(server.address, &path(wheel), |bytes| {
-        is_right &= content.get(at..at + bytes.len()) == Some(bytes);
-        at += bytes.len();
-    })?;
-    ensure!(is_right && at == content.len(), "{}: the bytes differ from those of the index", wheel.file);
-    Ok(timing.last)
+    Ok(client::download_same(server.address, &path(wheel), content)?.last)
 }
 
 fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
     let contents: Vec<_> = site.wheels.iter().map(|wheel| site.content(wheel)).collect::<Result<_>>()?;
     let (gets, operations, cpu) = (site.upstream_gets(), bucket_operations(fleet)?, cpu_seconds(fleet));
     let next = AtomicUsize::new(0);
-    let times = Mutex::new(Vec::new());
-    let failed = AtomicUsize::new(0);
     // Every file is requested from every instance.
     let requests = site.wheels.len() * fleet.len();
     let start = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..CLIENTS {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= requests {
-                        break;
-                    }
-                    let (file, server) = (at / fleet.len(), &fleet[at % fleet.len()]);
-                    match fetch(server, &site.wheels[file], &contents[file]) {
-                        Ok(time) => {
-                            times.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(time)
-                        }
-                        Err(error) => {
-                            note(&format!("  {error:#}"));
-                            failed.fetch_add(1, Ordering::Relaxed);
-                        }
-                    }
-                }
-            });
-        }
+    let answers = crate::in_threads(0..CLIENTS, |_| {
+        let requests =
+            iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|at| *at < requests);
+        let fetched = requests.map(|at| {
+            let file = at / fleet.len();
+            fetch(&fleet[at % fleet.len()], &site.wheels[file], &contents[file])
+        });
+        Ok(fetched.collect::<Vec<_>>())
     });
     let seconds = start.elapsed().as_secs_f64();
-    let mut times = times.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut times = Vec::new();
+    let mut failed = 0;
+    for answer in answers.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        match answer {
+            Ok(time) => times.push(time),
+            Err(error) => {
+                note(&format!("  {error:#}"));
+                failed += 1;
+            }
+        }
+    }
     times.sort_unstable();
     // Include uploads that continue in the background after the responses.
     settle(fleet)?;
@@ -150,7 +137,7 @@ fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
         is_cold,
         files: site.wheels.len(),
         requests,
-        failed: failed.into_inner(),
+        failed,
         seconds,
         p99_us: times.get(times.len() * 99 / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6),
         cpu_us: per_request((cpu_seconds(fleet) - cpu) * 1e6),
@@ -200,19 +187,8 @@ fn hot(
     let (mut requests, mut errors, mut cpu) = (0, 0, 0.0);
     for _ in 0..rounds {
         let before = cpu_seconds(fleet);
-        let figures: Vec<Result<Figures>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = fleet
-                .iter()
-                .zip(&wrks)
-                .map(|(server, wrk)| {
-                    let headers = &headers;
-                    scope.spawn(move || wrk.run(&format!("http://{}{path}", server.address), headers, load))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a wrk thread panicked"))))
-                .collect()
+        let figures = crate::in_threads(fleet.iter().zip(&wrks), |(server, wrk)| {
+            wrk.run(&format!("http://{}{path}", server.address), &headers, load)
         });
         cpu += cpu_seconds(fleet) - before;
         let figures: Vec<Figures> = figures.into_iter().collect::<Result<_>>()?;
