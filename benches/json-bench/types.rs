@@ -132,8 +132,8 @@ fn encode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, length:
 fn decode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
     let mut library = L::default();
     let input = document.input.as_slice();
-    let is_right = library.from_slice::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
-    row.run(implementation::<L>(OWNED), check, || match library.from_slice::<T>(black_box(input)) {
+    let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
+    row.run(implementation::<L>(OWNED), check, || match library.read::<T>(black_box(input)) {
         Some(value) if is_right => black_box(&value).check(),
         _ => 0,
     })

@@ -27,7 +27,7 @@ impl<L: Library> Codec for Json<L> {
 
     fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
         // The reused memory of simd-json lives as long as the borrowed values, of which there are none.
-        self.library.from_slice(bytes)
+        self.library.read(bytes)
     }
 }
 

@@ -26,11 +26,11 @@ pub trait Library: Default {
     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()>;
 
     /// Decodes a document. `self` has memory that is reused.
-    fn from_slice<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T>;
+    fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T>;
 
     /// Decodes a document that may be modified.
-    fn from_vec<'de, T: Deserialize<'de>>(&'de mut self, document: &'de mut Vec<u8>) -> Option<T> {
-        self.from_slice(document)
+    fn read_mut<'de, T: Deserialize<'de>>(&'de mut self, document: &'de mut Vec<u8>) -> Option<T> {
+        self.read(document)
     }
 
     /// Decodes the document of a reader.
@@ -63,7 +63,7 @@ macro_rules! libraries {
                     $to_buf(buffer, value).ok()
                 }
 
-                fn from_slice<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
+                fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
                     $from_slice(document).ok()
                 }
 
@@ -139,13 +139,13 @@ impl Library for SimdJson {
         simd_json::serde::to_writer(buffer, value).ok()
     }
 
-    fn from_slice<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
+    fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
         self.copy.clear();
         self.copy.extend_from_slice(document);
         simd_json::serde::from_slice_with_buffers(&mut self.copy, &mut self.buffers).ok()
     }
 
-    fn from_vec<'de, T: Deserialize<'de>>(&'de mut self, document: &'de mut Vec<u8>) -> Option<T> {
+    fn read_mut<'de, T: Deserialize<'de>>(&'de mut self, document: &'de mut Vec<u8>) -> Option<T> {
         simd_json::serde::from_slice_with_buffers(document, &mut self.buffers).ok()
     }
 
@@ -209,7 +209,7 @@ pub fn http<T: Serialize>(value: &T) -> u64 {
 
 /// Decodes a document and returns its check value.
 pub fn decode<L: Library, F: Family>(library: &mut L, document: &[u8]) -> u64 {
-    checked(library.from_slice::<F::Of<'_>>(black_box(document)))
+    checked(library.read::<F::Of<'_>>(black_box(document)))
 }
 
 /// Decodes with serde_json from text, including UTF-8 validation of the bytes.
@@ -247,7 +247,7 @@ where
 /// Encodes a value, decodes the result, and returns the check value.
 pub fn round_trip<L: Library, F: Family, T: Serialize>(library: &mut L, value: &T) -> u64 {
     let Some(mut document) = L::to_vec(black_box(value)) else { return 0 };
-    checked(library.from_vec::<F::Of<'_>>(black_box(&mut document)))
+    checked(library.read_mut::<F::Of<'_>>(black_box(&mut document)))
 }
 
 #[cfg(test)]
@@ -262,8 +262,8 @@ mod tests {
         fn same<L: Library, T: DeserializeOwned + PartialEq + std::fmt::Debug + Serialize>(value: &T) {
             let mut document = L::to_vec(value).unwrap();
             assert_eq!(L::from_reader::<T>(&document).unwrap(), *value, "{}", L::NAME);
-            assert_eq!(L::default().from_slice::<T>(&document).unwrap(), *value, "{}", L::NAME);
-            assert_eq!(L::default().from_vec::<T>(&mut document).unwrap(), *value, "{}", L::NAME);
+            assert_eq!(L::default().read::<T>(&document).unwrap(), *value, "{}", L::NAME);
+            assert_eq!(L::default().read_mut::<T>(&mut document).unwrap(), *value, "{}", L::NAME);
         }
         fn all<T: DeserializeOwned + PartialEq + std::fmt::Debug + Serialize>(value: &T) {
             same::<Ours, T>(value);

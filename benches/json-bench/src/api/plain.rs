@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn every_codec_round_trips_both_types() {
         fn round_trip<L: Library, T: Serialize + DeserializeOwned>(document: &Document) {
-            let decoded = |text: &[u8]| L::default().from_slice::<T>(text).unwrap();
+            let decoded = |text: &[u8]| L::default().read::<T>(text).unwrap();
             assert!(document.is_decoded_in(&decoded(&document.input)), "{}", L::NAME);
             let value = decoded(&document.output);
             assert!(document.is_encoded_in(&L::to_vec(&value).unwrap()), "{}", L::NAME);
