@@ -81,7 +81,7 @@ fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
     let ours = sequential(Threads::One, workload.answer.clone(), |server| Ours::new(&workload, server));
     suite.row(workload.row).payload(workload.expected()).run_batches(
-        Impl::ours("undecoded").class(OWNED).slow(),
+        Impl::ours("undecoded").class(OWNED),
         workload.expected(),
         ours,
     );

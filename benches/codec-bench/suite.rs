@@ -4,9 +4,12 @@
 //! All implementations of a row encode the same message, or one converted from it with the same map order, so that all
 //! encode the entries in the same sequence.
 
-use benches::{Impl, Row, Suite};
+use std::collections::HashMap;
+use std::hint::black_box;
+
+use benches::{Impl, Row, Suite, memory};
 use codec_bench::codec::{self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified};
-use codec_bench::json::{SerdeJson, SimdJson, SonicRs};
+use codec_bench::json::{Json, OurJson};
 use codec_bench::message::{Check, Message, MessageType};
 use codec_bench::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
 use codec_bench::payload::{self, Size};
@@ -17,9 +20,14 @@ use codec_bench::peers::{
 use codec_bench::prost::Prost;
 use codec_bench::rkyv::Rkyv;
 use codec_bench::same_bytes::{SpeedyLayout, SpeedyWideLayout, WincodeLayout, WincodeWideLayout};
-use codec_bench::{limits, ours, reference};
+use codec_bench::{ours, reference};
+use json_bench::library;
 
 benches::counting_allocator!();
+
+type SerdeJson = Json<library::SerdeJson>;
+type SimdJson = Json<library::SimdJson>;
+type SonicRs = Json<library::SonicRs>;
 
 /// Encoding to a reused buffer.
 const REUSED: &str = "encode reused buffer";
@@ -41,6 +49,16 @@ macro_rules! add {
         $(let row = $kind::<$codec>(row, $message);)+
         row
     }};
+}
+
+/// Adds codecs whose type depends on the size of the message: those for narrow headers, or those for wide ones.
+macro_rules! add_sized {
+    ($size:expr, $row:expr, $kind:ident, $message:expr, [$($narrow:ty),+], [$($wide:ty),+]) => {
+        match $size {
+            Size::Large => add!($row, $kind, $message, [$($wide),+]),
+            _ => add!($row, $kind, $message, [$($narrow),+]),
+        }
+    };
 }
 
 /// Adds every codec that can encode and decode the message, and those in `$more`.
@@ -117,44 +135,50 @@ fn main() {
 /// Encoding to a reused buffer. Codecs with the same bytes as the Go library come first.
 fn compile(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = match size {
-        Size::Large => add!(
-            row,
-            reused,
-            message,
-            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
-        ),
-        _ => add!(row, reused, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
-    };
+    let row = add_sized!(
+        size,
+        row,
+        reused,
+        message,
+        [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout],
+        [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+    );
     let row = all_codecs!(row, reused, message, WincodeVec);
     let payload = reference::parco(message);
     let mut buffer = Vec::new();
     let sum = message.map.keys().map(|key| u64::from(key.as_bytes()[0])).sum();
-    row.run(Impl::limit("memory copy"), size.parco_len(), || limits::copy(&payload, &mut buffer)).run(
+    row.run(Impl::limit("memory copy"), size.parco_len(), || memory::copy_to(&payload, &mut buffer)).run(
         Impl::limit("map visit"),
         sum,
-        || limits::visit(&message.map),
+        || visit(&message.map),
     );
+}
+
+/// Visits every entry of the map and returns the sum of the first bytes of the keys.
+fn visit(map: &HashMap<String, u8>) -> u64 {
+    black_box(map).keys().map(|key| key.as_bytes().first().map_or(0, |&byte| u64::from(byte))).sum()
 }
 
 /// Encoding to a sink that only adds up lengths, for codecs that support sinks.
 fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     let row =
         suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = match size {
-        Size::Large => {
-            add!(row, discarded, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout])
-        }
-        _ => add!(row, discarded, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
-    };
+    let row = add_sized!(
+        size,
+        row,
+        discarded,
+        message,
+        [ours::Derived, WincodeLayout, SpeedyLayout],
+        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
+    );
     streaming!(row, discarded, message, Postcard);
 }
 
 /// JSON to a new vector, as in the report, and to a reused buffer.
 fn json(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
-    let row = add!(row, fresh, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
-    add!(row, reused_variant, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
+    let row = add!(row, fresh, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
+    add!(row, reused_variant, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
 }
 
 /// MessagePack to a new vector, as in the report, and to a reused buffer.
@@ -167,20 +191,16 @@ fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
 /// Decoding to owned messages, borrowed messages and views, which share a row and have a class each.
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = match size {
-        Size::Large => add!(
-            row,
-            owned,
-            message,
-            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
-        ),
-        _ => add!(row, owned, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
-    };
+    let row = add_sized!(
+        size,
+        row,
+        owned,
+        message,
+        [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout],
+        [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+    );
     let row = all_codecs!(row, owned, message, SimdJson, SonicRs);
-    let row = match size {
-        Size::Large => add!(row, borrowed, message, [ours::DerivedWide]),
-        _ => add!(row, borrowed, message, [ours::Derived]),
-    };
+    let row = add_sized!(size, row, borrowed, message, [ours::Derived], [ours::DerivedWide]);
     let row = add!(
         row,
         borrowed,
@@ -201,19 +221,13 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
             SonicRs,
         ]
     );
-    match size {
-        Size::Large => add!(row, view, message, [ours::DerivedWide, Rkyv]),
-        _ => add!(row, view, message, [ours::Derived, Rkyv]),
-    };
+    add_sized!(size, row, view, message, [ours::Derived, Rkyv], [ours::DerivedWide, Rkyv]);
 }
 
 /// Decoding from a reader, for codecs that support readers.
 fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = match size {
-        Size::Large => add!(row, from_reader, message, [ours::DerivedWide]),
-        _ => add!(row, from_reader, message, [ours::Derived]),
-    };
+    let row = add_sized!(size, row, from_reader, message, [ours::Derived], [ours::DerivedWide]);
     streaming!(row, from_reader, message);
 }
 

@@ -5,15 +5,14 @@
 
 use std::hint::black_box;
 
-use benches::memory;
-use benches::{Impl, Row, Suite};
+use benches::{Impl, Row, Suite, memory};
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
-use json_bench::peers::{
+use json_bench::families::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
-    MessagesOwned, PageCow, PageOwned, PageStr, SERDE_JSON, SIMD_JSON, SONIC_RS, SimdJson, TestCow,
-    TestDynamic, TestOwned, TestStr, Tree,
+    MessagesOwned, PageCow, PageOwned, PageStr, TestCow, TestDynamic, TestOwned, TestStr, Tree,
 };
-use json_bench::{ours, payload, peers};
+use json_bench::library::{self, Library, Ours, SerdeJson, SimdJson, SonicRs, implementation};
+use json_bench::payload;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,12 +53,18 @@ fn main() {
     suite.finish();
 }
 
-fn ours(form: &str) -> Impl {
-    Impl::ours(format!("ours {form}")).class(form)
-}
-
-fn peer(name: &str, version: &str, form: &str) -> Impl {
-    Impl::peer(format!("{name} {form}"), version).class(form)
+/// Runs a function for the peers of a set.
+macro_rules! peers {
+    ($set:expr, $row:expr, $function:ident::<_ $(, $type:ty)*>, $($argument:expr),+) => {{
+        let row = $function::<SerdeJson $(, $type)*>($row, $($argument),+);
+        match $set {
+            Set::Standard => row,
+            Set::Full | Set::Backends => {
+                let row = $function::<SimdJson $(, $type)*>(row, $($argument),+);
+                $function::<SonicRs $(, $type)*>(row, $($argument),+)
+            }
+        }
+    }};
 }
 
 /// Returns the encoded length of a value, which is the same for all encoders.
@@ -95,9 +100,10 @@ fn marshal(suite: &mut Suite) {
     let len = length(&dynamic);
     let fast = Codec::fast();
     let row = suite.row("marshal_fastest_mode").payload(len);
-    let row = row.run(ours(DYNAMIC), len, || ours::to_vec_with(&fast, &dynamic));
-    let row = row.run(ours(TYPED), len, || ours::to_vec_with(&fast, &typed));
-    encode_peers(encode_peers(row, DYNAMIC, &dynamic, Set::Backends), TYPED, &typed, Set::Backends);
+    let row = row.run(implementation::<Ours>(DYNAMIC), len, || encoded(fast.to_vec(black_box(&dynamic))));
+    let row = row.run(implementation::<Ours>(TYPED), len, || encoded(fast.to_vec(black_box(&typed))));
+    let row = peers!(Set::Backends, row, fresh::<_, _>, DYNAMIC, &dynamic);
+    peers!(Set::Backends, row, fresh::<_, _>, TYPED, &typed);
 
     let (dynamic, typed) = (payload::complex_dynamic(), payload::complex_typed());
     for (name, set) in [
@@ -114,32 +120,27 @@ fn marshal(suite: &mut Suite) {
     }
 }
 
+fn encoded<E>(document: Result<Vec<u8>, E>) -> u64 {
+    document.map_or(0, |document| black_box(&document).len() as u64)
+}
+
 /// Encodes into a new vector, and with [`Set::Full`] also into a reused buffer.
 fn encode<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set) -> Row<'a> {
-    let len = length(value);
-    let row = encode_peers(row.run(ours(form), len, || ours::to_vec(value)), form, value, set);
+    let row = peers!(set, fresh::<Ours, T>(row, form, value), fresh::<_, T>, form, value);
     if set != Set::Full {
         return row;
     }
     let form = &format!("{form} reused");
-    let mut buffer = Vec::new();
-    row.run(ours(form), len, || ours::to_buf(&mut buffer, value))
-        .run(peer("serde_json", SERDE_JSON, form), len, || peers::serde_json_to_buf(&mut buffer, value))
-        .run(peer("simd-json", SIMD_JSON, form), len, || peers::simd_json_to_buf(&mut buffer, value))
-        .run(peer("sonic-rs", SONIC_RS, form), len, || peers::sonic_rs_to_buf(&mut buffer, value))
+    peers!(set, reused::<Ours, T>(row, form, value), reused::<_, T>, form, value)
 }
 
-fn encode_peers<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set) -> Row<'a> {
-    let len = length(value);
-    let row = row.run(peer("serde_json", SERDE_JSON, form), len, || peers::serde_json_to_vec(value));
-    if set == Set::Standard {
-        return row;
-    }
-    row.run(peer("simd-json", SIMD_JSON, form), len, || peers::simd_json_to_vec(value)).run(
-        peer("sonic-rs", SONIC_RS, form),
-        len,
-        || peers::sonic_rs_to_vec(value),
-    )
+fn fresh<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+    row.run(implementation::<L>(form), length(value), || library::encode::<L, T>(value))
+}
+
+fn reused<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+    let mut buffer = Vec::new();
+    row.run(implementation::<L>(form), length(value), || library::encode_reused::<L, T>(&mut buffer, value))
 }
 
 /// Rows that write a line with a new encoder into a new buffer. The HTTP rows then write the buffer to a sink.
@@ -152,37 +153,32 @@ fn encoders(suite: &mut Suite) {
         ("http_response_stdlib", Set::Standard, true),
     ] {
         let row = suite.row(name).payload(length(&dynamic) + 1);
-        line(line(row, DYNAMIC, &dynamic, set, http), TYPED, &typed, set, http);
+        lines(lines(row, DYNAMIC, &dynamic, set, http), TYPED, &typed, set, http);
     }
     let page = payload::page();
     for (name, set) in [("http_page_response_sonic", Set::Full), ("http_page_response_stdlib", Set::Standard)]
     {
-        line(suite.row(name).payload(length(&page) + 1).elements(20), TYPED, &page, set, true);
+        lines(suite.row(name).payload(length(&page) + 1).elements(20), TYPED, &page, set, true);
     }
     let (dynamic, typed) = (payload::test_dynamic(), payload::test_typed());
     for (name, set) in
         [("encoder", Set::Full), ("encoder_stdlib", Set::Standard), ("encoder_sonic", Set::Backends)]
     {
         let row = suite.row(name).payload(length(&dynamic) + 1);
-        line(line(row, DYNAMIC, &dynamic, set, false), TYPED, &typed, set, false);
+        lines(lines(row, DYNAMIC, &dynamic, set, false), TYPED, &typed, set, false);
     }
 }
 
-fn line<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set, http: bool) -> Row<'a> {
-    let len = length(value) + 1;
-    let row = row.run(ours(form), len, || if http { ours::http(value) } else { ours::encoder(value) }).run(
-        peer("serde_json", SERDE_JSON, form),
-        len,
-        || peers::serde_json_line(value),
-    );
-    if set == Set::Standard {
-        return row;
-    }
-    row.run(peer("simd-json", SIMD_JSON, form), len, || peers::simd_json_line(value)).run(
-        peer("sonic-rs", SONIC_RS, form),
-        len,
-        || peers::sonic_rs_line(value),
-    )
+fn lines<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set, http: bool) -> Row<'a> {
+    let row = row.run(implementation::<Ours>(form), length(value) + 1, || match http {
+        true => library::http(value),
+        false => library::encoder(value),
+    });
+    peers!(set, row, line::<_, T>, form, value)
+}
+
+fn line<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+    row.run(implementation::<L>(form), length(value) + 1, || library::line::<L, T>(value))
 }
 
 fn unmarshal(suite: &mut Suite) {
@@ -197,10 +193,9 @@ fn unmarshal(suite: &mut Suite) {
             let row = decode::<ApiCow>(row, COW, &document, API, set);
             let row = decode::<ApiStr>(row, STR, &document, API, set);
             // The tree types of these peers have other properties, so that they are a separate class.
-            let mut simd_json = SimdJson::default();
             let own = "tree of its own";
-            row.run(peer("simd-json", SIMD_JSON, own), API, || simd_json.decode::<ApiSimdJson>(&document))
-                .run(peer("sonic-rs", SONIC_RS, own), API, || peers::sonic_rs_slice::<ApiSonicRs>(&document));
+            let row = slice::<SimdJson, ApiSimdJson>(row, own, &document, API);
+            slice::<SonicRs, ApiSonicRs>(row, own, &document, API);
         }
     }
     let document = serde_json::to_vec(&payload::page()).unwrap_or_default();
@@ -242,18 +237,19 @@ const PAGE: u64 = 20 * 100 + 10 * 190 + 20 * 5 + 200 + 20;
 const TEST: u64 = 7 + 5 * 11;
 
 fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64, set: Set) -> Row<'a> {
-    let mut simd_json = SimdJson::default();
-    let row = row.run(ours(form), expected, || ours::decode::<F>(document)).run(
-        peer("serde_json", SERDE_JSON, form),
-        expected,
-        || peers::serde_json_slice::<F>(document),
-    );
+    let row = slice::<Ours, F>(row, form, document, expected);
+    let row = peers!(set, row, slice::<_, F>, form, document, expected);
     if set == Set::Standard {
         return row;
     }
-    row.run(peer("serde_json str", SERDE_JSON, form), expected, || peers::serde_json_str::<F>(document))
-        .run(peer("simd-json", SIMD_JSON, form), expected, || simd_json.decode::<F>(document))
-        .run(peer("sonic-rs", SONIC_RS, form), expected, || peers::sonic_rs_slice::<F>(document))
+    let text =
+        Impl::peer(format!("serde_json str {form}"), SerdeJson::VERSION.unwrap_or_default()).class(form);
+    row.run(text, expected, || library::serde_json_str::<F>(document))
+}
+
+fn slice<'a, L: Library, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64) -> Row<'a> {
+    let mut library = L::default();
+    row.run(implementation::<L>(form), expected, || library::decode::<L, F>(&mut library, document))
 }
 
 /// Rows with a new reader and a new stream decoder. simd-json and sonic-rs have no stream decoder: they read the whole
@@ -273,19 +269,23 @@ fn read<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], set: Set) -> R
 where
     F::Of<'static>: DeserializeOwned,
 {
-    let row = row.run(ours(form), API, || ours::decoder::<F>(document)).run(
-        peer("serde_json", SERDE_JSON, form),
+    let row = row.run(implementation::<Ours>(form), API, || library::stream::<F>(document)).run(
+        implementation::<SerdeJson>(form),
         API,
-        || peers::serde_json_stream::<F>(document),
+        || library::serde_json_stream::<F>(document),
     );
     if set == Set::Standard {
         return row;
     }
     let form = &format!("{form} whole");
-    row.run(ours(form), API, || ours::whole_reader::<F>(document))
-        .run(peer("serde_json", SERDE_JSON, form), API, || peers::serde_json_reader::<F>(document))
-        .run(peer("simd-json", SIMD_JSON, form), API, || peers::simd_json_reader::<F>(document))
-        .run(peer("sonic-rs", SONIC_RS, form), API, || peers::sonic_rs_reader::<F>(document))
+    peers!(set, reader::<Ours, F>(row, form, document), reader::<_, F>, form, document)
+}
+
+fn reader<'a, L: Library, F: Family>(row: Row<'a>, form: &str, document: &[u8]) -> Row<'a>
+where
+    F::Of<'static>: DeserializeOwned,
+{
+    row.run(implementation::<L>(form), API, || library::decode_reader::<L, F>(document))
 }
 
 fn round_trips(suite: &mut Suite) {
@@ -294,10 +294,10 @@ fn round_trips(suite: &mut Suite) {
         [("round_trip_api_response_sonic", Set::Full), ("round_trip_api_response_stdlib", Set::Standard)]
     {
         let row = suite.row(name).payload(length(&dynamic));
-        let row = round_trip::<ApiDynamic, _>(row, DYNAMIC, &dynamic, API, set);
-        let row = round_trip::<ApiOwned, _>(row, OWNED, &typed, API, set);
+        let row = both_ways::<ApiDynamic, _>(row, DYNAMIC, &dynamic, API, set);
+        let row = both_ways::<ApiOwned, _>(row, OWNED, &typed, API, set);
         if set == Set::Full {
-            round_trip::<ApiStr, _>(row, STR, &typed, API, set);
+            both_ways::<ApiStr, _>(row, STR, &typed, API, set);
         }
     }
     let page = payload::page();
@@ -305,40 +305,38 @@ fn round_trips(suite: &mut Suite) {
         [("round_trip_page_response_sonic", Set::Full), ("round_trip_page_response_stdlib", Set::Standard)]
     {
         let row = suite.row(name).payload(length(&page)).elements(20);
-        let row = round_trip::<PageOwned, _>(row, OWNED, &page, PAGE, set);
+        let row = both_ways::<PageOwned, _>(row, OWNED, &page, PAGE, set);
         if set == Set::Full {
-            round_trip::<PageStr, _>(row, STR, &page, PAGE, set);
+            both_ways::<PageStr, _>(row, STR, &page, PAGE, set);
         }
     }
     let (dynamic, typed) = (payload::test_dynamic(), payload::test_typed());
     for (name, set) in [("roundtrip", Set::Full), ("roundtrip_stdlib", Set::Standard)] {
         let row = suite.row(name).payload(length(&dynamic));
-        let row = round_trip::<TestDynamic, _>(row, DYNAMIC, &dynamic, TEST, set);
-        round_trip::<TestOwned, _>(row, OWNED, &typed, TEST, set);
+        let row = both_ways::<TestDynamic, _>(row, DYNAMIC, &dynamic, TEST, set);
+        both_ways::<TestOwned, _>(row, OWNED, &typed, TEST, set);
     }
 }
 
-fn round_trip<'a, F: Family, T: Serialize>(
+fn both_ways<'a, F: Family, T: Serialize>(
     row: Row<'a>,
     form: &str,
     value: &T,
     expected: u64,
     set: Set,
 ) -> Row<'a> {
-    let mut simd_json = SimdJson::default();
-    let row = row.run(ours(form), expected, || ours::round_trip::<F, _>(value)).run(
-        peer("serde_json", SERDE_JSON, form),
-        expected,
-        || peers::serde_json_round_trip::<F, _>(value),
-    );
-    if set == Set::Standard {
-        return row;
-    }
-    row.run(peer("simd-json", SIMD_JSON, form), expected, || simd_json.round_trip::<F, _>(value)).run(
-        peer("sonic-rs", SONIC_RS, form),
-        expected,
-        || peers::sonic_rs_round_trip::<F, _>(value),
-    )
+    let row = round_trip::<Ours, F, T>(row, form, value, expected);
+    peers!(set, row, round_trip::<_, F, T>, form, value, expected)
+}
+
+fn round_trip<'a, L: Library, F: Family, T: Serialize>(
+    row: Row<'a>,
+    form: &str,
+    value: &T,
+    expected: u64,
+) -> Row<'a> {
+    let mut library = L::default();
+    row.run(implementation::<L>(form), expected, || library::round_trip::<L, F, T>(&mut library, value))
 }
 
 /// Rows with documents of 10 KB, 100 KB and 1 MB.
@@ -362,9 +360,10 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let (decoded, encoded) = size.lengths(kind);
 
     let row = bounded(suite.row(decoding).payload(decoded), document);
-    let tree = peers::serde_json_slice::<Tree>(document);
+    let tree = library::decode::<SerdeJson, Tree>(&mut SerdeJson, document);
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
-    decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
+    let typed = library::decode::<SerdeJson, F>(&mut SerdeJson, document);
+    decode::<F>(row, OWNED, document, typed, Set::Backends);
 
     let (Ok(tree), Ok(typed)) =
         (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document))

@@ -11,13 +11,12 @@
 
 use std::hint::black_box;
 
-use benches::{Impl, Row, Suite};
-#[cfg(feature = "all-backends")]
-use json_bench::api::codec::backends;
-use json_bench::api::codec::{Codec, Ours, SerdeJson, SonicRs};
+use benches::{Row, Suite};
 use json_bench::api::document::Document;
 use json_bench::api::plain;
-use json_bench::peers::SimdJson;
+#[cfg(feature = "all-backends")]
+use json_bench::library::backends;
+use json_bench::library::{Library, Ours, SerdeJson, SimdJson, SonicRs, implementation};
 use json_bench::types::Check;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,62 +38,62 @@ impl<T: Serialize + DeserializeOwned + Check> Payload for T {}
 
 fn main() {
     let mut suite = Suite::from_args("types", env!("CARGO_TARGET_TMPDIR"));
-    pair::<chat::Usage, plain::UsageInfo>(
-        &mut suite,
-        ["usage_info_marshal", "usage_info_unmarshal"],
-        &Document::load("UsageInfo_Unmarshal", "UsageInfo"),
-    );
+    pair::<chat::Usage, plain::UsageInfo>(&mut suite, "usage_info", "", ["UsageInfo_Unmarshal", "UsageInfo"]);
     pair::<chat::Completion, plain::StreamChunk>(
         &mut suite,
-        ["stream_chunk_marshal", "stream_chunk_unmarshal"],
-        &Document::load("StreamChunk_Unmarshal", "StreamChunk"),
+        "stream_chunk",
+        "",
+        ["StreamChunk_Unmarshal", "StreamChunk"],
     );
     pair::<chat::Message, plain::ChatMessage>(
         &mut suite,
-        ["chat_message_marshal_simple_text", "chat_message_unmarshal_simple_text"],
-        &Document::load("ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText"),
+        "chat_message",
+        "_simple_text",
+        ["ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText"],
     );
     pair::<chat::Message, plain::ChatMessage>(
         &mut suite,
-        ["chat_message_marshal_structured_content", "chat_message_unmarshal_structured_content"],
-        &Document::load("ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent"),
+        "chat_message",
+        "_structured_content",
+        ["ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent"],
     );
-    pair::<chat::ToolCall, plain::ToolCall>(
-        &mut suite,
-        ["tool_call_marshal", "tool_call_unmarshal"],
-        &Document::load("ToolCall_Unmarshal", "ToolCall"),
-    );
+    pair::<chat::ToolCall, plain::ToolCall>(&mut suite, "tool_call", "", ["ToolCall_Unmarshal", "ToolCall"]);
     pair::<chat::ReasoningStep, plain::ReasoningStep>(
         &mut suite,
-        ["reasoning_step_marshal", "reasoning_step_unmarshal"],
-        &Document::load("ReasoningStep_Unmarshal", "ReasoningStep"),
+        "reasoning_step",
+        "",
+        ["ReasoningStep_Unmarshal", "ReasoningStep"],
     );
     pair::<search::Response, plain::SearchResponse>(
         &mut suite,
-        ["search_response_marshal", "search_response_unmarshal"],
-        &Document::load("SearchResponse_Unmarshal", "SearchResponse"),
+        "search_response",
+        "",
+        ["SearchResponse_Unmarshal", "SearchResponse"],
     );
     pair::<chat::Completion, plain::StreamChunk>(
         &mut suite,
-        ["complex_response_marshal", "complex_response_unmarshal"],
-        &Document::load("ComplexResponse_Unmarshal", "ComplexResponse"),
+        "complex_response",
+        "",
+        ["ComplexResponse_Unmarshal", "ComplexResponse"],
     );
     suite.finish();
 }
 
-/// Runs the two rows of a document: `O` is the type of tightwire-perplexity, `P` the plain struct.
-fn pair<O: Payload, P: Payload>(suite: &mut Suite, [marshal, unmarshal]: [&str; 2], document: &Document) {
+/// Runs the two rows of a document: `O` is the type of tightwire-perplexity, `P` the plain struct. The names are those of
+/// input and output in the file of documents.
+fn pair<O: Payload, P: Payload>(suite: &mut Suite, name: &str, suffix: &str, [input, output]: [&str; 2]) {
+    let document = &Document::load(input, output);
     // Expected length and check value; the value itself is compared with the document.
     let value = payload::<O>(document);
     let length = serde_json::to_vec(&value).map_or(0, |encoded| encoded.len() as u64);
-    let row = suite.row(marshal).payload(length);
+    let row = suite.row(format!("{name}_marshal{suffix}")).payload(length);
     let row = encode::<Ours, O>(row, document, length);
     let row = encode::<SerdeJson, P>(row, document, length);
     let row = encode::<SimdJson, P>(row, document, length);
     encode::<SonicRs, P>(row, document, length);
 
     let check = value.check();
-    let row = suite.row(unmarshal).payload(document.input.len() as u64);
+    let row = suite.row(format!("{name}_unmarshal{suffix}")).payload(document.input.len() as u64);
     let row = decode::<Ours, O>(row, document, check);
     #[cfg(feature = "all-backends")]
     let row = decode::<backends::SerdeJson, O>(row, document, check);
@@ -113,37 +112,28 @@ fn payload<T: Payload>(document: &Document) -> T {
     value
 }
 
-fn implementation<C: Codec>(class: &str) -> Impl {
-    let name = format!("{} {class}", C::NAME);
-    match C::VERSION {
-        Some(version) => Impl::peer(name, version),
-        None => Impl::ours(name),
-    }
-    .class(class)
-}
-
 /// Encodes into a new vector, and into a reused buffer. The check value is the length, 0 if the output differs from the
 /// document of the row.
-fn encode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, length: u64) -> Row<'a> {
+fn encode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, length: u64) -> Row<'a> {
     let value = payload::<T>(document);
-    let is_right = C::to_vec(&value).is_some_and(|encoded| document.is_encoded_in(&encoded));
+    let is_right = L::to_vec(&value).is_some_and(|encoded| document.is_encoded_in(&encoded));
     let count = |document: &[u8]| if is_right { black_box(document).len() as u64 } else { 0 };
-    let row = row.run(implementation::<C>(TYPED), length, || {
-        C::to_vec(black_box(&value)).map_or(0, |document| count(&document))
+    let row = row.run(implementation::<L>(TYPED), length, || {
+        L::to_vec(black_box(&value)).map_or(0, |document| count(&document))
     });
     let mut buffer = Vec::new();
-    row.run(implementation::<C>(REUSED), length, || {
+    row.run(implementation::<L>(REUSED), length, || {
         buffer.clear();
-        C::to_buf(&mut buffer, black_box(&value)).map_or(0, |()| count(&buffer))
+        L::to_buf(&mut buffer, black_box(&value)).map_or(0, |()| count(&buffer))
     })
 }
 
 /// Decodes the input. The check value is computed from the value, 0 if the value lacks a part of the document.
-fn decode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
-    let mut codec = C::default();
+fn decode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
+    let mut library = L::default();
     let input = document.input.as_slice();
-    let is_right = codec.decode::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
-    row.run(implementation::<C>(OWNED), check, || match codec.decode::<T>(black_box(input)) {
+    let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
+    row.run(implementation::<L>(OWNED), check, || match library.read::<T>(black_box(input)) {
         Some(value) if is_right => black_box(&value).check(),
         _ => 0,
     })

@@ -9,7 +9,7 @@
 
 use std::hint::black_box;
 
-use benches::{Impl, Row, Suite};
+use benches::{Impl, Row, Suite, memory};
 use psrp::clixml::{Reader, Writer, escape, from_slice, unescape};
 use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::io::Child;
@@ -177,7 +177,7 @@ fn deserialize(suite: &mut Suite, name: &str) {
 fn copies(row: Row<'_>, bytes: &[u8]) {
     let mut buffer = Vec::new();
     let expected = bytes.len() as u64;
-    row.run(Impl::limit("memory copy").class(REUSED), expected, || limits::copy(bytes, &mut buffer));
+    row.run(Impl::limit("memory copy").class(REUSED), expected, || memory::copy_to(bytes, &mut buffer));
 }
 
 /// Returns the fragment of a message that fits into one.

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 /// The role of an implementation in a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    #[default]
     /// This workspace. A wrong check value ends the run with an error.
     Ours,
     /// Another library. A wrong check value or a panic is recorded, and the run continues.
@@ -22,26 +23,15 @@ pub enum Role {
 pub struct Impl {
     pub(crate) name: String,
     pub(crate) role: Role,
-    pub(crate) language: String,
     pub(crate) version: Option<String>,
     pub(crate) class: Option<String>,
     pub(crate) payload: Option<u64>,
-    pub(crate) slow: bool,
     pub(crate) once: bool,
 }
 
 impl Impl {
     fn new(name: impl Into<String>, role: Role) -> Self {
-        Self {
-            name: name.into(),
-            role,
-            language: "rust".to_owned(),
-            version: None,
-            class: None,
-            payload: None,
-            slow: false,
-            once: false,
-        }
+        Self { name: name.into(), role, version: None, class: None, payload: None, once: false }
     }
 
     /// A variant of ours, such as `borrowed` or `reader owned`.
@@ -71,14 +61,6 @@ impl Impl {
     /// Bytes per operation, if they differ from those of the row because formats differ in size.
     pub fn payload(mut self, bytes: u64) -> Self {
         self.payload = Some(bytes);
-        self
-    }
-
-    /// Marks an operation of more than about 50 ms: criterion takes ten flat samples, whatever the settings say.
-    ///
-    /// The harness does the same if the checked call takes that long.
-    pub fn slow(mut self) -> Self {
-        self.slow = true;
         self
     }
 

@@ -31,7 +31,6 @@ pub mod event_stream;
 mod implementation;
 pub mod memory;
 mod options;
-mod record;
 mod suite;
 mod table;
 

@@ -32,6 +32,13 @@ pub fn copy(input: &[u8], buffer: &mut [u8]) -> u64 {
     copied
 }
 
+/// Copies bytes to a reused buffer at once, and returns their number.
+pub fn copy_to(bytes: &[u8], buffer: &mut Vec<u8>) -> u64 {
+    buffer.clear();
+    buffer.extend_from_slice(black_box(bytes));
+    black_box(&*buffer).len() as u64
+}
+
 /// Validates the input as UTF-8, chunk by chunk. Returns the number of valid bytes.
 pub fn validate(input: &[u8], chunk: usize) -> u64 {
     input
@@ -54,6 +61,6 @@ mod tests {
 
     #[test]
     fn copy_counts_every_byte() {
-        assert_eq!(copy(&[7; 100], &mut [0; 64]), 100);
+        assert_eq!((copy(&[7; 100], &mut [0; 64]), copy_to(b"abc", &mut vec![0; 9])), (100, 3));
     }
 }

@@ -9,10 +9,8 @@ pub(crate) enum Mode {
     Bench,
     /// Run every operation once and compare its check value.
     Test,
-    /// List the benchmarks in libtest's format.
+    /// List the benchmarks.
     List,
-    /// Describe the benchmarks, one JSON object per line.
-    ListJson,
 }
 
 /// How criterion samples.
@@ -41,6 +39,8 @@ impl Default for Sampling {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) mode: Mode,
+    /// Prints lists and results as one JSON object per line.
+    pub(crate) is_json: bool,
     pub(crate) filters: Vec<String>,
     pub(crate) exact: bool,
     pub(crate) baseline: Option<String>,
@@ -57,7 +57,8 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
 
   --exact                   FILTER is a whole name
   --test                    run every operation once and compare its check value
-  --list [--format terse|json]
+  --list                    list the benchmarks
+  --format json             print lists and results as one JSON object per line
   --save-baseline NAME      keep criterion's figures under this name
   --warm-up-time SECONDS    default 0.2
   --measurement-time SECONDS  default 0.5
@@ -74,6 +75,7 @@ impl Options {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             mode: Mode::Test,
+            is_json: false,
             filters: Vec::new(),
             exact: false,
             baseline: None,
@@ -81,7 +83,7 @@ impl Options {
             counting: true,
             time_guard: None,
         };
-        let (mut bench, mut test, mut list, mut json) = (false, false, false, false);
+        let (mut bench, mut test, mut list) = (false, false, false);
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             let (flag, inline) = match argument.split_once('=') {
@@ -96,7 +98,7 @@ impl Options {
                 "--list" => list = true,
                 "--exact" => options.exact = true,
                 "--skip-counting" => options.counting = false,
-                "--format" => json = value()? == "json",
+                "--format" => options.is_json = value()? == "json",
                 "--save-baseline" => options.baseline = Some(value()?),
                 "--warm-up-time" => options.sampling.warm_up = seconds(&flag, &value()?)?,
                 "--measurement-time" => options.sampling.measurement = seconds(&flag, &value()?)?,
@@ -112,11 +114,10 @@ impl Options {
                 _ => options.filters.push(flag),
             }
         }
-        options.mode = match (list, json, bench && !test) {
-            (true, false, _) => Mode::List,
-            (true, true, _) => Mode::ListJson,
-            (false, _, true) => Mode::Bench,
-            (false, _, false) => Mode::Test,
+        options.mode = match (list, bench && !test) {
+            (true, _) => Mode::List,
+            (false, true) => Mode::Bench,
+            (false, false) => Mode::Test,
         };
         Ok(options)
     }
@@ -173,7 +174,8 @@ mod tests {
         assert_eq!(parse("").unwrap().mode, Mode::Test);
         assert_eq!(parse("--bench --test").unwrap().mode, Mode::Test);
         assert_eq!(parse("--list --format terse").unwrap().mode, Mode::List);
-        assert_eq!(parse("--bench --list --format=json").unwrap().mode, Mode::ListJson);
+        let json = parse("--bench --list --format=json").unwrap();
+        assert_eq!((json.mode, json.is_json), (Mode::List, true));
     }
 
     #[test]

@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
-use serde_json::json;
 
 use crate::alloc;
 use crate::count::count_batches;
 use crate::implementation::{Impl, Role};
 use crate::options::{HELP, Mode, Options};
-use crate::record::{Outcome, Record};
-use crate::table::{Line, Table, Time};
+use crate::table::{Line, Table, say};
 
 /// Duration of an operation above which criterion's linear sampling would take tens of seconds.
 const SLOW: Duration = Duration::from_millis(50);
@@ -32,7 +30,6 @@ pub struct Suite {
     system: String,
     options: Options,
     criterion_directory: PathBuf,
-    record_directory: PathBuf,
     rows: HashSet<String>,
     table: Table,
 }
@@ -41,8 +38,7 @@ impl Suite {
     /// Parses the command line of a benchmark binary.
     ///
     /// `target_tmpdir` is `env!("CARGO_TARGET_TMPDIR")`, because cargo runs benchmarks in the folder of the package.
-    /// Figures go to `criterion` and `bench` beside that folder, unless the environment variables `CRITERION_HOME` and
-    /// `BENCH_HOME` are set.
+    /// criterion's files go to `criterion` beside that folder, unless the environment variable `CRITERION_HOME` is set.
     ///
     /// Prints the reason and exits with code 2 if the arguments are invalid.
     ///
@@ -64,14 +60,12 @@ impl Suite {
             "this suite does not invoke benches::counting_allocator!(), so all its counts would be zero"
         );
         let target = target_tmpdir.as_ref().parent().unwrap_or_else(|| target_tmpdir.as_ref());
-        let directory = |variable: &str, name: &str| {
-            env::var_os(variable).map_or_else(|| target.join(name), PathBuf::from)
-        };
+        let criterion_directory =
+            env::var_os("CRITERION_HOME").map_or_else(|| target.join("criterion"), PathBuf::from);
         Self {
             system: system.into(),
             options,
-            criterion_directory: directory("CRITERION_HOME", "criterion"),
-            record_directory: directory("BENCH_HOME", "bench"),
+            criterion_directory,
             rows: HashSet::new(),
             table: Table::default(),
         }
@@ -102,7 +96,7 @@ impl Suite {
     /// for one that is.
     pub fn selects(&self, row: &str) -> bool {
         let key = format!("{}/{row}", self.system);
-        !matches!(self.options.mode, Mode::List | Mode::ListJson) && self.options.may_select_row(&key)
+        self.options.mode != Mode::List && self.options.may_select_row(&key)
     }
 
     /// Returns whether this invocation only checks that every operation works, so that a smaller input suffices.
@@ -195,8 +189,8 @@ impl Row<'_> {
             return self;
         }
         match self.suite.options.mode {
+            Mode::List if self.suite.options.is_json => self.line(&implementation).print(),
             Mode::List => say(format_args!("{name}: benchmark\n")),
-            Mode::ListJson => say(format_args!("{}\n", self.description(&implementation))),
             Mode::Test => match check(&implementation, &name, expected, &mut operations) {
                 Ok(_) => say(format_args!("{name}: ok\n")),
                 Err(why) => say(format_args!("{name}: {why} (a peer, so the run goes on)\n")),
@@ -206,17 +200,18 @@ impl Row<'_> {
         self
     }
 
-    fn description(&self, implementation: &Impl) -> serde_json::Value {
-        json!({
-            "key": self.key,
-            "implementation": implementation.name,
-            "role": implementation.role,
-            "language": implementation.language,
-            "version": implementation.version,
-            "class": implementation.class,
-            "payload_bytes": implementation.payload.or(self.payload),
-            "elements": self.elements,
-        })
+    fn line(&self, implementation: &Impl) -> Line {
+        Line {
+            key: self.key.clone(),
+            implementation: implementation.name.clone(),
+            role: implementation.role,
+            language: "rust",
+            version: implementation.version.clone(),
+            class: implementation.class.clone(),
+            payload_bytes: implementation.payload.or(self.payload),
+            elements: self.elements,
+            ..Line::default()
+        }
     }
 
     fn measure(
@@ -226,63 +221,41 @@ impl Row<'_> {
         expected: u64,
         operations: &mut impl FnMut(u64) -> u64,
     ) {
-        let payload = implementation.payload.or(self.payload);
-        let mut record = Record::new(&self.key, implementation, self.payload, self.elements, expected);
-        let time = match check(implementation, name, expected, operations) {
+        let mut line = self.line(implementation);
+        line.check = Some(expected);
+        match check(implementation, name, expected, operations) {
             Err(why) => {
                 say(format_args!("{name}: {why} (a peer, so the run goes on)\n"));
-                record.outcome = Outcome::Failed { why: why.clone() };
-                Err(why)
+                line.failure = Some(why);
             }
             Ok(once)
                 if implementation.once || (once > self.time_guard && implementation.role == Role::Peer) =>
             {
-                record.outcome = Outcome::Guarded { once_ns: once.as_nanos() as f64 };
-                Ok(Time { nanoseconds: once.as_nanos() as f64, sampled: false })
+                line.is_once = true;
+                (line.time_ns, line.mean_ns) = (Some(once.as_nanos() as f64), Some(once.as_nanos() as f64));
             }
             Ok(once) => {
                 if self.suite.options.counting {
-                    record.set_counts(&count_batches(&mut *operations));
+                    let counts = count_batches(&mut *operations);
+                    (line.bytes_op, line.allocs_op) = (Some(counts.bytes_op), Some(counts.allocs_op));
+                    line.deterministic = Some(counts.deterministic);
                 }
-                let slow = implementation.slow || once > SLOW;
-                let nanoseconds = self.suite.time(
-                    &self.name,
-                    &implementation.name,
-                    payload,
-                    self.elements,
-                    slow,
-                    operations,
-                );
-                Ok(Time { nanoseconds, sampled: true })
+                let samples = self.suite.time(&self.name, &line, once > SLOW, operations);
+                line.time_ns = median(&samples);
+                line.mean_ns = Some(samples.iter().sum::<f64>() / samples.len() as f64);
             }
-        };
-        let line = Line {
-            row: self.name.clone(),
-            implementation: implementation.name.clone(),
-            time,
-            bytes_op: record.bytes_op,
-            allocs_op: record.allocs_op,
-            payload_bytes: payload,
-            elements: self.elements,
-        };
-        if let Err(error) = record.write(&self.suite.record_directory) {
-            panic!("cannot write the figures of {name} below {:?}: {error}", self.suite.record_directory);
         }
-        self.suite.table.0.push(line);
+        if self.suite.options.is_json {
+            line.print();
+        } else {
+            self.suite.table.0.push(line);
+        }
     }
 }
 
 impl Suite {
-    /// Times `operations` with criterion and returns the median of its samples in nanoseconds per operation.
-    fn time(
-        &self,
-        row: &str,
-        implementation: &str,
-        payload: Option<u64>,
-        elements: Option<u64>,
-        slow: bool,
-        operations: &mut impl FnMut(u64) -> u64,
-    ) -> f64 {
+    /// Times `operations` with criterion and returns its samples in nanoseconds per operation.
+    fn time(&self, row: &str, line: &Line, slow: bool, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
         let sampling = &self.options.sampling;
         let mut criterion = Criterion::default()
             // `cargo xtask bench` draws the joined data instead.
@@ -300,21 +273,17 @@ impl Suite {
         if slow {
             group.sampling_mode(SamplingMode::Flat);
         }
-        match (elements, payload) {
-            (Some(elements), Some(bytes)) => {
-                group.throughput(Throughput::ElementsAndBytes { elements, bytes });
-            }
-            (Some(elements), None) => {
-                group.throughput(Throughput::Elements(elements));
-            }
-            (None, Some(bytes)) => {
-                group.throughput(Throughput::Bytes(bytes));
-            }
-            (None, None) => {}
+        let throughput = match (line.elements, line.payload_bytes) {
+            (Some(elements), Some(bytes)) => Some(Throughput::ElementsAndBytes { elements, bytes }),
+            (Some(elements), None) => Some(Throughput::Elements(elements)),
+            (None, bytes) => bytes.map(Throughput::Bytes),
+        };
+        if let Some(throughput) = throughput {
+            group.throughput(throughput);
         }
         // criterion does not return the samples, so the closure records them; warm-up calls come first.
         let mut samples = Vec::new();
-        group.bench_function(BenchmarkId::new(row, implementation), |bencher| {
+        group.bench_function(BenchmarkId::new(row, &line.implementation), |bencher| {
             bencher.iter_custom(|iterations| {
                 let start = Instant::now();
                 black_box(operations(iterations));
@@ -325,7 +294,7 @@ impl Suite {
         });
         group.finish();
         let taken = if slow { SLOW_SAMPLES } else { sampling.samples };
-        median(&mut samples.split_off(samples.len().saturating_sub(taken)))
+        samples.split_off(samples.len().saturating_sub(taken))
     }
 }
 
@@ -360,18 +329,9 @@ fn check(
     Err(why)
 }
 
-fn median(samples: &mut [f64]) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    match samples.len() {
-        0 => f64::NAN,
-        length if length % 2 == 1 => samples[length / 2],
-        length => f64::midpoint(samples[length / 2 - 1], samples[length / 2]),
-    }
-}
-
-/// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
-fn say(text: impl std::fmt::Display) {
-    if write!(io::stdout(), "{text}").is_err() {
-        std::process::exit(0);
-    }
+fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
 }

@@ -1,26 +1,44 @@
 //! The table at the end of `cargo bench`.
 
 use std::fmt;
+use std::io::{self, Write};
 
-/// A time per operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Time {
-    pub(crate) nanoseconds: f64,
-    /// False if the duration of the checked call is the only figure.
-    pub(crate) sampled: bool,
-}
+use serde::Serialize;
 
-/// One line of the table.
-#[derive(Debug)]
+use crate::implementation::Role;
+
+/// One implementation of one row. `README.md` documents the fields.
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Line {
-    pub(crate) row: String,
+    /// `system/row`.
+    pub(crate) key: String,
     pub(crate) implementation: String,
-    /// The time per operation, or the reason why there is none.
-    pub(crate) time: Result<Time, String>,
-    pub(crate) bytes_op: Option<f64>,
-    pub(crate) allocs_op: Option<f64>,
+    pub(crate) role: Role,
+    pub(crate) language: &'static str,
+    pub(crate) version: Option<String>,
+    pub(crate) class: Option<String>,
     pub(crate) payload_bytes: Option<u64>,
     pub(crate) elements: Option<u64>,
+    pub(crate) check: Option<u64>,
+    /// Median of the samples.
+    pub(crate) time_ns: Option<f64>,
+    pub(crate) mean_ns: Option<f64>,
+    /// True if the duration of the checked call is the only figure.
+    pub(crate) is_once: bool,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    pub(crate) deterministic: Option<bool>,
+    /// Reason why there is no time.
+    pub(crate) failure: Option<String>,
+}
+
+impl Line {
+    /// Prints the line as JSON, for `cargo xtask bench`.
+    pub(crate) fn print(&self) {
+        // A struct of numbers and texts is always JSON.
+        let text = serde_json::to_string(self).unwrap_or_default();
+        say(format_args!("{text}\n"));
+    }
 }
 
 #[derive(Debug, Default)]
@@ -33,24 +51,26 @@ impl fmt::Display for Table {
         let mut cells = vec![HEADINGS.map(str::to_owned)];
         let mut previous = "";
         for line in &self.0 {
-            let (time, throughput) = match &line.time {
-                Ok(taken) => (
-                    format!("{}{}", time(taken.nanoseconds), if taken.sampled { "" } else { " (once)" }),
-                    throughput(line, taken.nanoseconds),
-                ),
-                Err(why) => ("-".to_owned(), why.clone()),
+            let row = line.key.split_once('/').map_or(line.key.as_str(), |(_, row)| row);
+            let once = if line.is_once { " (once)" } else { "" };
+            let (time, throughput) = match (line.time_ns, &line.failure) {
+                (_, Some(why)) => ("-".to_owned(), why.clone()),
+                (nanoseconds, None) => {
+                    let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
+                    (format!("{}{once}", time(nanoseconds)), throughput(line, nanoseconds))
+                }
             };
             let count =
                 |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
             cells.push([
-                if line.row == previous { String::new() } else { line.row.clone() },
+                if row == previous { String::new() } else { row.to_owned() },
                 line.implementation.clone(),
                 time,
                 count(line.bytes_op),
                 count(line.allocs_op),
                 throughput,
             ]);
-            previous = &line.row;
+            previous = row;
         }
         let width =
             |column: usize| cells.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
@@ -110,6 +130,13 @@ fn rate(amount: u64, nanoseconds: f64, unit: &str) -> String {
     text + unit
 }
 
+/// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
+pub(crate) fn say(text: impl fmt::Display) {
+    if write!(io::stdout(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,19 +151,20 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let line = |implementation: &str, time| Line {
-            row: "decode".to_owned(),
+        let line = |implementation: &str, time: f64| Line {
+            key: "sse/decode".to_owned(),
             implementation: implementation.to_owned(),
-            time,
+            time_ns: Some(time),
             bytes_op: Some(8.0),
             allocs_op: Some(1.0),
             payload_bytes: Some(25),
             elements: Some(1),
+            ..Line::default()
         };
         let table = Table(vec![
-            line("ours", Ok(Time { nanoseconds: 25.0, sampled: true })),
-            line("peer", Err("failed: panicked".to_owned())),
-            line("slow", Ok(Time { nanoseconds: 3e9, sampled: false })),
+            line("ours", 25.0),
+            Line { failure: Some("failed: panicked".to_owned()), ..line("peer", 1.0) },
+            Line { is_once: true, ..line("slow", 3e9) },
         ]);
         let text = table.to_string();
         let lines: Vec<&str> = text.lines().collect();

@@ -6,21 +6,20 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::args::Args;
 use crate::data::peers::PeersFile;
 use crate::data::seed::Seed;
 use crate::instructions;
 use crate::join::{self, Sources};
+use crate::model::{Report, Role, Run, SCHEMA};
 use crate::parse::benchfmt::{self, BenchLine};
 use crate::peers::{self, Prepared};
 use crate::process::first_line;
-use crate::report::{self, Report, Role, Run, markdown};
-use crate::rounds::{self, Begun, Kept, Side, Slice};
-use crate::suites;
+use crate::rounds::{self, Slice};
 use crate::workspace::Workspace;
-use crate::{compare, machine, say};
+use crate::{compare, machine, report, say, suites};
 
 pub(crate) const HELP: &str = "\
 cargo xtask bench [SYSTEM...] [OPTIONS]
@@ -32,7 +31,6 @@ Measures the suites beside their peers and writes target/report/{report.json, re
   --table ID            only rows of this published table, such as perplexity.raw_sse; may be repeated
   --rounds N            number of alternating rounds [default: 3; with --quick 2]
   --quick               short slices, for a first result
-  --resume              continue the stopped run whose slices are in target/bench/slices.jsonl
   --peers LANGUAGES     languages of peers, of rust,go,python,node,powershell [default: all that are installed]
   --import FILE         output of `go test -bench` of a Go project; may be repeated
   --compare OLD.json    compare with an earlier report.json, taking noise into account
@@ -61,7 +59,6 @@ struct Options {
     rounds: usize,
     slice: Slice,
     quick: bool,
-    resume: bool,
     languages: Option<Vec<String>>,
     imports: Vec<String>,
     compare: Option<PathBuf>,
@@ -78,7 +75,6 @@ impl Options {
             rounds: rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS }),
             slice: if quick { Slice::QUICK } else { Slice::NORMAL },
             quick,
-            resume: args.flag("--resume"),
             languages: args
                 .value("--peers")?
                 .map(|list| list.split(',').map(|language| language.trim().to_owned()).collect()),
@@ -124,21 +120,20 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             ensure!(known, "--peers: {language} is neither rust nor a toolchain of peers.toml");
         }
     }
-    let mut sources = Sources::load(&workspace)?;
-    sources.imported = import(&options.imports, &sources.seed)?;
+    let sources = Sources::load(&workspace)?;
+    let imported = import(&options.imports, &sources.seed)?;
     let keys = options.keys(&sources)?;
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let before = options.compare.as_deref().map(report::read).transpose()?;
 
     // Before the build, which adds load and may run while files change.
-    let begun = Begun {
+    let begun = Run {
         date: machine::date(),
         commit: machine::commit(&workspace.root),
         settings: options.slice.describe(),
         load_before: machine::load(),
+        ..Run::default()
     };
-    let kept_path = workspace.target.join("bench/slices.jsonl");
-    let mut kept = Kept::open(&kept_path, begun, options.resume)?;
     let wanted = match &keys {
         Some(keys) if options.systems.is_empty() => suites::of_keys(&workspace, keys)?,
         _ => options.systems.clone(),
@@ -162,63 +157,43 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let prepared = prepared.map_err(|_| anyhow!("making the peers ready panicked"))?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
-            suite.listed.retain(|listed| listed.role != Role::Peer);
+            suite.rows.retain(|row| row.role != Role::Peer);
         }
     }
     let is_wanted = |key: &str| {
         options.row.as_deref().is_none_or(|row| key.contains(row))
             && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))
     };
-    let mut sides = rounds::plan(&suites, &prepared.programs, is_wanted);
+    let sides = rounds::plan(&suites, &prepared.programs, is_wanted);
     ensure!(
         !sides.is_empty(),
         "no row of the suites is asked for; `cargo xtask load` measures servers, all at once"
     );
 
-    let (start, earlier) = (Instant::now(), kept.seconds());
-    rounds::run(
-        &mut sides,
-        &suites,
-        &prepared.programs,
-        &workspace,
-        &mut kept,
-        options.rounds,
-        options.slice,
-    )?;
-    let run = describe_run(&options, prepared, kept.begun, earlier + start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    let mut rows = rounds::run(sides, &workspace, options.rounds, options.slice);
+    let run = describe_run(&options, prepared, begun, start.elapsed().as_secs_f64());
+    join::add_imported(&mut rows, &imported, &sources);
 
-    let rows = join::rows(&sides, &sources);
-    let (load, fleet) = (crate::load::latest(&workspace)?, crate::fleet::latest(&workspace)?);
-    let mut report = Report { run, rows, load, fleet, ..Report::empty() };
-    join::complete(&mut report, &sources);
+    let mut report = Report { schema: SCHEMA, run, rows, ..Report::default() };
+    report::add_proxy_runs(&mut report, &workspace)?;
     report.comparison = before.map(|before| compare::compare(&before, &report));
-    let paths = report::write(&report, &workspace.report())?;
-    say(&markdown::render(&report));
-    for path in paths {
-        say(&format!("\n{}", path.display()));
-    }
-    say("\n");
-    conclude(&sides, &report, &options)
+    say(&report::text(&report, &sources));
+    report::write(&report, &sources, &workspace.report())?;
+    conclude(&report, &options)
 }
 
 /// Returns an error for each condition that fails the command, after the report is written.
-fn conclude(sides: &[Vec<Side>], report: &Report, options: &Options) -> Result<()> {
-    let failed: Vec<String> = sides
-        .iter()
-        .flatten()
-        .filter(|side| side.listed.role == Role::Ours)
-        .filter_map(|side| {
-            let reason = side.failure.as_ref()?;
-            Some(format!("{}/{}: {reason}", side.listed.key, side.listed.implementation))
-        })
+fn conclude(report: &Report, options: &Options) -> Result<()> {
+    let ours = report.rows.iter().filter(|row| row.role == Role::Ours);
+    let failed: Vec<String> = ours
+        .filter_map(|row| Some(format!("{}/{}: {}", row.key, row.implementation, row.remark.as_ref()?)))
         .collect();
-    if !failed.is_empty() {
-        bail!("of ours, this failed: {}", failed.join("; "));
-    }
+    ensure!(failed.is_empty(), "of ours, this failed: {}", failed.join("; "));
     report::fail_on_regression(report, options.fail_on_regression)
 }
 
-fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: f64) -> Run {
+fn describe_run(options: &Options, prepared: Prepared, begun: Run, elapsed_s: f64) -> Run {
     let machine = machine::describe();
     let load_after = machine::load();
     let mut unfit = Vec::new();
@@ -235,18 +210,15 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: 
     let mut versions = vec![("rust".to_owned(), first_line("rustc", &["-V"]).unwrap_or_default())];
     versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
     Run {
-        date: begun.date,
         machine,
         versions,
-        commit: begun.commit,
-        load_before: begun.load_before,
         load_after,
         rounds: options.rounds,
-        settings: begun.settings,
         unfit,
         missing_peers: prepared.missing,
         imports: options.imports.iter().map(|path| file_name(path)).collect(),
         elapsed_s,
+        ..begun
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::data::matches;
 use crate::join::Sources;
 use crate::workspace::Workspace;
-use crate::{load, suites};
+use crate::{proxy, suites};
 
 /// Lists the rows of the suites and compares them with the committed files.
 ///
@@ -18,8 +18,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = Sources::load(workspace)?;
     let suites = suites::tested(workspace)?;
     let mut keys: BTreeSet<String> =
-        suites.iter().flat_map(|suite| &suite.listed).map(|listed| listed.key.clone()).collect();
-    keys.extend(load::keys());
+        suites.iter().flat_map(|suite| &suite.rows).map(|row| row.key.clone()).collect();
+    keys.extend(proxy::keys(workspace)?);
     let gaps = gaps(&sources, &keys);
     let seed = &sources.seed;
     let entries = seed.systems.len() + seed.benches.len() + seed.tables.len() + seed.rows.len();
@@ -64,18 +64,19 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
         }
     }
     for row in &seed.rows {
-        let name = format!("{}/{}", row.table, row.id);
-        let is_unmeasured = sources.unmeasured.line(&row.table, &row.id).is_some();
-        match sources.claims.find(&row.table, &row.id) {
+        let name = row.name();
+        let is_unmeasured = sources.unmeasured.line(&name).is_some();
+        let (_, rows) = sources.rows_of(row);
+        match sources.lines.find(&name) {
             Some(_) if is_unmeasured => {
-                gaps.push(format!("{name}: evaluated, and listed in unmeasured.toml"))
+                gaps.push(format!("{name}: has rows, and is listed in unmeasured.toml"));
             }
-            Some(claim) => {
-                let without = claim.terms.iter().filter(|term| !has(&term.key));
-                gaps.extend(without.map(|term| format!("{name}: {} is no row of the harness", term.key)));
+            None if rows.is_empty() && !is_unmeasured => {
+                gaps.push(format!("{name}: neither a benchmark, nor in lines.toml, nor in unmeasured.toml"));
             }
-            None if row.bench.is_none() && !is_unmeasured => {
-                gaps.push(format!("{name}: neither a benchmark, nor evaluated, nor in unmeasured.toml"));
+            Some(_) => {
+                let without = rows.iter().filter(|key| !has(key));
+                gaps.extend(without.map(|key| format!("{name}: {key} is no row of the harness")));
             }
             None => {}
         }
@@ -99,8 +100,7 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
         gaps.extend(
             entry.benches.iter().filter(known).map(|key| format!("unmeasured.toml: {key} is unknown")),
         );
-        let known =
-            |line: &&String| !seed.rows.iter().any(|row| format!("{}/{}", row.table, row.id) == **line);
+        let known = |line: &&String| !seed.rows.iter().any(|row| row.name() == **line);
         gaps.extend(
             entry.lines.iter().filter(known).map(|line| format!("unmeasured.toml: {line} is unknown")),
         );

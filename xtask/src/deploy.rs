@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::interop::{self, Language};
-use crate::process::{self, Finished, is_installed};
+use crate::process::{self, Finished, Skipped, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
@@ -38,10 +38,7 @@ struct Scene {
     program: PathBuf,
 }
 
-/// What a check skipped, with the reason.
-type Missing = Option<String>;
-
-type Check = fn(&Scene) -> Result<Missing>;
+type Check = fn(&Scene) -> Result<Skipped>;
 
 const CHECKS: [(&str, Check); 7] = [
     ("docker", docker),
@@ -111,11 +108,11 @@ impl Scene {
 }
 
 /// Returns a message if a program is not installed.
-fn lacks(program: &str) -> Missing {
+fn lacks(program: &str) -> Skipped {
     (!is_installed(program)).then(|| format!("there is no {program}"))
 }
 
-fn docker(scene: &Scene) -> Result<Missing> {
+fn docker(scene: &Scene) -> Result<Skipped> {
     for (linter, file) in [("hadolint", "docker/Dockerfile"), ("shellcheck", "docker/image.sh")] {
         match scene.linter(linter) {
             Ok(mut command) => scene.finish(command.arg(scene.files.join(file)))?,
@@ -128,7 +125,7 @@ fn docker(scene: &Scene) -> Result<Missing> {
 
 /// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
 #[cfg(unix)]
-fn image(scene: &Scene) -> Result<Missing> {
+fn image(scene: &Scene) -> Result<Skipped> {
     if process::first_line("id", &["-u"]).as_deref() != Some("0") {
         return Ok(Some("only root may change the root folder".to_owned()));
     }
@@ -158,11 +155,11 @@ fn image(scene: &Scene) -> Result<Missing> {
 }
 
 #[cfg(not(unix))]
-fn image(_: &Scene) -> Result<Missing> {
+fn image(_: &Scene) -> Result<Skipped> {
     Ok(Some("the image is one for Linux".to_owned()))
 }
 
-fn compose(scene: &Scene) -> Result<Missing> {
+fn compose(scene: &Scene) -> Result<Skipped> {
     let mut command = match scene.linter("docker-compose") {
         Ok(command) => command,
         Err(reason) => return Ok(Some(reason)),
@@ -177,7 +174,7 @@ fn compose(scene: &Scene) -> Result<Missing> {
     Ok(None)
 }
 
-fn kubernetes(scene: &Scene) -> Result<Missing> {
+fn kubernetes(scene: &Scene) -> Result<Skipped> {
     let folder = scene.files.join("kubernetes");
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder)? {
@@ -203,7 +200,7 @@ fn kubernetes(scene: &Scene) -> Result<Missing> {
     Ok(missing)
 }
 
-fn prometheus(scene: &Scene) -> Result<Missing> {
+fn prometheus(scene: &Scene) -> Result<Skipped> {
     if let Some(missing) = lacks("promtool") {
         return Ok(Some(missing));
     }
@@ -229,7 +226,7 @@ fn prometheus(scene: &Scene) -> Result<Missing> {
     Ok(None)
 }
 
-fn systemd(scene: &Scene) -> Result<Missing> {
+fn systemd(scene: &Scene) -> Result<Skipped> {
     if let Some(missing) = lacks("systemd-analyze") {
         return Ok(Some(missing));
     }
@@ -252,7 +249,7 @@ fn systemd(scene: &Scene) -> Result<Missing> {
     Ok(Some("the service is verified and not started".to_owned()))
 }
 
-fn nginx(scene: &Scene) -> Result<Missing> {
+fn nginx(scene: &Scene) -> Result<Skipped> {
     if let Some(missing) = lacks("nginx") {
         return Ok(Some(missing));
     }

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Args;
-use crate::process::{self, first_line};
+use crate::process::{self, Skipped, first_line};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
@@ -62,14 +62,6 @@ struct Baseline {
     instructions: BTreeMap<String, u64>,
 }
 
-/// Result of a comparison.
-pub(crate) enum Verdict {
-    /// All counts match the file.
-    Same,
-    /// The counts cannot be compared, for this reason.
-    Incomparable(String),
-}
-
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let is_saved = args.flag("--save");
     let systems = args.positionals()?;
@@ -77,8 +69,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let workspace = Workspace::find()?;
     if !is_saved {
         return match compare(&workspace, &systems)? {
-            Verdict::Same => Ok(()),
-            Verdict::Incomparable(reason) => bail!("{reason}"),
+            None => Ok(()),
+            Some(reason) => bail!("{reason}"),
         };
     }
     ensure!(systems.is_empty(), "the file has all systems or none");
@@ -94,16 +86,15 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
 /// # Errors
 ///
 /// Fails if a count deviates from the file.
-pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdict> {
+pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
     if first_line("valgrind", &["--version"]).is_none() {
-        return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
+        return Ok(Some("valgrind is not installed".to_owned()));
     }
     let path = file(workspace);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let baseline: Baseline = toml::from_str(&text)?;
-    let incomparable = |here: Origin| {
-        Ok(Verdict::Incomparable(format!("counted with {:?}, here is {here:?}", baseline.origin)))
-    };
+    let incomparable =
+        |here: Origin| Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)));
     // Checked before the build, which takes minutes and is needed only for the instruction set.
     let here = Origin::of_machine(baseline.origin.machine.clone());
     if here != baseline.origin {
@@ -134,7 +125,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
         "{}\nIf that is meant: cargo xtask bench --instructions --save",
         problems.join("\n")
     );
-    Ok(Verdict::Same)
+    Ok(None)
 }
 
 /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions.
@@ -142,9 +133,9 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
 /// # Errors
 ///
 /// Fails if a row takes more.
-pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
     if first_line("valgrind", &["--version"]).is_none() {
-        return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
+        return Ok(Some("valgrind is not installed".to_owned()));
     }
     let program = cargo::tested_program(workspace, "linear")?;
     let counter = Counter { program, scratch: workspace.scratch().join("linear") };
@@ -164,7 +155,7 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
         }
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
-    Ok(Verdict::Same)
+    Ok(None)
 }
 
 fn file(workspace: &Workspace) -> PathBuf {

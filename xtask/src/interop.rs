@@ -16,17 +16,12 @@ use crate::{note, process};
 /// Time limit of an installation. Some compile their dependencies.
 const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
-/// The programs that the tests of one package use.
-pub(crate) struct Suite {
-    /// Folder of the installation.
-    name: &'static str,
+/// Programs of one language that the tests of one package use.
+struct Peers {
+    /// Folder of the installation, shared by the languages of a suite.
+    suite: &'static str,
     /// The package that pins the versions.
     package: &'static str,
-    peers: &'static [Peer],
-}
-
-/// The programs of one language for a suite.
-struct Peer {
     language: Language,
     /// File with the pinned versions, below the package's tests.
     pins: &'static str,
@@ -48,61 +43,32 @@ pub(crate) enum Language {
 /// Maven plugin that downloads jars.
 const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
-const SUITES: [Suite; 4] = [
-    Suite {
-        name: "perplexity-mock",
-        package: "tightwire-perplexity-mock",
-        peers: &[
-            Peer {
-                language: Language::Python,
-                pins: "sdk/python/requirements.txt",
-                variable: "PERPLEXITY_PYTHON",
-            },
-            Peer {
-                language: Language::Node,
-                pins: "sdk/node/package.json",
-                variable: "PERPLEXITY_NODE_MODULES",
-            },
-        ],
-    },
-    Suite {
-        name: "psrp",
-        package: "psrp",
-        peers: &[Peer {
-            language: Language::Python,
-            pins: "peers/requirements.txt",
-            variable: "PSRP_PYTHON",
-        }],
-    },
-    Suite {
-        name: "pypi-proxy",
-        package: "pypi-proxy",
-        peers: &[Peer {
-            language: Language::Python,
-            pins: "clients/requirements.txt",
-            variable: "PYPI_CLIENTS_PYTHON",
-        }],
-    },
-    FLEET,
-];
+const fn peers(
+    suite: &'static str,
+    package: &'static str,
+    language: Language,
+    pins: &'static str,
+    variable: &'static str,
+) -> Peers {
+    Peers { suite, package, language, pins, variable }
+}
 
+const MOCK: &str = "tightwire-perplexity-mock";
 /// The proxy with S3 servers and network faults.
-pub(crate) const FLEET: Suite = Suite {
-    name: "fleet",
-    package: "pypi-proxy",
-    peers: &[
-        Peer { language: Language::Maven, pins: "fleet/maven.txt", variable: "FLEET_JARS" },
-        Peer { language: Language::Go, pins: "fleet/go.txt", variable: "FLEET_GO" },
-        Peer { language: Language::Python, pins: "fleet/requirements.txt", variable: "FLEET_PYTHON" },
-    ],
-};
-
+pub(crate) const FLEET: &str = "fleet";
 /// An S3 server that takes long to build; installed only on request.
-pub(crate) const VERSITYGW: Suite = Suite {
-    name: "versitygw",
-    package: "pypi-proxy",
-    peers: &[Peer { language: Language::Go, pins: "fleet/versitygw.txt", variable: "FLEET_VERSITYGW" }],
-};
+pub(crate) const VERSITYGW: &str = "versitygw";
+
+const ALL: [Peers; 8] = [
+    peers("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
+    peers("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
+    peers("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),
+    peers("pypi-proxy", "pypi-proxy", Language::Python, "clients/requirements.txt", "PYPI_CLIENTS_PYTHON"),
+    peers(FLEET, "pypi-proxy", Language::Maven, "fleet/maven.txt", "FLEET_JARS"),
+    peers(FLEET, "pypi-proxy", Language::Go, "fleet/go.txt", "FLEET_GO"),
+    peers(FLEET, "pypi-proxy", Language::Python, "fleet/requirements.txt", "FLEET_PYTHON"),
+    peers(VERSITYGW, "pypi-proxy", Language::Go, "fleet/versitygw.txt", "FLEET_VERSITYGW"),
+];
 
 impl Language {
     fn name(self) -> &'static str {
@@ -190,37 +156,22 @@ pub(crate) struct Installed {
     pub(crate) missing: Vec<String>,
 }
 
-/// Installs the programs of all suites.
-pub(crate) fn install_all(workspace: &Workspace) -> Installed {
+/// Installs the programs of the selected suites.
+pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> bool) -> Installed {
     let mut installed = Installed::default();
-    for suite in &SUITES {
-        let products = suite.install(workspace, &mut installed.missing);
-        installed
-            .variables
-            .extend(products.into_iter().filter_map(|(variable, product)| Some((variable, product?))));
+    for peers in ALL.iter().filter(|peers| is_wanted(peers.suite)) {
+        let pins = workspace.root.join("crates").join(peers.package).join("tests").join(peers.pins);
+        let place = workspace.target.join("interop").join(peers.suite).join(peers.language.name());
+        match install(peers.language, &pins, &place) {
+            Ok(product) => installed.variables.push((peers.variable, product)),
+            Err(error) => {
+                let reason = format!("{}, {}: {error:#}", peers.suite, peers.language.name());
+                note(&reason);
+                installed.missing.push(reason);
+            }
+        }
     }
     installed
-}
-
-impl Suite {
-    /// Installs the programs of some suites. Returns their environment variables, and the reasons for missing ones.
-    pub(crate) fn install(
-        &self,
-        workspace: &Workspace,
-        missing: &mut Vec<String>,
-    ) -> Vec<(&'static str, Option<PathBuf>)> {
-        let each = |peer: &Peer| {
-            let pins = workspace.root.join("crates").join(self.package).join("tests").join(peer.pins);
-            let place = workspace.target.join("interop").join(self.name).join(peer.language.name());
-            let product = install(peer.language, &pins, &place).map_err(|error| {
-                let reason = format!("{}, {}: {error:#}", self.name, peer.language.name());
-                note(&reason);
-                missing.push(reason);
-            });
-            (peer.variable, product.ok())
-        };
-        self.peers.iter().map(each).collect()
-    }
 }
 
 /// Installs what a file pins, unless these versions are installed already. Returns the Python interpreter, or the

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::model::Machine;
 use crate::process::first_line;
-use crate::report::Machine;
 
 pub(crate) fn describe() -> Machine {
     let unknown = || "unknown".to_owned();

@@ -3,23 +3,27 @@
 mod args;
 mod bench;
 mod cargo;
+mod chart;
 mod compare;
 mod completeness;
 mod conformance;
 mod data;
 mod deploy;
 mod features;
-mod fleet;
 mod fuzz;
+mod html;
 mod instructions;
 mod interop;
 mod join;
-mod load;
 mod machine;
+mod markdown;
+mod model;
 mod parse;
 mod peers;
 mod process;
 mod progress;
+mod proxy;
+mod quantity;
 mod release;
 mod report;
 mod rounds;
@@ -29,6 +33,7 @@ mod suites;
 mod test;
 mod tidy;
 mod unchanged;
+mod view;
 mod workspace;
 
 use std::io::{self, Write};
@@ -42,37 +47,42 @@ use crate::args::Args;
 struct Command {
     name: &'static str,
     summary: &'static str,
+    /// What `--help` prints; `None` if the program behind the command has options of its own.
+    help: Option<&'static str>,
     run: fn(Args) -> Result<()>,
 }
 
+const fn command(
+    name: &'static str,
+    run: fn(Args) -> Result<()>,
+    help: Option<&'static str>,
+    summary: &'static str,
+) -> Command {
+    Command { name, summary, help, run }
+}
+
 const COMMANDS: &[Command] = &[
-    Command { name: "bench", summary: "measure the suites beside their peers", run: bench::command },
-    Command {
-        name: "load",
-        summary: "measure the proxy under load beside nginx and other proxies",
-        run: load::command,
-    },
-    Command { name: "fleet", summary: "test and measure proxies that share a bucket", run: fleet::command },
-    Command { name: "report", summary: "write the latest report again", run: report::command },
-    Command { name: "conformance", summary: "run test vectors through a crate", run: conformance::command },
-    Command {
-        name: "test",
-        summary: "run the checks before a change; with --full, all of CI",
-        run: test::command,
-    },
-    Command {
-        name: unchanged::COMMAND,
-        summary: "run a test program unless it is unchanged (used by `test`)",
-        run: unchanged::command,
-    },
-    Command { name: "setup", summary: "install the tools of `test --full`", run: setup::command },
-    Command { name: "fuzz", summary: "run the fuzz targets", run: fuzz::command },
-    Command { name: "tidy", summary: "check the rules of the repository", run: tidy::command },
-    Command {
-        name: "peers",
-        summary: "`peers check` builds the peers in other languages",
-        run: peers::command,
-    },
+    command("bench", bench::command, Some(bench::HELP), "measure the suites beside their peers"),
+    command("load", proxy::load, None, "measure the proxy under load beside nginx and other proxies"),
+    command("fleet", proxy::fleet, None, "test and measure proxies that share a bucket"),
+    command("report", report::command, Some(report::HELP), "write the latest report again"),
+    command("conformance", conformance::command, Some(conformance::HELP), "run test vectors through a crate"),
+    command(
+        "test",
+        test::command,
+        Some(test::HELP),
+        "run the checks before a change; with --full, all of CI",
+    ),
+    command(
+        unchanged::COMMAND,
+        unchanged::command,
+        Some(""),
+        "run a test program unless it is unchanged (used by `test`)",
+    ),
+    command("setup", setup::command, Some(setup::HELP), "install the tools of `test --full`"),
+    command("fuzz", fuzz::command, Some(fuzz::HELP), "run the fuzz targets"),
+    command("tidy", tidy::command, Some(""), "check the rules of the repository"),
+    command("peers", peers::command, Some(""), "`peers check` builds the peers in other languages"),
 ];
 
 fn main() -> ExitCode {
@@ -87,18 +97,9 @@ fn main() -> ExitCode {
         note(&format!("unknown command {name}\n\n{}", help()));
         return ExitCode::from(2);
     };
-    if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
-        say(match name.as_str() {
-            "bench" => bench::HELP,
-            "conformance" => conformance::HELP,
-            "fleet" => fleet::HELP,
-            "fuzz" => fuzz::HELP,
-            "load" => load::HELP,
-            "report" => report::HELP,
-            "setup" => setup::HELP,
-            "test" => test::HELP,
-            _ => command.summary,
-        });
+    let wants_help = arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h"));
+    if let Some(help) = command.help.filter(|_| wants_help) {
+        say(if help.is_empty() { command.summary } else { help });
         say("\n");
         return ExitCode::SUCCESS;
     }

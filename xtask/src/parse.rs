@@ -1,32 +1,21 @@
 //! Parsers for the output of measurement tools, one module per format.
 
 pub(crate) mod benchfmt;
-pub(crate) mod criterion_data;
 pub(crate) mod lines;
 pub(crate) mod pyperf;
-pub(crate) mod record;
 
-use serde::{Deserialize, Serialize};
-
-use crate::stats;
-
-/// Time per operation that one run of one implementation reported.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Timing {
-    /// Median of the samples; Go reports none.
+/// What one run of one implementation of one row reported.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sample {
+    /// Median time per operation; Go reports none.
     pub(crate) median_ns: Option<f64>,
-    pub(crate) mean_ns: f64,
-}
-
-impl Timing {
-    /// Summarises samples in nanoseconds per operation; `None` without samples.
-    pub(crate) fn of_samples(samples: &[f64]) -> Option<Self> {
-        let mean_ns = stats::mean(samples)?;
-        Some(Self { median_ns: stats::median(samples), mean_ns })
-    }
-
-    /// Returns the median, or else the mean.
-    pub(crate) fn typical_ns(&self) -> f64 {
-        self.median_ns.unwrap_or(self.mean_ns)
-    }
+    pub(crate) mean_ns: Option<f64>,
+    /// True if the time is that of a single call, which exceeds the time guard.
+    pub(crate) is_once: bool,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    pub(crate) deterministic: Option<bool>,
+    pub(crate) payload_bytes: Option<u64>,
+    pub(crate) version: Option<String>,
+    pub(crate) check: Option<u64>,
 }

@@ -10,9 +10,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::Args;
 use crate::data::peers::{Format, Implementation, Peer, PeersFile, Toolchain};
-use crate::parse::{Timing, benchfmt, lines, pyperf};
+use crate::model::Missing;
+use crate::parse::{Sample, benchfmt, lines, pyperf};
 use crate::process::{self, Finished};
-use crate::report::Missing;
+use crate::stats::mean;
 use crate::workspace::Workspace;
 
 /// Time limit for downloads and builds. A peer that takes longer is reported as missing.
@@ -37,17 +38,6 @@ pub(crate) struct Prepared {
     pub(crate) missing: Vec<Missing>,
     /// Version lines by language.
     pub(crate) versions: Vec<(String, String)>,
-}
-
-/// One run of one implementation of one row.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Sample {
-    pub(crate) timing: Timing,
-    pub(crate) bytes_op: Option<f64>,
-    pub(crate) allocs_op: Option<f64>,
-    pub(crate) payload_bytes: Option<u64>,
-    pub(crate) version: Option<String>,
-    pub(crate) check: Option<u64>,
 }
 
 /// How cargo prepares the peers in Rust.
@@ -266,8 +256,8 @@ impl Program {
         let text = if output.is_file() { fs::read_to_string(&output)? } else { finished.stdout };
         match self.format {
             Format::GoBench => Ok(go_sample(&text, row, implementation)),
-            Format::Pyperf => pyperf_sample(&text),
-            Format::Lines => lines_sample(&text, &format!("{}/{row}", self.system), implementation),
+            Format::Pyperf => pyperf::sample(&text),
+            Format::Lines => lines::sample(&text, &format!("{}/{row}", self.system), implementation),
         }
     }
 }
@@ -310,43 +300,15 @@ fn go_sample(text: &str, row: &str, implementation: &str) -> Option<Sample> {
         .filter(|line| line.name == name || line.full_name == name)
         .collect();
     let times: Vec<f64> = lines.iter().filter_map(|line| line.value("ns/op")).collect();
-    // A single result is a mean over all iterations, not a median.
-    let mean_ns = Timing::of_samples(&times)?.mean_ns;
     let line = lines.first()?;
     Some(Sample {
-        timing: Timing { median_ns: None, mean_ns },
+        // A single result is a mean over all iterations, not a median.
+        mean_ns: Some(mean(&times)?),
         bytes_op: line.value("B/op"),
         allocs_op: line.value("allocs/op"),
         payload_bytes: line.value("payload_bytes/op").map(|bytes| bytes as u64),
-        version: None,
-        check: None,
+        ..Sample::default()
     })
-}
-
-fn pyperf_sample(text: &str) -> Result<Option<Sample>> {
-    Ok(pyperf::parse(text)?.into_iter().next().map(|measured| Sample {
-        timing: measured.timing,
-        bytes_op: None,
-        allocs_op: None,
-        payload_bytes: None,
-        version: measured.version,
-        check: None,
-    }))
-}
-
-fn lines_sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
-    let mut lines = lines::parse(text)?;
-    lines.retain(|line| line.key == key && line.implementation == implementation);
-    let times: Vec<f64> = lines.iter().map(|line| line.time_ns).collect();
-    let timing = Timing::of_samples(&times);
-    Ok(timing.zip(lines.pop()).map(|(timing, line)| Sample {
-        timing,
-        bytes_op: line.bytes_op,
-        allocs_op: line.allocs_op,
-        payload_bytes: line.payload_bytes,
-        version: line.version,
-        check: line.check,
-    }))
 }
 
 #[cfg(test)]
@@ -365,17 +327,9 @@ mod tests {
     fn a_go_sample_is_found_by_name() {
         let text = include_str!("../tests/data/go-bench.txt");
         let sample = go_sample(text, "decode_simple_event", "launchdarkly").unwrap();
-        assert_eq!((sample.timing.median_ns, sample.allocs_op), (None, Some(1.0)));
+        assert_eq!((sample.median_ns, sample.allocs_op), (None, Some(1.0)));
         assert_eq!(sample.payload_bytes, Some(269));
         assert_eq!(go_sample(text, "decode_simple_event", "nobody"), None);
-    }
-
-    #[test]
-    fn a_line_sample_is_found_by_key() {
-        let text = include_str!("../tests/data/lines.txt");
-        let sample = lines_sample(text, "sse/decode_simple_event", "json").unwrap().unwrap();
-        assert_eq!(sample.check, Some(25));
-        assert_eq!(lines_sample(text, "sse/decode_simple_event", "nobody").unwrap(), None);
     }
 
     #[test]

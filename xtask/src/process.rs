@@ -5,10 +5,25 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// Interval at which a running program is polled.
 const POLL: Duration = Duration::from_millis(5);
+
+/// Reason why a check was not made on this machine; `None` if it was made.
+pub(crate) type Skipped = Option<String>;
+
+/// Runs a command without input.
+///
+/// # Errors
+///
+/// Fails if the command cannot be started or fails.
+pub(crate) fn finish(mut command: Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {program}"))?;
+    ensure!(status.success(), "{status}");
+    Ok(())
+}
 
 #[derive(Debug)]
 pub(crate) struct Finished {

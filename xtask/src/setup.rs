@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::process::{self, is_installed};
-use crate::test::finish;
+use crate::process::{self, finish, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 

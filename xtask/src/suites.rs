@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::cargo::Messages;
-use crate::parse::record::{self, Listed};
+use crate::model::Row;
 use crate::workspace::Workspace;
 use crate::{cargo, tidy};
 
@@ -16,7 +16,7 @@ use crate::{cargo, tidy};
 pub(crate) struct Suite {
     pub(crate) executable: PathBuf,
     /// Rows and implementations in the suite's order.
-    pub(crate) listed: Vec<Listed>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// Returns the packages of the named suites, or of all if `systems` is empty.
@@ -88,17 +88,19 @@ fn listed(executables: Vec<(String, PathBuf)>) -> Result<Vec<Suite>> {
     executables
         .into_iter()
         .map(|(system, executable)| {
-            let listed =
+            let rows =
                 list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
-            Ok(Suite { executable, listed })
+            Ok(Suite { executable, rows })
         })
         .collect()
 }
 
-fn list(executable: &Path) -> Result<Vec<Listed>> {
+fn list(executable: &Path) -> Result<Vec<Row>> {
     let output = Command::new(executable).args(["--bench", "--list", "--format", "json"]).output()?;
     ensure!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
-    record::parse_list(&String::from_utf8_lossy(&output.stdout))
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter(|line| line.starts_with('{'));
+    lines.map(|line| serde_json::from_str(line).with_context(|| format!("not a list line: {line}"))).collect()
 }
 
 #[cfg(test)]

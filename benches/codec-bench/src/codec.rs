@@ -69,6 +69,95 @@ pub trait View: Codec {
     fn copied(view: &Self::View<'_>) -> Option<Message>;
 }
 
+/// Larger than any of the published messages, for encoders that require a slice.
+pub(super) const ROOM: usize = 64 << 10;
+
+/// Declares a codec with a reused buffer, and implements the traits that it supports.
+///
+/// `vec` appends to an empty vector, `slice` writes to a slice of [`ROOM`] bytes and returns the length. All expressions
+/// are results.
+macro_rules! codec {
+    (
+        $(#[$meta:meta])*
+        $name:ident($message:ty), $text:expr, $version:expr;
+        $(vec |$vec:ident, $vec_message:ident| $into_vec:expr;)?
+        $(slice |$slice:ident, $slice_message:ident| $into_slice:expr;)?
+        decode |$bytes:ident| $decode:expr;
+        $(fresh |$fresh_message:ident| $fresh:expr;)?
+        $(borrow |$borrowed:ident| $borrow:expr;)?
+        $(discard |$discarded:ident, $counter:ident| $discard:expr;)?
+        $(reader |$reader:ident| $from_reader:expr;)?
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $name(Vec<u8>);
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self(vec![0; $crate::codec::ROOM])
+            }
+        }
+
+        impl $crate::codec::Codec for $name {
+            const NAME: &'static str = $text;
+            const VERSION: Option<&'static str> = $version;
+            type Message = $message;
+
+            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
+                $(
+                    self.0.clear();
+                    let ($vec, $vec_message) = (&mut self.0, message);
+                    $into_vec.ok()?;
+                    Some(&self.0)
+                )?
+                $(
+                    let ($slice, $slice_message) = (&mut self.0[..], message);
+                    let len = $into_slice.ok()?;
+                    self.0.get(..len)
+                )?
+            }
+
+            fn decode(&mut self, $bytes: &[u8]) -> Option<$message> {
+                $decode.ok()
+            }
+        }
+
+        $(
+            impl $crate::codec::Fresh for $name {
+                fn fresh($fresh_message: &$message) -> Option<Vec<u8>> {
+                    $fresh.ok()
+                }
+            }
+        )?
+
+        $(
+            impl $crate::codec::Borrow for $name {
+                fn borrow<'b>(&mut self, $borrowed: &'b [u8]) -> Option<$crate::message::MessageRef<'b>> {
+                    $borrow.ok()
+                }
+            }
+        )?
+
+        $(
+            impl $crate::codec::Discard for $name {
+                fn discard($discarded: &$message, $counter: &mut $crate::codec::Counter) -> Option<()> {
+                    $discard.ok().map(|_| ())
+                }
+            }
+        )?
+
+        $(
+            impl $crate::codec::FromReader for $name {
+                fn from_reader($reader: &mut impl std::io::Read) -> Option<$message> {
+                    $from_reader.ok()
+                }
+            }
+        )?
+    };
+}
+
+pub(super) use codec;
+
 /// A sink that adds up lengths, but forces the optimizer to produce the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter(pub u64);

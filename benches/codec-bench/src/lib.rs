@@ -4,7 +4,6 @@
 
 pub mod codec;
 pub mod json;
-pub mod limits;
 pub mod message;
 pub mod msgpack;
 pub mod ours;

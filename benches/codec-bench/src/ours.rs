@@ -2,45 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Read;
 
 use tightwire_parco::wire::{Bool, F32, F64, Le, Map, Slice, SmallVarchar, StaticWire, U8, U16, Varchar};
 use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
-use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
+use super::codec::{Borrow, View, codec};
 use super::message::{Message, MessageRef, MessageType, check};
-
-/// `tightwire-json`, in the JSON rows.
-#[derive(Debug, Default)]
-pub struct Json(Vec<u8>);
-
-impl Codec for Json {
-    const NAME: &'static str = "json";
-    const VERSION: Option<&'static str> = None;
-    type Message = Message;
-
-    fn encode(&mut self, message: &Message) -> Option<&[u8]> {
-        self.0.clear();
-        tightwire_json::to_buf(&mut self.0, message).ok()?;
-        Some(&self.0)
-    }
-
-    fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
-        tightwire_json::from_slice(bytes).ok()
-    }
-}
-
-impl Fresh for Json {
-    fn fresh(message: &Message) -> Option<Vec<u8>> {
-        tightwire_json::to_vec(message).ok()
-    }
-}
-
-impl Borrow for Json {
-    fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
-        tightwire_json::from_slice_borrowed(bytes).ok()
-    }
-}
 
 /// View of the published map.
 type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
@@ -108,30 +75,24 @@ macro_rules! layout {
             message.values.len().checked_sub(1).and_then(|last| message.values.get(last)).unwrap_or_default()
         });
 
-        /// The derived codec, to a reused buffer.
-        #[derive(Debug, Default)]
-        pub struct $derived(Vec<u8>);
-
-        impl Codec for $derived {
-            const NAME: &'static str = "derive";
-            const VERSION: Option<&'static str> = None;
-            type Message = $message;
-
-            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
-                self.0.clear();
-                tightwire_parco::encode(message, &mut self.0).ok()?;
-                Some(&self.0)
-            }
-
-            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                tightwire_parco::decode_exact(bytes).ok()
-            }
+        codec! {
+            /// The derived codec, to a reused buffer.
+            $derived($message), "derive", None;
+            vec |buffer, message| tightwire_parco::encode(message, buffer);
+            decode |bytes| tightwire_parco::decode_exact(bytes);
+            discard |message, counter| {
+                tightwire_parco::encoded_len(message).map(|len| counter.0 += len as u64)
+            };
+            reader |reader| tightwire_parco::decode_from_reader(reader);
         }
 
-        /// The same fields as a builder schema. It is built for each message, which is free because its closures
-        /// capture nothing.
-        #[derive(Debug, Default)]
-        pub struct $built(Vec<u8>);
+        codec! {
+            /// The same fields as a builder schema. It is built for each message, which is free because its closures
+            /// capture nothing.
+            $built($message), "builder", None;
+            vec |buffer, message| $built::schema().encode(message, buffer);
+            decode |bytes| $built::schema().decode_exact(bytes);
+        }
 
         impl $built {
             fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
@@ -165,35 +126,6 @@ macro_rules! layout {
                         |message| &message.float64,
                         |message, float64| message.float64 = float64,
                     )
-            }
-        }
-
-        impl Codec for $built {
-            const NAME: &'static str = "builder";
-            const VERSION: Option<&'static str> = None;
-            type Message = $message;
-
-            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
-                self.0.clear();
-                Self::schema().encode(message, &mut self.0).ok()?;
-                Some(&self.0)
-            }
-
-            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                Self::schema().decode_exact(bytes).ok()
-            }
-        }
-
-        impl Discard for $derived {
-            fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
-                counter.0 += tightwire_parco::encoded_len(message).ok()? as u64;
-                Some(())
-            }
-        }
-
-        impl FromReader for $derived {
-            fn from_reader(reader: &mut impl Read) -> Option<$message> {
-                tightwire_parco::decode_from_reader(reader).ok()
             }
         }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use prost::Message as _;
 
-use super::codec::Codec;
+use super::codec::codec;
 use super::message::{Message, MessageType, check};
 
 /// The message with the types of Protocol Buffers.
@@ -47,22 +47,9 @@ impl MessageType for ProstMessage {
 
 check!(ProstMessage);
 
-/// prost to a vector.
-#[derive(Debug, Default)]
-pub struct Prost(Vec<u8>);
-
-impl Codec for Prost {
-    const NAME: &'static str = "prost";
-    const VERSION: Option<&'static str> = Some("0.14.4");
-    type Message = ProstMessage;
-
-    fn encode(&mut self, message: &ProstMessage) -> Option<&[u8]> {
-        self.0.clear();
-        message.encode(&mut self.0).ok()?;
-        Some(&self.0)
-    }
-
-    fn decode(&mut self, bytes: &[u8]) -> Option<ProstMessage> {
-        ProstMessage::decode(bytes).ok()
-    }
+codec! {
+    /// prost to a vector.
+    Prost(ProstMessage), "prost", Some("0.14.4");
+    vec |buffer, message| message.encode(buffer);
+    decode |bytes| ProstMessage::decode(bytes);
 }

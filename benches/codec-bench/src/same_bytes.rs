@@ -10,9 +10,9 @@ use std::collections::hash_map::RandomState;
 use wincode::config::{Configuration, DEFAULT_PREALLOCATION_SIZE_LIMIT};
 use wincode::containers;
 
-use super::codec::{Codec, Counter, Discard};
+use super::codec::codec;
 use super::message::{Message, MessageType, check};
-use super::peers::{ROOM, SPEEDY, WINCODE};
+use super::peers::{SPEEDY, WINCODE};
 
 /// Implements the traits shared by both message types of a peer.
 macro_rules! form {
@@ -62,42 +62,34 @@ macro_rules! wincode_layout {
 
         form!($message, String::into_bytes, |message: &Message| message.map_as(std::convert::identity, std::convert::identity));
 
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $codec(Vec<u8>);
-
-        impl Default for $codec {
-            fn default() -> Self {
-                Self(vec![0; ROOM])
-            }
+        codec! {
+            $(#[$doc])*
+            $codec($message), "wincode, parco layout", Some(WINCODE);
+            slice |buffer, message| {
+                let (len, mut rest) = (buffer.len(), buffer);
+                wincode::config::serialize_into(&mut rest, message, LAYOUT).map(|()| len - rest.len())
+            };
+            decode |bytes| wincode::config::deserialize(bytes, LAYOUT).map_err(|_| ()).and_then(validated::<$message>);
+            discard |message, counter| wincode::config::serialize_into(counter, message, LAYOUT);
         }
 
-        impl Codec for $codec {
-            const NAME: &'static str = "wincode, parco layout";
-            const VERSION: Option<&'static str> = Some(WINCODE);
-            type Message = $message;
-
-            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
-                let mut rest = &mut self.0[..];
-                wincode::config::serialize_into(&mut rest, message, LAYOUT).ok()?;
-                let len = ROOM - rest.len();
-                self.0.get(..len)
-            }
-
-            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                let message: $message = wincode::config::deserialize(bytes, LAYOUT).ok()?;
-                // The strings are decoded as bytes, so validate them like all other codecs do.
-                let texts = [&message.name, &message.text];
-                texts.iter().all(|text| std::str::from_utf8(text).is_ok()).then_some(message)
-            }
-        }
-
-        impl Discard for $codec {
-            fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
-                wincode::config::serialize_into(counter, message, LAYOUT).ok()
+        impl Texts for $message {
+            fn texts(&self) -> [&[u8]; 2] {
+                [&self.name, &self.text]
             }
         }
     };
+}
+
+/// A message whose strings are decoded as bytes.
+trait Texts {
+    fn texts(&self) -> [&[u8]; 2];
+}
+
+/// Validates the strings, like all other codecs do.
+fn validated<M: Texts>(message: M) -> Result<M, ()> {
+    let is_valid = message.texts().iter().all(|text| std::str::from_utf8(text).is_ok());
+    if is_valid { Ok(message) } else { Err(()) }
 }
 
 wincode_layout! {
@@ -135,30 +127,12 @@ macro_rules! speedy_layout {
 
         form!($message, std::convert::identity, |message: &Message| message.map_as(Key, std::convert::identity));
 
-        $(#[$doc])*
-        #[derive(Debug, Default)]
-        pub struct $codec(Vec<u8>);
-
-        impl Codec for $codec {
-            const NAME: &'static str = "speedy, parco layout";
-            const VERSION: Option<&'static str> = Some(SPEEDY);
-            type Message = $message;
-
-            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
-                self.0.clear();
-                speedy::Writable::write_to_stream(message, &mut self.0).ok()?;
-                Some(&self.0)
-            }
-
-            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                speedy::Readable::read_from_buffer(bytes).ok()
-            }
-        }
-
-        impl Discard for $codec {
-            fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
-                speedy::Writable::write_to_stream(message, counter).ok()
-            }
+        codec! {
+            $(#[$doc])*
+            $codec($message), "speedy, parco layout", Some(SPEEDY);
+            vec |buffer, message| speedy::Writable::write_to_stream(message, buffer);
+            decode |bytes| speedy::Readable::read_from_buffer(bytes);
+            discard |message, counter| speedy::Writable::write_to_stream(message, counter);
         }
     };
 }
@@ -175,7 +149,7 @@ speedy_layout! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::verified;
+    use crate::codec::{Codec, verified};
     use crate::payload::{Size, message};
     use crate::reference;
 

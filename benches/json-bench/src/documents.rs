@@ -238,150 +238,135 @@ fn decimal(out: &mut String, sign: &str, whole: u32, numbers: &mut Numbers) {
     let _ = write!(out, "{sign}{whole}.{high:04}{middle:04}{low:04}{last}");
 }
 
-/// A document of [`Kind::Messages`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Messages {
-    pub statuses: Vec<Status>,
-    pub search_metadata: SearchMetadata,
+macro_rules! documents {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+ })+) => {
+        $(
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            $(#[$meta])*
+            #[allow(missing_docs, reason = "the names say it all")]
+            pub struct $name {
+                $($(#[$field_meta])* pub $field: $ty,)+
+            }
+        )+
+    };
 }
 
-/// One message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Status {
-    pub created_at: String,
-    pub id: u64,
-    pub id_str: String,
-    pub text: String,
-    pub truncated: bool,
-    pub user: User,
-    pub retweet_count: u32,
-    pub entities: Entities,
-    pub favorited: bool,
-    pub in_reply_to: Option<u64>,
-    pub lang: String,
-}
+documents! {
+    /// A document of [`Kind::Messages`].
+    Messages {
+        statuses: Vec<Status>,
+        search_metadata: SearchMetadata,
+    }
 
-/// Author of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct User {
-    pub id: u64,
-    pub screen_name: String,
-    pub name: String,
-    pub followers_count: u32,
-    pub verified: bool,
-    pub description: String,
-}
+    /// One message.
+    Status {
+        created_at: String,
+        id: u64,
+        id_str: String,
+        text: String,
+        truncated: bool,
+        user: User,
+        retweet_count: u32,
+        entities: Entities,
+        favorited: bool,
+        in_reply_to: Option<u64>,
+        lang: String,
+    }
 
-/// Entities of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Entities {
-    pub hashtags: Vec<Hashtag>,
-}
+    /// Author of a message.
+    User {
+        id: u64,
+        screen_name: String,
+        name: String,
+        followers_count: u32,
+        verified: bool,
+        description: String,
+    }
 
-/// Tag with its position.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Hashtag {
-    pub text: String,
-    pub indices: (u32, u32),
-}
+    /// Entities of a message.
+    Entities {
+        hashtags: Vec<Hashtag>,
+    }
 
-/// Metadata of the search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct SearchMetadata {
-    pub completed_in: f64,
-    pub count: u64,
-}
+    /// Tag with its position.
+    Hashtag {
+        text: String,
+        indices: (u32, u32),
+    }
 
-/// A document of [`Kind::Catalogue`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Catalogue {
-    pub performances: Vec<Performance>,
-    pub total: u64,
-}
+    /// Metadata of the search.
+    SearchMetadata {
+        completed_in: f64,
+        count: u64,
+    }
 
-/// One event of a catalogue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Performance {
-    pub event_id: u64,
-    pub id: u64,
-    pub logo: Option<String>,
-    pub name: Option<String>,
-    pub prices: Vec<Price>,
-    pub seat_categories: Vec<SeatCategory>,
-    pub start: u64,
-    pub venue_code: String,
-}
+    /// A document of [`Kind::Catalogue`].
+    Catalogue {
+        performances: Vec<Performance>,
+        total: u64,
+    }
 
-/// Price of a seat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Price {
-    pub amount: u64,
-    pub audience_sub_category_id: u64,
-    pub seat_category_id: u64,
-}
+    /// One event of a catalogue.
+    #[serde(rename_all = "camelCase")]
+    Performance {
+        event_id: u64,
+        id: u64,
+        logo: Option<String>,
+        name: Option<String>,
+        prices: Vec<Price>,
+        seat_categories: Vec<SeatCategory>,
+        start: u64,
+        venue_code: String,
+    }
 
-/// Areas of a seat category.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct SeatCategory {
-    pub areas: Vec<Area>,
-    pub seat_category_id: u64,
-}
+    /// Price of a seat.
+    #[serde(rename_all = "camelCase")]
+    Price {
+        amount: u64,
+        audience_sub_category_id: u64,
+        seat_category_id: u64,
+    }
 
-/// Part of a hall.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Area {
-    pub area_id: u64,
-    pub block_ids: Vec<u64>,
-}
+    /// Areas of a seat category.
+    #[serde(rename_all = "camelCase")]
+    SeatCategory {
+        areas: Vec<Area>,
+        seat_category_id: u64,
+    }
 
-/// A document of [`Kind::Coastline`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Coastline {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub features: Vec<Feature>,
-}
+    /// Part of a hall.
+    #[serde(rename_all = "camelCase")]
+    Area {
+        area_id: u64,
+        block_ids: Vec<u64>,
+    }
 
-/// One shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Feature {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub properties: Properties,
-    pub geometry: Geometry,
-}
+    /// A document of [`Kind::Coastline`].
+    Coastline {
+        #[serde(rename = "type")]
+        kind: String,
+        features: Vec<Feature>,
+    }
 
-/// Name of a shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Properties {
-    pub name: String,
-}
+    /// One shape.
+    Feature {
+        #[serde(rename = "type")]
+        kind: String,
+        properties: Properties,
+        geometry: Geometry,
+    }
 
-/// Geometry of a shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub struct Geometry {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub coordinates: Vec<Vec<(f64, f64)>>,
+    /// Name of a shape.
+    Properties {
+        name: String,
+    }
+
+    /// Geometry of a shape.
+    Geometry {
+        #[serde(rename = "type")]
+        kind: String,
+        coordinates: Vec<Vec<(f64, f64)>>,
+    }
 }
 
 #[cfg(test)]

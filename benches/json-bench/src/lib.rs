@@ -2,8 +2,8 @@
 
 pub mod api;
 pub mod documents;
-pub mod ours;
+pub mod families;
+pub mod library;
 pub mod payload;
-pub mod peers;
 pub mod text;
 pub mod types;

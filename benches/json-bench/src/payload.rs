@@ -1,109 +1,96 @@
 //! Values of the published rows.
 
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::types::{
-    ApiData, ApiResponse, Complex, ComplexMetadata, Page, PageResponse, Settings, Simple, TestData,
-    TestMetadata, TestResponse, UserData, UserMetadata,
+    ApiData, ApiResponse, Complex, ComplexMetadata, Page, PageResponse, Simple, TestData, TestMetadata,
+    TestResponse, UserData, UserMetadata,
 };
 
-const REQUEST_ID: &str = "req-12345678-abcd-1234-efgh-123456789abc";
 const TIME: i64 = 1_703_001_234_567;
 
-/// String type of all payloads.
-type Text = String;
+const API: &str = r#"{
+    "code": 0, "http_code": 200, "message": "success", "data": {
+        "id": 12345, "name": "Test User", "email": "test@example.com", "status": "active", "score": 95.5,
+        "count": 42, "tags": ["admin", "developer", "reviewer"],
+        "settings": {"notifications": true, "theme_dark": false}
+    },
+    "request_id": "req-12345678-abcd-1234-efgh-123456789abc", "timestamp": 1703001234567
+}"#;
 
-fn text(text: &str) -> Text {
-    text.to_owned()
-}
+const USER: &str = r#"{
+    "id": 12345, "username": "johndoe", "email": "john.doe@example.com", "role": "admin", "active": true,
+    "created_at": 1703001234567, "updated_at": 1703001234567, "metadata": {
+        "last_login": 1703001234567, "login_count": 150,
+        "permissions": ["read", "write", "delete", "admin", "audit"], "department": "Engineering",
+        "preferred_lang": "en"
+    }
+}"#;
 
-fn texts(texts: &[&str]) -> Vec<Text> {
-    texts.iter().copied().map(text).collect()
-}
+const TEST: &str = r#"{
+    "code": 0, "message": "success", "data": {
+        "id": 12345, "name": "John Doe", "email": "john.doe@example.com", "age": 30, "active": true,
+        "score": 98.5, "role": "admin", "department": "Engineering"
+    },
+    "list": ["permission1", "permission2", "permission3", "permission4", "permission5"],
+    "metadata": {"version": "1.0.0", "api_version": "v1", "region": "us-west-2"}
+}"#;
 
-fn api<D>(data: D) -> ApiResponse<Text, D> {
-    ApiResponse {
-        code: 0,
-        http_code: 200,
-        message: text("success"),
-        data: Some(data),
-        request_id: text(REQUEST_ID),
-        timestamp: TIME,
+const COMPLEX: &str = r#"{
+    "id": 12345, "name": "John Doe", "email": "john.doe@example.com", "active": true, "score": 98.5,
+    "tags": ["go", "performance", "json", "optimization"], "metadata": {
+        "version": "1.0.0", "environment": "production", "region": "us-west-2", "count": 42, "ratio": 3.14159
+    },
+    "nested": {"id": 999, "name": "nested", "message": "nested message"}, "timestamp": 1703001234567
+}"#;
+
+fn parsed<T: DeserializeOwned>(document: &str) -> T {
+    match serde_json::from_str(document) {
+        Ok(value) => value,
+        Err(error) => unreachable!("the documents have these types, as tests check: {error}"),
     }
 }
 
 /// Returns the API response with a tree of values as data.
-pub fn api_dynamic() -> ApiResponse<Text, Value> {
-    api(json!({
-        "id": 12345,
-        "name": "Test User",
-        "email": "test@example.com",
-        "status": "active",
-        "score": 95.5,
-        "count": 42,
-        "tags": ["admin", "developer", "reviewer"],
-        "settings": {"notifications": true, "theme_dark": false},
-    }))
+pub fn api_dynamic() -> ApiResponse<String, Value> {
+    parsed(API)
 }
 
 /// Returns the API response with a struct as data.
-pub fn api_typed() -> ApiResponse<Text, ApiData<Text>> {
-    api(ApiData {
-        count: 42,
-        email: text("test@example.com"),
-        id: 12345,
-        name: text("Test User"),
-        score: 95.5,
-        settings: Settings { notifications: true, theme_dark: false },
-        status: text("active"),
-        tags: texts(&["admin", "developer", "reviewer"]),
-    })
+pub fn api_typed() -> ApiResponse<String, ApiData<String>> {
+    parsed(API)
 }
 
 /// Returns a user.
-pub fn user() -> UserData<Text> {
-    UserData {
-        id: 12345,
-        username: text("johndoe"),
-        email: text("john.doe@example.com"),
-        role: text("admin"),
-        active: true,
-        created_at: TIME,
-        updated_at: TIME,
-        metadata: UserMetadata {
-            last_login: TIME,
-            login_count: 150,
-            permissions: texts(&["read", "write", "delete", "admin", "audit"]),
-            department: text("Engineering"),
-            preferred_lang: text("en"),
-        },
-    }
+pub fn user() -> UserData<String> {
+    parsed(USER)
 }
 
 /// Returns the page of 20 users.
-pub fn page() -> PageResponse<Text> {
+pub fn page() -> PageResponse<String> {
     let user = |i: i64| {
         let username = format!("user{}", char::from(b'A' + i as u8));
         UserData {
             id: 10_000 + i,
             email: format!("{username}@example.com"),
             username,
-            role: text("user"),
+            role: "user".to_owned(),
             active: i % 2 == 0,
             created_at: TIME + 1000 * i,
             updated_at: TIME + 2000 * i,
             metadata: UserMetadata {
                 last_login: TIME + 3000 * i,
                 login_count: 100 + 10 * i,
-                permissions: texts(&["read", "write"]),
-                department: text("Engineering"),
-                preferred_lang: text("en"),
+                permissions: vec!["read".to_owned(), "write".to_owned()],
+                department: "Engineering".to_owned(),
+                preferred_lang: "en".to_owned(),
             },
         }
     };
     PageResponse {
         code: 0,
-        message: text("success"),
+        message: "success".to_owned(),
         data: Some(Page { list: (0..20).map(user).collect(), total_pages: 10 }),
         total: 200,
         page: 1,
@@ -111,86 +98,29 @@ pub fn page() -> PageResponse<Text> {
     }
 }
 
-fn test<D, M>(data: D, metadata: M) -> TestResponse<Text, D, M> {
-    let list = texts(&["permission1", "permission2", "permission3", "permission4", "permission5"]);
-    TestResponse { code: 0, message: text("success"), data, list, metadata }
-}
-
 /// Returns the test response with trees of values.
-pub fn test_dynamic() -> TestResponse<Text, Value, Value> {
-    let data = json!({
-        "id": 12345,
-        "name": "John Doe",
-        "email": "john.doe@example.com",
-        "age": 30,
-        "active": true,
-        "score": 98.5,
-        "role": "admin",
-        "department": "Engineering",
-    });
-    test(data, json!({"version": "1.0.0", "api_version": "v1", "region": "us-west-2"}))
+pub fn test_dynamic() -> TestResponse<String, Value, Value> {
+    parsed(TEST)
 }
 
 /// Returns the test response with structs.
-pub fn test_typed() -> TestResponse<Text, TestData<Text>, TestMetadata<Text>> {
-    let data = TestData {
-        active: true,
-        age: 30,
-        department: text("Engineering"),
-        email: text("john.doe@example.com"),
-        id: 12345,
-        name: text("John Doe"),
-        role: text("admin"),
-        score: 98.5,
-    };
-    let metadata =
-        TestMetadata { api_version: text("v1"), region: text("us-west-2"), version: text("1.0.0") };
-    test(data, metadata)
-}
-
-fn complex<M>(metadata: M) -> Complex<Text, M> {
-    Complex {
-        id: 12345,
-        name: text("John Doe"),
-        email: text("john.doe@example.com"),
-        active: true,
-        score: 98.5,
-        tags: texts(&["go", "performance", "json", "optimization"]),
-        metadata,
-        nested: Simple { id: 999, name: text("nested"), message: text("nested message") },
-        timestamp: TIME,
-    }
+pub fn test_typed() -> TestResponse<String, TestData<String>, TestMetadata<String>> {
+    parsed(TEST)
 }
 
 /// Returns the complex struct with a tree of values as metadata.
-pub fn complex_dynamic() -> Complex<Text, Value> {
-    complex(json!({
-        "version": "1.0.0",
-        "environment": "production",
-        "region": "us-west-2",
-        "count": 42,
-        "ratio": RATIO,
-    }))
+pub fn complex_dynamic() -> Complex<String, Value> {
+    parsed(COMPLEX)
 }
 
 /// Returns the complex struct with a struct as metadata.
-pub fn complex_typed() -> Complex<Text, ComplexMetadata<Text>> {
-    complex(ComplexMetadata {
-        count: 42,
-        environment: text("production"),
-        ratio: RATIO,
-        region: text("us-west-2"),
-        version: text("1.0.0"),
-    })
+pub fn complex_typed() -> Complex<String, ComplexMetadata<String>> {
+    parsed(COMPLEX)
 }
 
-/// Value in the payload of the Go library.
-#[allow(clippy::approx_constant, reason = "must equal the published payload")]
-const RATIO: f64 = 3.14159;
-
 /// Returns the small struct.
-pub fn simple() -> Simple<Text> {
-    Simple { id: 1, name: text("test"), message: text("hello") }
+pub fn simple() -> Simple<String> {
+    parsed(r#"{"id": 1, "name": "test", "message": "hello"}"#)
 }
 
 #[cfg(test)]

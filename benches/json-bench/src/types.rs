@@ -14,158 +14,149 @@ fn is_empty<S: AsRef<str>>(text: &S) -> bool {
     text.as_ref().is_empty()
 }
 
-/// Response envelope of the Go library.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound(serialize = "S: Serialize + AsRef<str>, D: Serialize"))]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct ApiResponse<S, D> {
-    pub code: i64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub http_code: i64,
-    pub message: S,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<D>,
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub request_id: S,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub timestamp: i64,
+macro_rules! structs {
+    ($($(#[$meta:meta])* $name:ident $(<$($parameter:ident),+>)? {
+        $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+
+    })+) => {
+        $(
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            $(#[$meta])*
+            #[allow(missing_docs, reason = "field names are sufficient")]
+            pub struct $name $(<$($parameter),+>)? {
+                $($(#[$field_meta])* pub $field: $ty,)+
+            }
+        )+
+    };
 }
 
-/// Data of an [`ApiResponse`], with its fields sorted like the keys of a map.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct ApiData<S> {
-    pub count: i64,
-    pub email: S,
-    pub id: i64,
-    pub name: S,
-    pub score: f64,
-    pub settings: Settings,
-    pub status: S,
-    pub tags: Vec<S>,
-}
+structs! {
+    /// Response envelope of the Go library.
+    #[serde(bound(serialize = "S: Serialize + AsRef<str>, D: Serialize"))]
+    ApiResponse<S, D> {
+        code: i64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        http_code: i64,
+        message: S,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<D>,
+        #[serde(default, skip_serializing_if = "is_empty")]
+        request_id: S,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        timestamp: i64,
+    }
 
-/// Settings of [`ApiData`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct Settings {
-    pub notifications: bool,
-    pub theme_dark: bool,
-}
+    /// Data of an [`ApiResponse`], with its fields sorted like the keys of a map.
+    ApiData<S> {
+        count: i64,
+        email: S,
+        id: i64,
+        name: S,
+        score: f64,
+        settings: Settings,
+        status: S,
+        tags: Vec<S>,
+    }
 
-/// User with metadata.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct UserData<S> {
-    pub id: i64,
-    pub username: S,
-    pub email: S,
-    pub role: S,
-    pub active: bool,
-    pub created_at: i64,
-    pub updated_at: i64,
-    pub metadata: UserMetadata<S>,
-}
+    /// Settings of [`ApiData`].
+    Settings {
+        notifications: bool,
+        theme_dark: bool,
+    }
 
-/// Metadata of a [`UserData`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct UserMetadata<S> {
-    pub last_login: i64,
-    pub login_count: i64,
-    pub permissions: Vec<S>,
-    pub department: S,
-    pub preferred_lang: S,
-}
+    /// User with metadata.
+    UserData<S> {
+        id: i64,
+        username: S,
+        email: S,
+        role: S,
+        active: bool,
+        created_at: i64,
+        updated_at: i64,
+        metadata: UserMetadata<S>,
+    }
 
-/// Page of the benchmarks of the Go library, with the totals outside of the data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct PageResponse<S> {
-    pub code: i64,
-    pub message: S,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Page<S>>,
-    pub total: i64,
-    pub page: i64,
-    pub page_size: i64,
-}
+    /// Metadata of a [`UserData`].
+    UserMetadata<S> {
+        last_login: i64,
+        login_count: i64,
+        permissions: Vec<S>,
+        department: S,
+        preferred_lang: S,
+    }
 
-/// Data of a [`PageResponse`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct Page<S> {
-    pub list: Vec<UserData<S>>,
-    pub total_pages: i64,
-}
+    /// Page of the benchmarks of the Go library, with the totals outside of the data.
+    PageResponse<S> {
+        code: i64,
+        message: S,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<Page<S>>,
+        total: i64,
+        page: i64,
+        page_size: i64,
+    }
 
-/// Payload named `Response` in the first benchmarks of the Go library.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct TestResponse<S, D, M> {
-    pub code: i64,
-    pub message: S,
-    pub data: D,
-    pub list: Vec<S>,
-    pub metadata: M,
-}
+    /// Data of a [`PageResponse`].
+    Page<S> {
+        list: Vec<UserData<S>>,
+        total_pages: i64,
+    }
 
-/// Data of a [`TestResponse`], with its fields sorted like the keys of a map.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct TestData<S> {
-    pub active: bool,
-    pub age: i64,
-    pub department: S,
-    pub email: S,
-    pub id: i64,
-    pub name: S,
-    pub role: S,
-    pub score: f64,
-}
+    /// Payload named `Response` in the first benchmarks of the Go library.
+    TestResponse<S, D, M> {
+        code: i64,
+        message: S,
+        data: D,
+        list: Vec<S>,
+        metadata: M,
+    }
 
-/// Metadata of a [`TestResponse`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct TestMetadata<S> {
-    pub api_version: S,
-    pub region: S,
-    pub version: S,
-}
+    /// Data of a [`TestResponse`], with its fields sorted like the keys of a map.
+    TestData<S> {
+        active: bool,
+        age: i64,
+        department: S,
+        email: S,
+        id: i64,
+        name: S,
+        role: S,
+        score: f64,
+    }
 
-/// Struct with fields of all types.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct Complex<S, M> {
-    pub id: i64,
-    pub name: S,
-    pub email: S,
-    pub active: bool,
-    pub score: f64,
-    pub tags: Vec<S>,
-    pub metadata: M,
-    pub nested: Simple<S>,
-    pub timestamp: i64,
-}
+    /// Metadata of a [`TestResponse`].
+    TestMetadata<S> {
+        api_version: S,
+        region: S,
+        version: S,
+    }
 
-/// Metadata of a [`Complex`], with its fields sorted like the keys of a map.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct ComplexMetadata<S> {
-    pub count: i64,
-    pub environment: S,
-    pub ratio: f64,
-    pub region: S,
-    pub version: S,
-}
+    /// Struct with fields of all types.
+    Complex<S, M> {
+        id: i64,
+        name: S,
+        email: S,
+        active: bool,
+        score: f64,
+        tags: Vec<S>,
+        metadata: M,
+        nested: Simple<S>,
+        timestamp: i64,
+    }
 
-/// Struct with three fields.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "field names are sufficient")]
-pub struct Simple<S> {
-    pub id: i64,
-    pub name: S,
-    pub message: S,
+    /// Metadata of a [`Complex`], with its fields sorted like the keys of a map.
+    ComplexMetadata<S> {
+        count: i64,
+        environment: S,
+        ratio: f64,
+        region: S,
+        version: S,
+    }
+
+    /// Struct with three fields.
+    Simple<S> {
+        id: i64,
+        name: S,
+        message: S,
+    }
 }
 
 /// Check value of a decoded value. Computing it is part of the timed operation.

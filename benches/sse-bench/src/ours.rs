@@ -9,18 +9,28 @@ use std::task::{Context, Poll, Waker};
 use benches::event_stream::Input;
 use futures_util::Stream as _;
 use tightwire_sse::compat::eventsource_stream as compat;
-use tightwire_sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, Reader};
+use tightwire_sse::{BytesDecoder, Decoder, Event, EventRef, EventStreamExt as _, Reader};
 
 use crate::peers::{drain, ready_stream};
 use crate::tally::Tally;
 
 /// [`Decoder::feed`]: borrowed events, passed to a callback.
 pub fn push_borrowed(input: &Input) -> u64 {
+    push(input, |tally, event| tally.add(event.data()))
+}
+
+/// [`Decoder::feed`]: owned events, copied in the callback.
+pub fn push_owned(input: &Input) -> u64 {
+    push(input, |tally, event| tally.add(black_box(Event::from(event)).data()))
+}
+
+#[inline]
+fn push(input: &Input, add: impl Fn(&mut Tally, EventRef<'_>) -> ControlFlow<()>) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
     for chunk in input.slices() {
         let consumed = decoder.feed(chunk, |event| match event {
-            Ok(event) => tally.add(event.data()),
+            Ok(event) => add(&mut tally, event),
             Err(_) => ControlFlow::Break(()),
         });
         if consumed < chunk.len() {
@@ -39,22 +49,6 @@ pub fn pull_borrowed(input: &Input) -> u64 {
             if tally.add(event.data()).is_break() {
                 return tally.value();
             }
-        }
-    }
-    tally.value()
-}
-
-/// [`Decoder::feed`]: owned events, copied in the callback.
-pub fn push_owned(input: &Input) -> u64 {
-    let mut tally = Tally::new(input.stop);
-    let mut decoder = Decoder::new();
-    for chunk in input.slices() {
-        let consumed = decoder.feed(chunk, |event| match event {
-            Ok(event) => tally.add(black_box(Event::from(event)).data()),
-            Err(_) => ControlFlow::Break(()),
-        });
-        if consumed < chunk.len() {
-            break;
         }
     }
     tally.value()

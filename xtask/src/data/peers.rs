@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-use crate::report::Role;
+use crate::model::Role;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -61,10 +61,9 @@ impl UnmeasuredFile {
         super::load(&data.join("unmeasured.toml"))
     }
 
-    /// Returns the reason why a published line has no figure.
-    pub(crate) fn line(&self, table: &str, row: &str) -> Option<&str> {
-        let line = format!("{table}/{row}");
-        let found = self.unmeasured.iter().find(|entry| entry.lines.contains(&line));
+    /// Returns the reason why a published line (`table/row`) has no figure.
+    pub(crate) fn line(&self, line: &str) -> Option<&str> {
+        let found = self.unmeasured.iter().find(|entry| entry.lines.iter().any(|one| one == line));
         found.map(|entry| entry.reason.as_str())
     }
 

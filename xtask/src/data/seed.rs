@@ -7,8 +7,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::parse::benchfmt::BenchLine;
-use crate::report::units;
-use crate::report::{Published, Quantity};
+use crate::quantity::{self as units, Quantity};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Seed {
@@ -99,6 +98,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Returns the name of the line: `table/row`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.table, self.id)
+    }
+
     /// Returns the printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
     pub(crate) fn figures(&self) -> String {
         let mark = match (self.approx, self.lower_bound, self.upper_bound) {
@@ -197,21 +201,6 @@ impl Seed {
         super::load(&data.join("seed-rows.toml"))
     }
 
-    /// Returns the first published line of a benchmark with a time, and its table. Prefers the raw output in the
-    /// appendix of a report.
-    pub(crate) fn published(&self, key: &str) -> Option<(&Table, Published)> {
-        let quotes = |row: &&Row| row.bench.as_deref() == Some(key) && row.time_ns.is_some();
-        let row = self.rows.iter().find(quotes)?;
-        let table = self.tables.iter().find(|table| table.id == row.table)?;
-        let published = Published {
-            time_ns: row.time_ns,
-            bytes_op: row.bytes_op,
-            allocs_op: row.allocs_op,
-            platform: self.platform(&table.system),
-        };
-        Some((table, published))
-    }
-
     /// Returns the platform line of a report.
     pub(crate) fn platform(&self, system: &str) -> String {
         let found = self.systems.iter().find(|candidate| candidate.id == system);
@@ -256,25 +245,13 @@ mod tests {
     fn reads_the_committed_file() {
         let seed = seed();
         assert_eq!((seed.systems.len(), seed.tables.len(), seed.rows.len()), (5, 47, 257));
+        assert!(seed.platform("perplexity").contains("AMD Ryzen 9 5950X"));
         for row in &seed.rows {
             assert!(seed.tables.iter().any(|table| table.id == row.table), "{} has no table", row.id);
             if let Some(key) = &row.bench {
                 assert!(seed.benches.iter().any(|bench| bench.key == *key), "{key} is not listed");
             }
         }
-    }
-
-    #[test]
-    fn published_figures_come_from_the_raw_table() {
-        let seed = seed();
-        let (table, published) = seed.published("sse/decode_large_payload").unwrap();
-        assert_eq!(table.id, "perplexity.raw_sse");
-        assert_eq!(
-            (published.time_ns, published.bytes_op, published.allocs_op),
-            (Some(1707.0), Some(13296.0), Some(9.0))
-        );
-        assert!(published.platform.contains("AMD Ryzen 9 5950X"), "{}", published.platform);
-        assert!(seed.published("sse/absent").is_none());
     }
 
     #[test]

@@ -1,39 +1,63 @@
-//! The line protocol for peers other than Go and pyperf: one JSON object per line on standard output.
+//! The line protocol of the suites and of peers other than Go and pyperf: one JSON object per line on standard output.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-/// One line. Bytes, allocations, payload, version and check value are optional. A check value is compared with that
-/// of the row.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct Line {
-    pub(crate) key: String,
-    pub(crate) implementation: String,
-    pub(crate) time_ns: f64,
+use super::Sample;
+use crate::stats::{mean, median};
+
+/// One line. Everything but the identity and the time is optional. A check value is compared with that of the row.
+#[derive(Clone, Debug, Deserialize)]
+struct Line {
+    key: String,
+    implementation: String,
+    time_ns: Option<f64>,
+    mean_ns: Option<f64>,
     #[serde(default)]
-    pub(crate) version: Option<String>,
-    #[serde(default)]
-    pub(crate) bytes_op: Option<f64>,
-    #[serde(default)]
-    pub(crate) allocs_op: Option<f64>,
-    #[serde(default)]
-    pub(crate) payload_bytes: Option<u64>,
-    #[serde(default)]
-    pub(crate) check: Option<u64>,
+    is_once: bool,
+    version: Option<String>,
+    bytes_op: Option<f64>,
+    allocs_op: Option<f64>,
+    deterministic: Option<bool>,
+    payload_bytes: Option<u64>,
+    check: Option<u64>,
+    /// Reason why there is no time.
+    failure: Option<String>,
 }
 
-/// Parses the lines that start with `{` and ignores the others.
-pub(crate) fn parse(text: &str) -> Result<Vec<Line>> {
-    text.lines()
-        .map(str::trim)
-        .filter(|line| line.starts_with('{'))
-        .map(|text| {
-            let line: Line =
-                serde_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
-            ensure!(line.time_ns.is_finite() && line.time_ns > 0.0, "a time of {} ns: {text}", line.time_ns);
-            Ok(line)
-        })
-        .collect()
+/// Parses the lines that start with `{` and returns the result of an implementation of a row. Several lines of one are
+/// samples. `None` if there are none.
+///
+/// # Errors
+///
+/// Fails if a line is invalid, or reports a failure.
+pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
+    let (mut medians, mut means, mut last) = (Vec::new(), Vec::new(), None);
+    for text in text.lines().map(str::trim).filter(|line| line.starts_with('{')) {
+        let line: Line = serde_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
+        if line.key != key || line.implementation != implementation {
+            continue;
+        }
+        if let Some(failure) = line.failure {
+            bail!("{failure}");
+        }
+        let time = line.time_ns.with_context(|| format!("no time: {text}"))?;
+        ensure!(time.is_finite() && time > 0.0, "a time of {time} ns: {text}");
+        medians.push(time);
+        means.push(line.mean_ns.unwrap_or(time));
+        last = Some(line);
+    }
+    Ok(last.map(|line| Sample {
+        median_ns: median(&medians),
+        mean_ns: mean(&means),
+        is_once: line.is_once,
+        bytes_op: line.bytes_op,
+        allocs_op: line.allocs_op,
+        deterministic: line.deterministic,
+        payload_bytes: line.payload_bytes,
+        version: line.version,
+        check: line.check,
+    }))
 }
 
 #[cfg(test)]
@@ -41,25 +65,22 @@ mod tests {
     use super::*;
 
     /// Printed by a Node.js 20 script.
-    const SAMPLE: &str = include_str!("../../tests/data/lines.txt");
+    const NODE: &str = include_str!("../../tests/data/lines.txt");
 
     #[test]
-    fn reads_a_real_run() {
-        let lines = parse(SAMPLE).unwrap();
-        assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0].key, "sse/decode_simple_event");
-        assert_eq!(lines[0].implementation, "json");
-        assert_eq!(lines[0].check, Some(25));
-        assert_eq!((lines[0].bytes_op, lines[0].allocs_op), (None, None));
-        assert!(lines[0].time_ns > 1.0);
-        assert_eq!(lines[1].payload_bytes, None);
+    fn a_sample_is_found_by_key_and_name() {
+        let found = sample(NODE, "sse/decode_simple_event", "json").unwrap().unwrap();
+        assert_eq!((found.check, found.bytes_op, found.allocs_op), (Some(25), None, None));
+        assert!(found.median_ns.is_some_and(|time| time > 1.0) && found.mean_ns.is_some());
+        assert_eq!(sample(NODE, "sse/decode_simple_event", "nobody").unwrap(), None);
     }
 
     #[test]
-    fn a_broken_line_is_an_error_that_shows_it() {
-        let error = format!("{:#}", parse("{\"key\": \"a\"").unwrap_err());
-        assert!(error.contains("{\"key\": \"a\""), "{error}");
-        let zero = r#"{"key":"a/b","implementation":"c","time_ns":0}"#;
-        assert!(parse(zero).unwrap_err().to_string().contains("a time of 0 ns"));
+    fn mistakes_are_errors_that_show_the_line() {
+        let error = |text: &str| format!("{:#}", sample(text, "a/b", "c").unwrap_err());
+        assert!(error("{\"key\": \"a\"").contains("{\"key\": \"a\""));
+        let line = |rest: &str| format!(r#"{{"key":"a/b","implementation":"c",{rest}}}"#);
+        assert!(error(&line("\"time_ns\":0")).contains("a time of 0 ns"));
+        assert_eq!(error(&line("\"failure\":\"panicked: no 1\"")), "panicked: no 1");
     }
 }

@@ -1,8 +1,7 @@
-//! The vectors in `crates/psrp/tests/data`, or any file in one of these formats. The content determines the format.
+//! The lists of cases in `crates/psrp/tests/data`, or any file in one of these formats. The content determines the format.
+//! The recorded session and the key exchange are only run by the tests of the crate.
 
 mod clixml;
-mod conversation;
-mod crypto;
 mod wire;
 
 #[path = "../../../../crates/psrp/tests/support/fragment_reference.rs"]
@@ -38,20 +37,14 @@ pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, u
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let file: Json = serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))?;
     let mut report = Report::default();
-    if file["steps"].is_array() {
-        conversation::run(&file, &mut report);
-    } else if file["rsa"].is_object() {
-        crypto::run(&file, &mut report);
-    } else {
-        let cases = file.as_array().map(Vec::as_slice).unwrap_or_default();
-        let examine = cases
-            .first()
-            .and_then(format)
-            .with_context(|| format!("{} has none of the formats of these vectors", path.display()))?;
-        for case in cases {
-            let id = case["id"].as_str().or(case["name"].as_str()).unwrap_or("a case without an id");
-            report.case(id, || examine(case));
-        }
+    let cases = file.as_array().map(Vec::as_slice).unwrap_or_default();
+    let examine = cases
+        .first()
+        .and_then(format)
+        .with_context(|| format!("{} has none of the formats of these vectors", path.display()))?;
+    for case in cases {
+        let id = case["id"].as_str().or(case["name"].as_str()).unwrap_or("a case without an id");
+        report.case(id, || examine(case));
     }
     for (id, problem) in &report.failures {
         writeln!(out, "FAIL {id}: {problem}")?;

@@ -13,7 +13,7 @@ use super::packet_reference::{self, ReadResult};
 use super::vectors_wire::hex;
 
 /// Parses an identifier; `None` if it is missing or zero.
-pub(super) fn id(text: &Json) -> anyhow::Result<Option<Uuid>> {
+fn id(text: &Json) -> anyhow::Result<Option<Uuid>> {
     let id = text.as_str().map(Uuid::parse_str).transpose()?;
     Ok(id.filter(|id| !id.is_nil()))
 }

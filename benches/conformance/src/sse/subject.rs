@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+#[cfg(feature = "sse-peers")]
 use bytes::Bytes;
 
 use super::cases::{Case, Expected};
@@ -101,6 +102,7 @@ pub(super) fn run(subject: &Subject, cases: &[Case]) -> Report {
 }
 
 /// Returns the chunks as reference-counted slices of one buffer.
+#[cfg(feature = "sse-peers")]
 pub(super) fn shared<'a>(case: &Case, chunks: &'a [&'a [u8]]) -> impl Iterator<Item = Bytes> + use<'a> {
     let mut rest = Bytes::copy_from_slice(&case.input);
     chunks.iter().map(move |chunk| rest.split_to(chunk.len()))

@@ -1,6 +1,5 @@
 //! Documents, structs and implementations of the suite `types`: the Perplexity API.
 
-pub mod codec;
 pub mod document;
 pub mod plain;
 pub mod totals;

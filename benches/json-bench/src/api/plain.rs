@@ -1,4 +1,4 @@
-//! Plain structs with serde's derive for the peers, with the fields of the Go library in the same order.
+//! Plain structs with serde's derive for the peers, with the fields of the Go library.
 //!
 //! Enumerations such as the role are `String`, because a derived enum cannot represent unknown values. Unknown fields
 //! are not kept, and `null` is not accepted for fields that the Go library always writes.
@@ -8,14 +8,23 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Declares structs with required fields, then optional ones, which are not written if they are absent.
 macro_rules! structs {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+ })+) => {
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$field_meta:meta])* $field:ident: $ty:ty,)*
+        $(; $($(#[$optional_meta:meta])* $optional:ident: $optional_ty:ty,)+)?
+    })+) => {
         $(
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
             $(#[$meta])*
             #[allow(missing_docs, reason = "field names are sufficient")]
             pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)+
+                $($(#[$field_meta])* pub $field: $ty,)*
+                $($(
+                    $(#[$optional_meta])*
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub $optional: Option<$optional_ty>,
+                )+)?
             }
         )+
     };
@@ -28,14 +37,11 @@ structs! {
         cost: Cost,
         prompt_tokens: u64,
         total_tokens: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        citation_tokens: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        num_search_queries: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reasoning_tokens: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        search_context_size: Option<String>,
+        ;
+        citation_tokens: u64,
+        num_search_queries: u64,
+        reasoning_tokens: u64,
+        search_context_size: String,
     }
 
     /// Costs in dollars.
@@ -44,14 +50,11 @@ structs! {
         input_tokens_cost: f64,
         output_tokens_cost: f64,
         total_cost: f64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        citation_tokens_cost: Option<f64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reasoning_tokens_cost: Option<f64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        request_cost: Option<f64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        search_queries_cost: Option<f64>,
+        ;
+        citation_tokens_cost: f64,
+        reasoning_tokens_cost: f64,
+        request_cost: f64,
+        search_queries_cost: f64,
     }
 
     /// Completion, or a chunk of one.
@@ -60,18 +63,14 @@ structs! {
         choices: Vec<Choice>,
         created: i64,
         model: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        citations: Option<Vec<String>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        object: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        search_results: Option<Vec<PublicResult>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        status: Option<String>,
-        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-        kind: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        usage: Option<UsageInfo>,
+        ;
+        citations: Vec<String>,
+        object: String,
+        search_results: Vec<PublicResult>,
+        status: String,
+        #[serde(rename = "type")]
+        kind: String,
+        usage: UsageInfo,
     }
 
     /// Choice. Both messages are always written.
@@ -80,20 +79,18 @@ structs! {
         index: u32,
         #[serde(default)]
         message: ChatMessage,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        finish_reason: Option<String>,
+        ;
+        finish_reason: String,
     }
 
     /// Message.
     ChatMessage {
         role: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tool_call_id: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reasoning_steps: Option<Vec<ReasoningStep>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tool_calls: Option<Vec<ToolCall>>,
         content: Option<Content>,
+        ;
+        tool_call_id: String,
+        reasoning_steps: Vec<ReasoningStep>,
+        tool_calls: Vec<ToolCall>,
     }
 
     /// Object with a URL.
@@ -103,41 +100,33 @@ structs! {
 
     /// Call of a function.
     ToolCall {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        function: Option<Function>,
-        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-        kind: Option<String>,
+        ;
+        id: String,
+        function: Function,
+        #[serde(rename = "type")]
+        kind: String,
     }
 
     /// Function and arguments.
     Function {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        arguments: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        name: Option<String>,
+        ;
+        arguments: String,
+        name: String,
     }
 
     /// Reasoning step.
     ReasoningStep {
         thought: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        agent_progress: Option<AgentProgress>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        browser_agent: Option<BrowserAgent>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        browser_tool_execution: Option<BrowserTool>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        execute_python: Option<CodeRun>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        fetch_url_content: Option<FetchedPages>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        file_attachment_search: Option<AttachmentSearch>,
-        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-        kind: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        web_search: Option<WebSearch>,
+        ;
+        agent_progress: AgentProgress,
+        browser_agent: BrowserAgent,
+        browser_tool_execution: BrowserTool,
+        execute_python: CodeRun,
+        fetch_url_content: FetchedPages,
+        file_attachment_search: AttachmentSearch,
+        #[serde(rename = "type")]
+        kind: String,
+        web_search: WebSearch,
     }
 
     /// Search and its results.
@@ -148,12 +137,10 @@ structs! {
 
     /// Progress of an agent.
     AgentProgress {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        action: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        screenshot: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        url: Option<String>,
+        ;
+        action: String,
+        screenshot: String,
+        url: String,
     }
 
     /// Result of an agent.
@@ -187,22 +174,19 @@ structs! {
     PublicResult {
         title: String,
         url: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        date: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last_updated: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        snippet: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        source: Option<String>,
+        ;
+        date: String,
+        last_updated: String,
+        snippet: String,
+        source: String,
     }
 
     /// Response to a search.
     SearchResponse {
         id: String,
         results: Vec<Page>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        server_time: Option<String>,
+        ;
+        server_time: String,
     }
 
     /// Result of a search.
@@ -210,10 +194,9 @@ structs! {
         snippet: String,
         title: String,
         url: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        date: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last_updated: Option<String>,
+        ;
+        date: String,
+        last_updated: String,
     }
 }
 
@@ -264,21 +247,20 @@ mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
-    use crate::api::codec::{Codec, Ours, SerdeJson, SonicRs};
     use crate::api::document::Document;
-    use crate::peers::SimdJson;
+    use crate::library::{Library, Ours, SerdeJson, SimdJson, SonicRs};
     use tightwire_perplexity::types::{chat, search};
 
     #[test]
     fn every_codec_round_trips_both_types() {
-        fn round_trip<C: Codec, T: Serialize + DeserializeOwned>(document: &Document) {
-            let decoded = |text: &[u8]| C::default().decode::<T>(text).unwrap();
-            assert!(document.is_decoded_in(&decoded(&document.input)), "{}", C::NAME);
+        fn round_trip<L: Library, T: Serialize + DeserializeOwned>(document: &Document) {
+            let decoded = |text: &[u8]| L::default().read::<T>(text).unwrap();
+            assert!(document.is_decoded_in(&decoded(&document.input)), "{}", L::NAME);
             let value = decoded(&document.output);
-            assert!(document.is_encoded_in(&C::to_vec(&value).unwrap()), "{}", C::NAME);
+            assert!(document.is_encoded_in(&L::to_vec(&value).unwrap()), "{}", L::NAME);
             let mut buffer = Vec::new();
-            C::to_buf(&mut buffer, &value).unwrap();
-            assert!(document.is_encoded_in(&buffer), "{}", C::NAME);
+            L::to_buf(&mut buffer, &value).unwrap();
+            assert!(document.is_encoded_in(&buffer), "{}", L::NAME);
         }
         fn all<O: Serialize + DeserializeOwned, P: Serialize + DeserializeOwned>(input: &str, output: &str) {
             let document = Document::load(input, output);

@@ -92,46 +92,33 @@ impl Check for plain::ChatMessage {
     }
 }
 
-impl Check for chat::ToolCall {
-    fn check(&self) -> u64 {
-        let arguments = self.function.as_ref().and_then(|function| function.arguments.as_ref());
-        length(self.id.as_ref()) + length(self.kind.as_ref()) + length(arguments)
-    }
+/// Implements [`Check`] for a type of the client and its plain struct, which have the same fields.
+macro_rules! both {
+    ($ours:ty, $plain:ty, |$value:ident| $check:expr) => {
+        both!($ours, |$value| $check);
+        both!($plain, |$value| $check);
+    };
+    ($type:ty, |$value:ident| $check:expr) => {
+        impl Check for $type {
+            fn check(&self) -> u64 {
+                let $value = self;
+                $check
+            }
+        }
+    };
 }
 
-impl Check for plain::ToolCall {
-    fn check(&self) -> u64 {
-        let arguments = self.function.as_ref().and_then(|function| function.arguments.as_ref());
-        length(self.id.as_ref()) + length(self.kind.as_ref()) + length(arguments)
-    }
-}
+both!(chat::ToolCall, plain::ToolCall, |call| {
+    let arguments = call.function.as_ref().and_then(|function| function.arguments.as_ref());
+    length(call.id.as_ref()) + length(call.kind.as_ref()) + length(arguments)
+});
 
-impl Check for chat::ReasoningStep {
-    fn check(&self) -> u64 {
-        let last = self.web_search.as_ref().and_then(|search| search.search_results.last());
-        self.thought.len() as u64
-            + last.map_or(0, |last| last.url.len() as u64 + length(last.snippet.as_ref()))
-    }
-}
+both!(chat::ReasoningStep, plain::ReasoningStep, |step| {
+    let last = step.web_search.as_ref().and_then(|search| search.search_results.last());
+    step.thought.len() as u64 + last.map_or(0, |last| last.url.len() as u64 + length(last.snippet.as_ref()))
+});
 
-impl Check for plain::ReasoningStep {
-    fn check(&self) -> u64 {
-        let last = self.web_search.as_ref().and_then(|search| search.search_results.last());
-        self.thought.len() as u64
-            + last.map_or(0, |last| last.url.len() as u64 + length(last.snippet.as_ref()))
-    }
-}
-
-impl Check for search::Response {
-    fn check(&self) -> u64 {
-        let pages: u64 = self.results.iter().map(|page| length(page.last_updated.as_ref())).sum();
-        pages + length(self.server_time.as_ref())
-    }
-}
-
-impl Check for plain::SearchResponse {
-    fn check(&self) -> u64 {
-        let pages: u64 = self.results.iter().map(|page| length(page.last_updated.as_ref())).sum();
-        pages + length(self.server_time.as_ref())
-    }
-}
+both!(search::Response, plain::SearchResponse, |response| {
+    let pages: u64 = response.results.iter().map(|page| length(page.last_updated.as_ref())).sum();
+    pages + length(response.server_time.as_ref())
+});

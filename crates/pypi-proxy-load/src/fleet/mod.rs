@@ -1,0 +1,212 @@
+//! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
+
+mod estimate;
+mod scaling;
+mod sheets;
+mod site;
+mod soak;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use self::estimate::Estimate;
+use self::scaling::Scaling;
+use self::site::{BucketProgram, Programs, Site};
+use self::soak::Soak;
+use crate::{Paths, note, output, procfs, programs};
+
+/// Test several instances of our proxy that share a bucket
+///
+/// Starts an S3 server, an index and the instances on loopback; runs the fleet tests with 100 clients and 200 files;
+/// measures 1, 2 and 4 instances; and runs a mixed load on three instances while watching their memory and descriptors.
+/// Writes target/report/fleet.json; parts that are not selected keep the results of the latest run.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Fleet tests as in CI, one round of one second, and no soak unless --soak is given
+    #[arg(long)]
+    quick: bool,
+    /// Duration of the soak test in minutes [default: 30]
+    #[arg(long = "soak", value_name = "MINUTES")]
+    soak_minutes: Option<u64>,
+    /// S3 server; versitygw is built once, which takes minutes, and rclone has no conditional writes
+    #[arg(long, value_name = "NAME", value_enum, default_value = "s3proxy")]
+    server: ServerName,
+    /// Run only this part
+    #[arg(long = "only", value_name = "PART", value_enum)]
+    parts: Vec<Part>,
+    #[command(flatten)]
+    paths: Paths,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum ServerName {
+    S3proxy,
+    Versitygw,
+    Rclone,
+}
+
+impl ServerName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::S3proxy => "s3proxy",
+            Self::Versitygw => "versitygw",
+            Self::Rclone => "rclone",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Tests,
+    Scaling,
+    Soak,
+}
+
+/// Results of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Outcome {
+    /// Date, machine and commit.
+    about: String,
+    server: ServerName,
+    /// Names of the tests and whether they passed, and whether they ran with all clients and files.
+    scenarios: Vec<(String, bool)>,
+    is_whole: bool,
+    scaling: Scaling,
+    estimate: Option<Estimate>,
+    soak: Option<Soak>,
+}
+
+impl Outcome {
+    /// Returns descriptions of all failures.
+    fn failures(&self) -> Vec<String> {
+        let mut failures: Vec<String> =
+            self.scenarios.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.clone()).collect();
+        let cold = self.scaling.passes.iter().filter(|pass| pass.is_cold);
+        // An S3 server without conditional writes allows several downloads of the same file.
+        let most = if self.server == ServerName::Rclone { f64::INFINITY } else { 1.0 };
+        failures.extend(cold.filter(|pass| pass.upstream_gets_per_file > most).map(|pass| {
+            format!("{} instances: {} downloads for each file", pass.instances, pass.upstream_gets_per_file)
+        }));
+        let failed: usize = self.scaling.passes.iter().map(|pass| pass.failed).sum();
+        let errors: u64 = self.scaling.hot.iter().map(|row| row.errors).sum();
+        if failed as u64 + errors > 0 {
+            failures.push(format!("{failed} files and {errors} requests under load failed"));
+        }
+        if self.soak.as_ref().is_some_and(|soak| !soak.is_passed()) {
+            failures.push("the soak".to_owned());
+        }
+        failures
+    }
+}
+
+impl Options {
+    fn wants(&self, part: Part) -> bool {
+        self.parts.is_empty() || self.parts.contains(&part)
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
+    // `cargo xtask` installs the programs and sets the variables.
+    let folder = |variable: &str| {
+        let folder = env::var_os(variable).map(PathBuf::from);
+        folder.with_context(|| format!("{} is not installed", options.server.name()))
+    };
+    let bucket = match options.server {
+        ServerName::S3proxy => BucketProgram::S3proxy(folder("FLEET_JARS")?),
+        ServerName::Versitygw => BucketProgram::Versitygw(folder("FLEET_VERSITYGW")?),
+        ServerName::Rclone => BucketProgram::Rclone(folder("FLEET_PYTHON")?),
+    };
+    let Paths { folder, ours, out, about } = &options.paths;
+    let mut outcome = Outcome {
+        about: about.clone(),
+        server: options.server,
+        scenarios: Vec::new(),
+        is_whole: false,
+        scaling: Scaling::default(),
+        estimate: None,
+        soak: None,
+    };
+    // Parts that are not selected keep the results of an earlier run with the same server.
+    if let Some(earlier) = output::read::<Outcome>(out)?.filter(|earlier| earlier.server == options.server) {
+        outcome = Outcome { about: outcome.about, ..earlier };
+    }
+    if options.wants(Part::Tests) {
+        outcome.is_whole = !options.quick;
+        outcome.scenarios = tests(options)?;
+    }
+    let is_measured = options.wants(Part::Scaling);
+    let soak_minutes = options.soak_minutes.unwrap_or(if options.quick { 0 } else { 30 });
+    let is_soaked = options.wants(Part::Soak) && soak_minutes > 0;
+    if is_measured || is_soaked {
+        let ours = ours.canonicalize().with_context(|| format!("cannot find {}", ours.display()))?;
+        let programs = Programs { ours, bucket };
+        let site = Site::start(&programs, folder)?;
+        if is_measured {
+            programs::ensure("wrk")?;
+            let (rounds, seconds) = if options.quick { (1, 1) } else { (3, 3) };
+            outcome.scaling = scaling::measure(&site, rounds, seconds)?;
+            outcome.estimate = estimate::estimate(&outcome.scaling);
+        }
+        if is_soaked {
+            note(&format!("{soak_minutes} minutes of mixed load"));
+            outcome.soak = Some(soak::run(&site, Duration::from_secs(soak_minutes * 60))?);
+        }
+    }
+    output::write(out, &[], sheets::sheets(&outcome), &outcome)?;
+    let failures = outcome.failures();
+    if failures.is_empty() { Ok(()) } else { bail!("failed: {}", failures.join("; ")) }
+}
+
+/// Runs the fleet tests and returns their names and whether they passed.
+fn tests(options: &Options) -> Result<Vec<(String, bool)>> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["test", "--package", "pypi-proxy", "--test", "it", "fleet::"]);
+    // Run sequentially, because each test uses the whole machine.
+    command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", options.server.name());
+    command.env("FLEET_SCALE", if options.quick { "" } else { "full" });
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    note("running the fleet tests");
+    let output = command.output().context("cannot start cargo")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdicts = verdicts(&text);
+    if !output.status.success() {
+        note(&text);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(!verdicts.is_empty(), "the fleet tests cannot be run: {}", errors.trim());
+    }
+    Ok(verdicts)
+}
+
+/// Parses test names and results from the output of the test harness.
+fn verdicts(text: &str) -> Vec<(String, bool)> {
+    let line = |line: &str| {
+        let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
+        let name = name.rsplit("::").next().unwrap_or(name);
+        Some((name.to_owned(), verdict.ends_with("ok")))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_results_are_parsed() {
+        let text =
+            "running 2 tests\ntest stops::a_b ... ok\ntest c ... FAILED\n\ntest result: FAILED. 1 passed\n";
+        assert_eq!(verdicts(text), [("a_b".to_owned(), true), ("c".to_owned(), false)]);
+    }
+}

@@ -1,0 +1,344 @@
+//! `cargo xtask load`: load test of our proxy, its peers and nginx with the same requests.
+
+use std::net::ToSocketAddrs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+use crate::data::Data;
+use crate::measure::{self, Sampling, Unmeasured};
+use crate::output;
+use crate::programs::{self, Folders};
+use crate::results::{OURS, Outcome};
+use crate::rows::{ROWS, Row};
+use crate::servers::{self, Layout, Server};
+use crate::upstream::Upstream;
+use crate::wrk::Wrk;
+use crate::{Paths, note, procfs, python, say, sheets, single, targets, verify};
+
+/// Name of our program with an access log.
+const LOGGED: &str = "pypi-proxy, logging";
+/// Rows that are measured without a load generator.
+const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
+
+/// Load test of the proxy
+///
+/// Starts a local index, our proxy, nginx (as file server and as cache), proxpi and devpi, sends them the same requests
+/// with wrk in turn, and writes target/report/load.json. If target/report contains a report, the tables are added to it.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// One round of one second, main rows only (less than 3 minutes)
+    #[arg(long)]
+    quick: bool,
+    /// Verify every response of our proxy (debug build) without timing; does not need wrk
+    #[arg(long)]
+    check: bool,
+    /// Measure only this row; cold_cache, startup, list_927k and refresh do not need wrk
+    #[arg(long = "row", value_name = "R", value_parser = known_row)]
+    rows: Vec<String>,
+    /// Compare with this server only: "nginx static", "nginx cache", proxpi, devpi, a --peer, or none
+    #[arg(long, value_name = "SERVER")]
+    only: Vec<String>,
+    /// Add a running server by URL, or groxpi by the path of its program
+    #[arg(long = "peer", value_name = "NAME=PLACE", value_parser = peer_place)]
+    peers: Vec<(String, String)>,
+    /// Rounds per row [default: 3, with --quick 1]
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// Duration per row, server and round, in seconds [default: 2, with --quick 1]
+    #[arg(long, value_name = "N")]
+    seconds: Option<usize>,
+    #[command(flatten)]
+    paths: Paths,
+}
+
+fn known_row(row: &str) -> Result<String, String> {
+    let is_known = ROWS.iter().any(|known| known.key == row) || SINGLE.contains(&row);
+    if is_known { Ok(row.to_owned()) } else { Err("unknown row".to_owned()) }
+}
+
+fn peer_place(text: &str) -> Result<(String, String), String> {
+    let (name, place) = text.split_once('=').ok_or("expected NAME=PLACE")?;
+    Ok((name.to_owned(), place.to_owned()))
+}
+
+impl Options {
+    fn sampling(&self) -> Sampling {
+        let (rounds, seconds) = if self.quick { (1, 1) } else { (3, 2) };
+        Sampling {
+            rounds: self.rounds.unwrap_or(rounds).max(1),
+            seconds: self.seconds.unwrap_or(seconds).max(1),
+        }
+    }
+
+    fn takes(&self, server: &str) -> bool {
+        !self.check && (self.only.is_empty() || self.only.iter().any(|name| name == server))
+    }
+
+    /// Returns whether a row was selected, or is part of the default selection.
+    fn wants(&self, key: &str, is_quick: bool) -> bool {
+        if self.rows.is_empty() { is_quick || !self.quick } else { self.rows.iter().any(|row| row == key) }
+    }
+}
+
+/// Inputs of a run.
+struct Run<'r> {
+    options: &'r Options,
+    folders: &'r Folders,
+    binary: &'r Path,
+    data: &'r Data,
+    upstream: &'r Upstream,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
+    let Paths { folder, ours, out, about } = &options.paths;
+    let folders =
+        Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    std::fs::create_dir_all(&folders.scratch)?;
+    let binary = ours.canonicalize().with_context(|| format!("cannot find {}", ours.display()))?;
+    note("generating the content of the index");
+    let data = Data::make(&folders.data)?;
+    let upstream = Upstream::start(&data)?;
+    let run = Run { options, folders: &folders, binary: &binary, data: &data, upstream: &upstream };
+    if options.check {
+        return run.check();
+    }
+    let mut outcome = Outcome { about: about.clone(), ..Outcome::default() };
+    run.measure(&mut outcome)?;
+    if options.rows.is_empty() && options.only.is_empty() {
+        output::write(out, &outcome.report_rows(), sheets::sheets(&outcome), &outcome)
+    } else {
+        note("only part of the rows or servers was measured: load.json is not written");
+        Ok(())
+    }
+}
+
+/// Returns the rows of a run as row keys of the benchmark harness.
+pub(crate) fn keys() -> impl Iterator<Item = String> {
+    // Figures that a run has for every server in addition to its rows.
+    let once = SINGLE.into_iter().chain(["memory_peak"]);
+    ROWS.iter().map(|row| row.key).chain(once).map(|key| format!("pypi_proxy/{key}"))
+}
+
+impl Run<'_> {
+    fn start_ours(&self) -> Result<Server> {
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
+        self.ours(&self.upstream.index(), &cache, OURS, &["--access-log=false"])
+    }
+
+    fn ours(&self, index: &str, cache: &Path, name: &str, flags: &[&str]) -> Result<Server> {
+        programs::ours(self.folders, self.binary, index, cache, name, flags)
+    }
+
+    /// Verifies every response of our proxy, without timing.
+    fn check(&self) -> Result<()> {
+        // A long download timeout, so that no client is redirected to the index on a slow machine.
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
+        let patient = ["--access-log=false", "--download-timeout=60s"];
+        let server = self.ours(&self.upstream.index(), &cache, OURS, &patient)?;
+        let mut failed = 0;
+        for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
+            let request = row.request(&server).context("our proxy has every resource")?;
+            match verify::verify(&server, &request, self.data, &self.folders.scratch) {
+                Ok(found) => say(&format!(
+                    "right: {} ({}, {} bytes, {})\n",
+                    row.key, found.status, found.body, found.coding
+                )),
+                Err(error) => {
+                    failed += 1;
+                    say(&format!("WRONG: {}: {error:#}\n", row.key));
+                }
+            }
+        }
+        if self.options.wants("cold_cache", true) {
+            let cold = single::cold(&server, self.data, self.upstream, 0)?;
+            let is_right = cold.failed == 0 && cold.upstream_gets == 1;
+            failed += usize::from(!is_right);
+            let verdict = if is_right { "right" } else { "WRONG" };
+            say(&format!(
+                "{verdict}: cold_cache ({} GETs of the index, {} of {} clients failed)\n",
+                cold.upstream_gets,
+                cold.failed,
+                single::CLIENTS
+            ));
+        }
+        if failed > 0 { bail!("{failed} rows have wrong responses") } else { Ok(()) }
+    }
+
+    fn measure(&self, outcome: &mut Outcome) -> Result<()> {
+        let sampling = self.options.sampling();
+        (outcome.rounds, outcome.seconds) = (sampling.rounds, sampling.seconds);
+        let servers = self.start(outcome)?;
+        outcome.versions = programs::versions();
+        if programs::ensure("wrk").is_ok() {
+            let wrk = Wrk::new(&self.folders.scratch)?;
+            for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
+                self.row(row, &servers, &wrk, outcome);
+            }
+        } else {
+            note("skipped: all rows under load: wrk is not installed and cannot be installed");
+        }
+        if self.options.wants("refresh", true) {
+            for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
+                let count = if server.is_slow { 1 } else { 9 };
+                match single::refresh(server, self.upstream, count) {
+                    Ok(refresh) => outcome.refreshes.push(refresh),
+                    Err(error) => skip(outcome, "refresh", &server.name, &error),
+                }
+            }
+        }
+        if self.options.wants("cold_cache", true) {
+            for round in 0..sampling.rounds {
+                self.cold(&servers, round, outcome);
+            }
+        }
+        // Stop the servers, since a second instance of each is started below.
+        drop(servers);
+        if self.options.wants("startup", true) {
+            self.starts(outcome);
+        }
+        if self.options.wants("list_927k", true) {
+            self.lists(outcome);
+        }
+        outcome.targets = targets::evaluate(outcome);
+        Ok(())
+    }
+
+    fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
+        say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
+        // Logging costs the same in every row, so it is only compared where little else is done.
+        let servers: Vec<&Server> =
+            servers.iter().filter(|server| server.name != LOGGED || row.is_small()).collect();
+        let (measured, unmeasured) =
+            measure::measure(row, &servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
+        say(&sheets::lines(&measured));
+        outcome.rows.extend(measured);
+        outcome.unmeasured.extend(unmeasured);
+    }
+
+    fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
+        for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
+            // Slow servers take part in one round only, and logging makes no difference here.
+            if server.name == LOGGED || server.is_slow && round > 0 {
+                continue;
+            }
+            if server.name == "devpi" && self.options.only.is_empty() {
+                let reason = anyhow::anyhow!(
+                    "takes minutes, because it downloads the file once per client; measured with --only devpi"
+                );
+                skip(outcome, "cold_cache", &server.name, &reason);
+                continue;
+            }
+            match single::cold(server, self.data, self.upstream, round) {
+                Ok(cold) => outcome.cold.push(cold),
+                Err(error) => skip(outcome, "cold_cache", &server.name, &error),
+            }
+        }
+    }
+
+    fn starts(&self, outcome: &mut Outcome) {
+        let ours = |name: &'static str, is_new: bool| {
+            move || {
+                let folder = self.folders.scratch.join("ours");
+                let cache = if is_new { servers::empty(&self.folders.scratch, "new")? } else { folder };
+                self.ours(&self.upstream.index(), &cache, name, &["--access-log=false"])
+            }
+        };
+        let mut add = |name: &str, start: Result<single::Start>| match start {
+            Ok(start) => outcome.starts.push(start),
+            Err(error) => skip(outcome, "startup", name, &error),
+        };
+        add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
+        add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
+        if self.options.takes("nginx static") {
+            add("nginx static", single::starts(5, || programs::nginx_static(self.folders)));
+        }
+        if self.options.takes("proxpi") && !self.options.quick {
+            add(
+                "proxpi",
+                single::starts(1, || python::proxpi(self.folders, &self.upstream.index(), "proxpi")),
+            );
+        }
+        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
+            add(name, single::starts(5, || peer(self.folders, &self.upstream.index(), name, at)));
+        }
+    }
+
+    fn lists(&self, outcome: &mut Outcome) {
+        let index = self.upstream.whole_index();
+        let mut add =
+            |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
+                Ok(list) => outcome.lists.push(list),
+                Err(error) => skip(outcome, "list_927k", name, &error),
+            };
+        let ours = || {
+            let cache = servers::empty(&self.folders.scratch, "all")?;
+            self.ours(&index, &cache, OURS, &["--access-log=false"])
+        };
+        add(OURS, ours());
+        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
+            add(name, peer(self.folders, &index, name, at));
+        }
+        if self.options.takes("proxpi") && !self.options.quick {
+            add("proxpi", python::proxpi(self.folders, &index, "proxpi-all"));
+        }
+    }
+
+    /// Starts the selected servers. Servers that cannot be started are reported.
+    fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
+        let (folders, index) = (self.folders, self.upstream.index());
+        let mut servers = vec![self.start_ours()?];
+        let mut add = |name: &str, server: Result<Server>| match server {
+            Ok(server) => servers.push(server),
+            Err(error) => {
+                note(&format!("skipped: {name}: {error:#}"));
+                skip(outcome, "all", name, &error);
+            }
+        };
+        if self.options.takes(LOGGED) {
+            let cache = servers::empty(&folders.scratch, "ours-logging")?;
+            add(LOGGED, self.ours(&index, &cache, LOGGED, &[]));
+        }
+        if self.options.takes("nginx static") {
+            add("nginx static", programs::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
+        }
+        if self.options.takes("nginx cache") {
+            let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
+            add("nginx cache", programs::ensure("nginx").and_then(|()| server()));
+        }
+        for (name, at) in &self.options.peers {
+            if self.options.takes(name) {
+                add(name, peer(folders, &index, name, at));
+            }
+        }
+        if self.options.takes("proxpi") {
+            add("proxpi", python::proxpi(folders, &index, "proxpi"));
+        }
+        if self.options.takes("devpi") && (!self.options.quick || !self.options.only.is_empty()) {
+            add("devpi", python::devpi(folders, &index, "devpi"));
+        }
+        Ok(servers)
+    }
+}
+
+fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
+    let reason = format!("{error:#}");
+    outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
+}
+
+/// Returns a peer by its URL, or starts it from its program.
+fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
+    if let Some(rest) = at.strip_prefix("http://") {
+        let address =
+            rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
+        return Ok(programs::running(name, address));
+    }
+    ensure!(name == "groxpi", "only groxpi can be started from a program");
+    let binary = Path::new(at).canonicalize().with_context(|| format!("cannot find {at}"))?;
+    programs::groxpi(folders, &binary, index, "groxpi")
+}

@@ -1,0 +1,109 @@
+//! Load test of pypi-proxy, and tests of proxies that share a bucket. `cargo xtask load` and `cargo xtask fleet` build
+//! and run this program.
+
+mod client;
+mod data;
+mod fleet;
+mod head_requests;
+mod load;
+mod measure;
+mod output;
+mod procfs;
+mod programs;
+mod python;
+mod random;
+mod results;
+mod rows;
+mod servers;
+mod sheets;
+mod single;
+mod stats;
+mod targets;
+mod upstream;
+mod verify;
+mod wrk;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread::ScopedJoinHandle;
+
+use clap::{Args, Parser};
+
+/// Load test of pypi-proxy
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Command {
+    Load(load::Options),
+    Fleet(fleet::Options),
+    /// List the keys of all rows of a load run
+    Rows,
+}
+
+/// Paths that `cargo xtask` sets.
+#[derive(Debug, Args)]
+struct Paths {
+    /// Use this pypi-proxy program instead of building it
+    #[arg(long, value_name = "FILE")]
+    ours: PathBuf,
+    /// Folder of generated files
+    #[arg(long, hide = true)]
+    folder: PathBuf,
+    /// File of the results
+    #[arg(long, hide = true)]
+    out: PathBuf,
+    /// Date, machine and commit of the run
+    #[arg(long, hide = true, default_value = "")]
+    about: String,
+}
+
+fn main() -> ExitCode {
+    let result = match Command::parse() {
+        Command::Load(options) => load::run(&options),
+        Command::Fleet(options) => fleet::run(&options),
+        Command::Rows => {
+            load::keys().for_each(|key| say(&format!("{key}\n")));
+            Ok(())
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes to standard output. Ends the process quietly if the reader has closed it.
+fn say(text: &str) {
+    if io::stdout().write_all(text.as_bytes()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Runs `task` in a thread for each item. A panic is an error of its item.
+fn in_threads<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(I) -> anyhow::Result<T> + Sync,
+) -> Vec<anyhow::Result<T>> {
+    let task = &task;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || task(item))).collect();
+        let join = |thread: ScopedJoinHandle<'_, anyhow::Result<T>>| {
+            thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a thread panicked")))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+/// Writes a message to standard error.
+fn note(text: &str) {
+    // There is no other place to report a closed standard error.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+#[allow(clippy::disallowed_methods, reason = "a blocking tool without an executor")]
+fn pause(duration: std::time::Duration) {
+    std::thread::sleep(duration);
+}

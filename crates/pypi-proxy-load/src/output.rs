@@ -1,0 +1,160 @@
+//! The file of the results, which `cargo xtask` reads, and the format of figures in tables.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Role of a server in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    Ours,
+    Peer,
+    /// A limit of the machine, not a competitor.
+    Limit,
+    /// groxpi, the reference implementation.
+    Original,
+}
+
+impl Role {
+    /// Returns the word shown next to a server.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Peer => "peer",
+            Self::Limit => "limit",
+            Self::Original => "original",
+        }
+    }
+}
+
+/// Figures of one server in one row, as in the report of the suites.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Row {
+    pub(crate) key: String,
+    pub(crate) implementation: String,
+    pub(crate) role: Role,
+    pub(crate) language: &'static str,
+    /// Ratios prefer implementations of the same class.
+    pub(crate) class: Option<String>,
+    /// One value per round, or a single one, by quantity. Times are in nanoseconds.
+    pub(crate) figures: BTreeMap<&'static str, Vec<f64>>,
+}
+
+/// One table of the report.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Sheet {
+    pub(crate) title: &'static str,
+    notes: Vec<String>,
+    columns: Vec<Column>,
+    pub(crate) lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Column {
+    name: &'static str,
+    is_number: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Line {
+    pub(crate) cells: Vec<String>,
+    is_ours: bool,
+    pub(crate) starts_group: bool,
+}
+
+impl Line {
+    pub(crate) fn new(role: Role, cells: impl Into<Vec<String>>) -> Self {
+        Self { cells: cells.into(), is_ours: role == Role::Ours, starts_group: false }
+    }
+
+    /// Creates a line that belongs to no server.
+    pub(crate) fn plain(cells: impl Into<Vec<String>>) -> Self {
+        Self::new(Role::Peer, cells)
+    }
+}
+
+impl Sheet {
+    /// Creates a table. The names of number columns begin with `#`.
+    pub(crate) fn new(
+        title: &'static str,
+        notes: impl Into<Vec<String>>,
+        columns: &[&'static str],
+        lines: impl IntoIterator<Item = Line>,
+    ) -> Self {
+        let column = |name: &&'static str| match name.strip_prefix('#') {
+            Some(name) => Column { name, is_number: true },
+            None => Column { name, is_number: false },
+        };
+        let lines: Vec<Line> = lines.into_iter().collect();
+        debug_assert!(lines.iter().all(|line| line.cells.len() == columns.len()), "{title}");
+        Self { title, notes: notes.into(), columns: columns.iter().map(column).collect(), lines }
+    }
+}
+
+/// Writes the results: rows and tables for the report, and everything that was found.
+pub(crate) fn write(
+    path: &Path,
+    rows: &[Row],
+    mut tables: Vec<Sheet>,
+    outcome: &impl Serialize,
+) -> Result<()> {
+    tables.retain(|sheet| !sheet.lines.is_empty());
+    let file = serde_json::json!({ "rows": rows, "tables": tables, "outcome": outcome });
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let text = serde_json::to_string_pretty(&file)? + "\n";
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Reads what an earlier run found; `None` if there was none.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    #[derive(Deserialize)]
+    struct File<T> {
+        outcome: T,
+    }
+    let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
+    let file: File<T> =
+        serde_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))?;
+    Ok(Some(file.outcome))
+}
+
+/// Formats an optional value; `-` if it is absent.
+pub(crate) fn optional<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
+    value.map_or("-".to_owned(), format)
+}
+
+/// Formats a time given in microseconds.
+pub(crate) fn time(us: f64) -> String {
+    match us {
+        us if us < 100.0 => format!("{us:.1} us"),
+        us if us < 1e3 => format!("{us:.0} us"),
+        us if us < 100e3 => format!("{:.2} ms", us / 1e3),
+        us if us < 1e6 => format!("{:.0} ms", us / 1e3),
+        us => format!("{:.2} s", us / 1e6),
+    }
+}
+
+/// Formats a time given in milliseconds.
+pub(crate) fn millis(ms: f64) -> String {
+    time(ms * 1e3)
+}
+
+/// Formats a number of bytes.
+pub(crate) fn bytes(count: usize) -> String {
+    match count {
+        0..10_000 => format!("{count} B"),
+        10_000..10_000_000 => format!("{:.0} KB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
+
+/// Formats a memory size in MiB.
+pub(crate) fn memory(count: u64) -> String {
+    format!("{:.1} M", count as f64 / f64::from(1 << 20))
+}

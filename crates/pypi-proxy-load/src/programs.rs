@@ -1,0 +1,186 @@
+//! Configuration of each server as a proxy of the local index with a separate cache.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::output::Role;
+use crate::servers::{Layout, Server, ServerSpec, empty, free_address, program};
+
+/// Folders of a run.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    /// Pages and wheels.
+    pub(crate) data: PathBuf,
+    pub(crate) scratch: PathBuf,
+    /// Installed peers, preserved between runs.
+    pub(crate) peers: PathBuf,
+}
+
+const OURS: ServerSpec<'static> = ServerSpec {
+    name: "pypi-proxy",
+    role: Role::Ours,
+    layout: Layout::Proxy { prefix: "/simple/" },
+    health: Some("/health"),
+    ready: "/health",
+};
+
+const GROXPI: ServerSpec<'static> = ServerSpec {
+    name: "groxpi",
+    role: Role::Original,
+    layout: Layout::Proxy { prefix: "/simple/" },
+    // Its HTML list is a page of 224 bytes without any names.
+    health: Some("/simple/"),
+    ready: "/health",
+};
+
+/// Starts our program with this cache folder and additional flags.
+pub(crate) fn ours(
+    folders: &Folders,
+    binary: &Path,
+    index: &str,
+    cache: &Path,
+    name: &str,
+    flags: &[&str],
+) -> Result<Server> {
+    let address = free_address()?;
+    let mut command = program(binary);
+    command
+        .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
+        .arg(cache)
+        .args(flags);
+    Server::start(&ServerSpec { name, ..OURS }, address, &mut command, &folders.scratch)
+}
+
+/// Starts groxpi with a timeout that is long enough for large files.
+pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str) -> Result<Server> {
+    let address = free_address()?;
+    let mut command = program(binary);
+    command
+        .env("PORT", address.port().to_string())
+        .env("GROXPI_INDEX_URL", index)
+        .env("GROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
+        .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
+        .env("GIN_MODE", "release")
+        .current_dir(&folders.scratch);
+    Server::start(&GROXPI, address, &mut command, &folders.scratch)
+}
+
+/// Returns a peer that is already running.
+pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
+    let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
+    let role = if name == "groxpi" { Role::Original } else { Role::Peer };
+    let health = (name == "groxpi").then_some("/simple/");
+    Server::running(&ServerSpec { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
+}
+
+/// Starts nginx as a static file server, the upper bound of this machine.
+pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
+    let address = free_address()?;
+    let root = folders.data.display();
+    let server = format!(
+        "open_file_cache max=1000; open_file_cache_valid 60s;\n\
+         server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
+    );
+    let spec = ServerSpec {
+        name: "nginx static",
+        role: Role::Limit,
+        layout: Layout::Folder,
+        health: Some("/224.html"),
+        ready: "/224.html",
+    };
+    nginx(folders, &spec, address, &server)
+}
+
+/// Starts nginx as a generic cache in front of the index.
+pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str) -> Result<Server> {
+    let address = free_address()?;
+    let cache = empty(&folders.scratch, folder)?;
+    let server = format!(
+        "proxy_cache_path {} keys_zone=pages:10m max_size=5g;\n\
+         server {{ listen {address} backlog=4096; location / {{ proxy_pass http://{upstream}; proxy_cache pages;\n\
+         proxy_cache_lock on; proxy_cache_lock_timeout 300s; proxy_cache_lock_age 300s; proxy_cache_valid 200 1h;\n\
+         proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
+        cache.display()
+    );
+    let spec = ServerSpec {
+        name: "nginx cache",
+        role: Role::Limit,
+        layout: Layout::Proxy { prefix: "/simple/" },
+        health: None,
+        ready: "/simple/tiny/",
+    };
+    nginx(folders, &spec, address, &server)
+}
+
+fn nginx(folders: &Folders, spec: &ServerSpec<'_>, address: SocketAddr, server: &str) -> Result<Server> {
+    let dir = empty(&folders.scratch, &spec.name.replace(' ', "-"))?;
+    // As root, nginx would switch to another user, which cannot access the folders.
+    let user = if is_root() { "user root;\n" } else { "" };
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
+        .concat();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let config = format!(
+        "{user}daemon off;\npid {dir}/pid;\nerror_log {dir}/error.log warn;\nworker_processes {workers};\n\
+         events {{ worker_connections 8192; }}\n\
+         http {{\naccess_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
+         types {{ text/html html; application/vnd.pypi.simple.v1+json json; }}\n\
+         default_type application/octet-stream;\n{temporary}{server}\n}}\n",
+        dir = dir.display()
+    );
+    let path = dir.join("nginx.conf");
+    fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
+    let binary = std::env::var_os("NGINX_BIN").map_or_else(|| PathBuf::from("nginx"), PathBuf::from);
+    let mut command = program(&binary);
+    command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
+    Server::start(spec, address, &mut command, &folders.scratch)
+}
+
+/// External programs, and the Debian packages that contain them.
+const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
+fn is_installed(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).chain(["/usr/sbin".into()]).any(|path| path.join(name).is_file())
+}
+
+/// Installs an external program with the system's package manager if it is missing and the user has the rights.
+///
+/// # Errors
+///
+/// Fails if it is missing and cannot be installed.
+pub(crate) fn ensure(name: &str) -> Result<()> {
+    if is_installed(name) || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
+        return Ok(());
+    }
+    let package = PACKAGES.iter().find(|(program, _)| *program == name).map_or(name, |(_, package)| package);
+    ensure!(is_root() && is_installed("apt-get"), "{name} is not installed and cannot be installed");
+    for arguments in [&["update"][..], &["install", package]] {
+        let mut apt = Command::new("apt-get");
+        apt.args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"]).args(arguments);
+        let status = apt.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null()).status()?;
+        ensure!(status.success(), "{package} cannot be installed");
+    }
+    ensure!(is_installed(name), "{package} is installed, but {name} is missing");
+    Ok(())
+}
+
+/// Returns the version lines of the external programs, which they print to standard error.
+pub(crate) fn versions() -> Vec<String> {
+    let version = |(program, _): (&str, &str)| {
+        let output = Command::new(program).arg("-v").stdin(Stdio::null()).output().ok()?;
+        let text = [output.stderr, output.stdout].concat();
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().find(|line| line.contains(program))?;
+        Some(line.split(" [").next().unwrap_or(line).trim().to_owned())
+    };
+    PACKAGES.into_iter().filter_map(version).collect()
+}

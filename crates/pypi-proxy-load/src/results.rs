@@ -1,0 +1,193 @@
+//! Results of a load run.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::measure::{Measured, Round, Unmeasured};
+use crate::output::{Role, Row};
+use crate::rows::{ROWS, Resource};
+use crate::single::{Cold, List, Refresh, Start};
+use crate::stats::maximum;
+
+/// Name of our program in the tables.
+pub(crate) const OURS: &str = "pypi-proxy";
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Outcome {
+    /// Date, machine and commit.
+    pub(crate) about: String,
+    /// Version lines of `wrk` and nginx.
+    pub(crate) versions: Vec<String>,
+    pub(crate) rounds: usize,
+    pub(crate) seconds: usize,
+    pub(crate) rows: Vec<Measured>,
+    pub(crate) unmeasured: Vec<Unmeasured>,
+    pub(crate) cold: Vec<Cold>,
+    pub(crate) starts: Vec<Start>,
+    pub(crate) lists: Vec<List>,
+    pub(crate) refreshes: Vec<Refresh>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// A target, and whether it is met.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) found: String,
+    /// Absent if the run has no figure for it.
+    pub(crate) is_met: Option<bool>,
+}
+
+impl Target {
+    /// Returns the word shown in the table.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self.is_met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "not measured",
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns the figures of one server in one row.
+    pub(crate) fn find(&self, row: &str, server: &str) -> Option<&Measured> {
+        self.rows.iter().find(|entry| entry.row == row && entry.server == server)
+    }
+
+    /// Returns the figures for the report of the suites.
+    pub(crate) fn report_rows(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.rows.iter().map(under_load).collect();
+        let mut servers: Vec<(&str, Role)> = Vec::new();
+        for entry in &self.rows {
+            if !servers.contains(&(&entry.server, entry.role)) {
+                servers.push((&entry.server, entry.role));
+            }
+        }
+        // Figures that a run has once for every server.
+        let once = [
+            ("memory_peak", "memory", Self::memory as fn(&Self, &str) -> Option<f64>),
+            ("startup", "start", Self::start),
+            ("cold_cache", "fetches", Self::fetches),
+        ];
+        for (key, quantity, figure) in once {
+            for (server, role) in &servers {
+                if let Some(value) = figure(self, server) {
+                    rows.push(row(key, server, *role, None, BTreeMap::from([(quantity, vec![value])])));
+                }
+            }
+        }
+        rows
+    }
+
+    /// Returns the peak memory over all rows of the load generator.
+    fn memory(&self, server: &str) -> Option<f64> {
+        let rows = self.rows.iter().filter(|row| row.server == server);
+        maximum(&rows.filter_map(|row| row.peak_memory).map(|bytes| bytes as f64).collect::<Vec<_>>())
+    }
+
+    /// Returns the slowest start, in nanoseconds.
+    fn start(&self, server: &str) -> Option<f64> {
+        let starts = self.starts.iter().filter(|start| start.server.starts_with(server));
+        let times: Vec<f64> = starts.flat_map(|start| start.first_answer_ms.clone()).collect();
+        maximum(&times).map(|ms| ms * 1e6)
+    }
+
+    fn fetches(&self, server: &str) -> Option<f64> {
+        let runs = self.cold.iter().filter(|run| run.server == server);
+        maximum(&runs.map(|run| run.upstream_gets as f64).collect::<Vec<_>>())
+    }
+}
+
+fn row(
+    key: &str,
+    server: &str,
+    role: Role,
+    class: Option<String>,
+    figures: BTreeMap<&'static str, Vec<f64>>,
+) -> Row {
+    let language = match server {
+        "groxpi" => "go",
+        "proxpi" | "devpi" => "python",
+        _ => "",
+    };
+    Row {
+        key: format!("pypi_proxy/{key}"),
+        implementation: server.to_owned(),
+        role,
+        language,
+        class,
+        figures,
+    }
+}
+
+fn under_load(entry: &Measured) -> Row {
+    let of = |figure: fn(&Round) -> f64| entry.rounds.iter().map(figure).collect::<Vec<_>>();
+    let figures = BTreeMap::from([
+        ("requests_per_s", of(|round| round.requests_per_s)),
+        ("bytes_per_s", of(|round| round.bytes_per_s)),
+        ("p50", of(|round| round.p50_us as f64 * 1e3)),
+        ("p75", of(|round| round.p75_us as f64 * 1e3)),
+        ("p90", of(|round| round.p90_us as f64 * 1e3)),
+        ("p99", of(|round| round.p99_us as f64 * 1e3)),
+        ("longest", vec![entry.max_us as f64 * 1e3]),
+        ("errors", vec![entry.errors as f64]),
+    ]);
+    // The content of health pages is not compared, and a server with an access log does more.
+    let is_alike = ROWS.iter().any(|row| row.key == entry.row && row.resource != Resource::Health)
+        && !entry.server.ends_with("logging");
+    row(&entry.row, &entry.server, entry.role, is_alike.then(|| entry.coding.clone()), figures)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn measured(row: &str, server: &str, cpu_us: f64) -> Measured {
+        Measured {
+            row: row.into(),
+            server: server.into(),
+            role: if server == OURS { Role::Ours } else { Role::Peer },
+            requests_per_s: 1000.0,
+            bytes_per_s: 1e6,
+            p50_us: 100.0,
+            p99_us: 900.0,
+            max_us: 1000,
+            cpu_us: Some(cpu_us),
+            cpu_us_range: Some((cpu_us, cpu_us)),
+            errors: 0,
+            status: 200,
+            body_bytes: 1000,
+            coding: "identity".into(),
+            peak_memory: Some(70 << 20),
+            rounds: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn figures_have_the_unit_of_their_quantity() {
+        let round = Round {
+            requests_per_s: 1000.0,
+            bytes_per_s: 1e6,
+            p50_us: 90,
+            p75_us: 120,
+            p90_us: 130,
+            p99_us: 900,
+            max_us: 1000,
+            cpu_us: None,
+            errors: 0,
+        };
+        let entry = |row, server| Measured { rounds: vec![round, round], ..measured(row, server, 1.0) };
+        let rows = vec![entry("index_warm", "groxpi"), entry("six_json", "groxpi")];
+        let rows = Outcome { rows, ..Outcome::default() }.report_rows();
+        assert_eq!((rows[0].key.as_str(), rows[0].language), ("pypi_proxy/index_warm", "go"));
+        assert_eq!((&rows[0].class, rows[1].class.as_deref()), (&None, Some("identity")));
+        assert_eq!((&rows[0].figures["p50"], &rows[0].figures["longest"]), (&vec![90e3, 90e3], &vec![1e6]));
+        assert_eq!(
+            (rows[2].key.as_str(), &rows[2].figures["memory"]),
+            ("pypi_proxy/memory_peak", &vec![73_400_320.0])
+        );
+        assert_eq!(rows.len(), 3, "neither starts nor downloads were measured");
+    }
+}

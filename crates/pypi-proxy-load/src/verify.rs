@@ -1,0 +1,226 @@
+//! Verifies that a server's responses are correct before they are timed.
+
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::client::{self, Response};
+use crate::data::{self, Data};
+use crate::pause;
+use crate::rows::{Expected, Request};
+use crate::servers::{Layout, Server};
+
+/// Timeout for the requested content coding: some servers compress in the background after the first response.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A verified request.
+#[derive(Clone, Debug)]
+pub(crate) struct Verified {
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) status: u16,
+    /// Bytes of the body as sent.
+    pub(crate) body: usize,
+    /// Bytes of the whole response on a persistent connection.
+    pub(crate) wire: usize,
+    /// Content coding of the response, which may differ from the requested one.
+    pub(crate) coding: String,
+}
+
+/// Sends a request and checks the response.
+///
+/// # Errors
+///
+/// Fails with the reason why the response is wrong.
+pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &Path) -> Result<Verified> {
+    let Request { mut path, mut headers, expected } = request.clone();
+    match expected {
+        Expected::Wheel { project } | Expected::Tail { project } | Expected::Head { project } => {
+            path = find_file(server, data, project)?;
+        }
+        Expected::Unchanged => {
+            let response = client::request(server.address, "GET", &path, &headers)?;
+            let tag = response.header("etag").context("the page has no ETag")?;
+            headers.push(("If-None-Match".to_owned(), tag.to_owned()));
+        }
+        _ => {}
+    }
+    // The headers of a file are only known after it was downloaded once.
+    let mut response = request_until_coded(server.address, &path, &headers)?;
+    if matches!(expected, Expected::Head { .. }) {
+        response = client::request(server.address, "HEAD", &path, &headers)?;
+    }
+    let status = match expected {
+        Expected::Unchanged => 304,
+        Expected::Tail { .. } => 206,
+        _ => 200,
+    };
+    ensure!(response.status == status, "status {} instead of {status}", response.status);
+    let body = decoded(&response, scratch)?;
+    match expected {
+        Expected::Something => ensure!(!body.is_empty(), "empty response"),
+        Expected::Unchanged => ensure!(body.is_empty(), "unexpected body"),
+        Expected::Head { project } => {
+            let size = data.wheel(project).context("unknown project")?.size.to_string();
+            ensure!(response.header("content-length") == Some(&size), "wrong or missing Content-Length");
+        }
+        Expected::Large { is_json } => check_files(&body, is_json, &data::large_files())?,
+        Expected::Project { project, is_json } => {
+            let wheel = data.wheel(project).context("unknown project")?;
+            check_files(&body, is_json, &[(wheel.file.clone(), wheel.sha256.clone())])?;
+        }
+        Expected::List { is_json } => check_list(&body, is_json)?,
+        Expected::Wheel { project } => {
+            ensure!(body == content(data, project)?, "the bytes differ from the wheel");
+        }
+        Expected::Tail { project } => {
+            let content = content(data, project)?;
+            ensure!(
+                content.len() > 16384 && body == content[content.len() - 16384..],
+                "the bytes differ from the wheel"
+            );
+        }
+    }
+    Ok(Verified {
+        path,
+        headers,
+        status: response.status,
+        body: response.wire_len - response.head_len,
+        // `Connection: close` is absent on a persistent connection.
+        wire: response.wire_len
+            - if response.header("connection").is_some() { "Connection: close\r\n".len() } else { 0 },
+        coding: response.header("content-encoding").unwrap_or("identity").to_owned(),
+    })
+}
+
+fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, String)]) -> Result<Response> {
+    let wanted = headers.iter().find(|(name, _)| name == "Accept-Encoding").map(|(_, value)| value.as_str());
+    let start = Instant::now();
+    // The first response may be created on the fly; the second one comes from the cache.
+    client::request(address, "GET", path, headers)?;
+    loop {
+        let response = client::request(address, "GET", path, headers)?;
+        if wanted.is_none() || response.header("content-encoding") == wanted || start.elapsed() > TIMEOUT {
+            return Ok(response);
+        }
+        pause(Duration::from_millis(50));
+    }
+}
+
+/// Returns the path of a project's wheel from its page.
+pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<String> {
+    if server.layout == Layout::Folder {
+        let wheel = data.wheel(project).context("unknown project")?;
+        return Ok(format!("/files/{}", wheel.file));
+    }
+    let page = server.page(project, true);
+    let accept = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
+    let response = client::request(server.address, "GET", &page, &accept)?;
+    ensure!(response.status == 200, "{page}: status {}", response.status);
+    let value: serde_json::Value = serde_json::from_slice(&response.body).context("the page is not JSON")?;
+    let link = value["files"][0]["url"].as_str().context("the page has no files")?;
+    Ok(client::resolve(&page, link))
+}
+
+fn content(data: &Data, project: &str) -> Result<Vec<u8>> {
+    let wheel = data.wheel(project).context("unknown project")?;
+    Ok(fs::read(data.dir.join("files").join(&wheel.file))?)
+}
+
+fn decoded(response: &Response, scratch: &Path) -> Result<Vec<u8>> {
+    let program = match response.header("content-encoding") {
+        None | Some("identity") => return Ok(response.body.clone()),
+        Some(coding @ ("gzip" | "zstd")) => coding.to_owned(),
+        Some(other) => bail!("unexpected content coding {other}"),
+    };
+    let path = scratch.join("coded");
+    fs::write(&path, &response.body)?;
+    let output = Command::new(&program)
+        .arg("-dc")
+        .stdin(File::open(&path)?)
+        .stderr(Stdio::null())
+        .output()
+        .with_context(|| format!("{program} is not installed"))?;
+    ensure!(output.status.success(), "{program} cannot decompress the body");
+    Ok(output.stdout)
+}
+
+/// Checks the names of the files on a page, and their digests if it contains any.
+fn check_files(page: &[u8], is_json: bool, wanted: &[(String, String)]) -> Result<()> {
+    let mut found = if is_json { files_of_json(page)? } else { files_of_html(page) };
+    found.sort();
+    ensure!(found.len() == wanted.len(), "{} files instead of {}", found.len(), wanted.len());
+    for ((name, digest), (wanted_name, wanted_digest)) in found.iter().zip(wanted) {
+        ensure!(name == wanted_name, "file {name} instead of {wanted_name}");
+        ensure!(digest.as_ref().is_none_or(|digest| digest == wanted_digest), "wrong digest of {name}");
+    }
+    Ok(())
+}
+
+fn files_of_json(page: &[u8]) -> Result<Vec<(String, Option<String>)>> {
+    let value: serde_json::Value = serde_json::from_slice(page).context("the page is not JSON")?;
+    let files = value["files"].as_array().context("the page has no files")?;
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    files
+        .iter()
+        .map(|file| {
+            Ok((text(&file["filename"]).context("a file has no name")?, text(&file["hashes"]["sha256"])))
+        })
+        .collect()
+}
+
+/// Sufficient for generated pages: the text of each link, and the fragment of its URL.
+fn files_of_html(page: &[u8]) -> Vec<(String, Option<String>)> {
+    let text = String::from_utf8_lossy(page);
+    text.split("<a ")
+        .skip(1)
+        .filter_map(|link| {
+            let link = link.split("</a>").next()?;
+            let name = link.rsplit('>').next()?.trim().to_owned();
+            let digest = link.split_once("#sha256=").and_then(|(_, rest)| rest.get(..64)).map(str::to_owned);
+            Some((name, digest))
+        })
+        .collect()
+}
+
+fn check_list(page: &[u8], is_json: bool) -> Result<()> {
+    let mut found: Vec<String> = if is_json {
+        let value: serde_json::Value = serde_json::from_slice(page).context("the list is not JSON")?;
+        let projects = value["projects"].as_array().context("the list has no projects")?;
+        projects.iter().filter_map(|project| project["name"].as_str().map(str::to_owned)).collect()
+    } else {
+        files_of_html(page).into_iter().map(|(name, _)| name).collect()
+    };
+    let mut wanted = data::names(data::NAMES);
+    found.sort();
+    wanted.sort();
+    ensure!(found.len() == wanted.len(), "{} names instead of {}", found.len(), wanted.len());
+    ensure!(found == wanted, "the names differ");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_files_and_wrong_digests_are_detected() {
+        let digest = "a".repeat(64);
+        let wanted = [("x-1.whl".to_owned(), digest.clone())];
+        let json = |name: &str, digest: &str| {
+            format!("{{\"files\":[{{\"filename\":\"{name}\",\"hashes\":{{\"sha256\":\"{digest}\"}}}}]}}")
+        };
+        check_files(json("x-1.whl", &digest).as_bytes(), true, &wanted).unwrap();
+        assert!(check_files(json("x-2.whl", &digest).as_bytes(), true, &wanted).is_err());
+        assert!(check_files(json("x-1.whl", "b").as_bytes(), true, &wanted).is_err());
+        assert!(check_files(b"{\"files\":[]}", true, &wanted).is_err());
+        let html = format!("<p><a class=x href=\"u#sha256={digest}\" data-y=\"&gt;\">x-1.whl</a></p>");
+        check_files(html.as_bytes(), false, &wanted).unwrap();
+        check_files(b"<a href=\"u\">x-1.whl</a>", false, &wanted).unwrap();
+        assert!(check_files(b"<html></html>", false, &wanted).is_err());
+    }
+}

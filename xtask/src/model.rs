@@ -1,0 +1,420 @@
+//! Data of a report. `report.json` is its JSON form.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Quantity;
+use crate::stats::{maximum, median, minimum};
+
+/// Schema version of `report.json`, incremented with every incompatible change.
+pub(crate) const SCHEMA: u32 = 3;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) schema: u32,
+    pub(crate) run: Run,
+    /// One entry per row and implementation, in the order of the suites.
+    pub(crate) rows: Vec<Row>,
+    /// Comparison with an earlier report.
+    pub(crate) comparison: Option<Comparison>,
+    /// Results of `cargo xtask load`, if it ran.
+    pub(crate) load: Option<ProxyRun>,
+    /// Results of `cargo xtask fleet`, if it ran.
+    pub(crate) fleet: Option<ProxyRun>,
+}
+
+/// Rows and tables that the program `pypi-proxy-load` writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProxyRun {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) tables: Vec<Sheet>,
+}
+
+/// Date, machine and settings of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// Start time: UTC, ISO 8601.
+    pub(crate) date: String,
+    pub(crate) machine: Machine,
+    /// Version lines of the tools, by language.
+    pub(crate) versions: Vec<(String, String)>,
+    pub(crate) commit: Option<String>,
+    /// One-minute load average before the build and at the end. Absent if the system does not provide it.
+    pub(crate) load_before: Option<f64>,
+    pub(crate) load_after: Option<f64>,
+    pub(crate) rounds: usize,
+    /// Description of the sampling in one round.
+    pub(crate) settings: String,
+    /// Reasons why the figures must not be published; empty if they may be.
+    pub(crate) unfit: Vec<String>,
+    /// Peers that were not measured, with the reason.
+    pub(crate) missing_peers: Vec<Missing>,
+    /// Files given with `--import`.
+    pub(crate) imports: Vec<String>,
+    pub(crate) elapsed_s: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) cpu: String,
+    pub(crate) cores: usize,
+    pub(crate) kernel: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Missing {
+    pub(crate) peer: String,
+    pub(crate) language: String,
+    pub(crate) reason: String,
+}
+
+/// Role of an implementation, in the order of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Role {
+    /// A crate of this workspace.
+    Ours,
+    /// The reference implementation: measured in the same run if possible, else from an imported file.
+    Original,
+    /// Our reimplementation of the reference's algorithm in its language, measured in the same run.
+    OriginalStandin,
+    /// A peer, measured in the same run.
+    Peer,
+    /// A limit of the machine, not a competitor.
+    Limit,
+    /// The reference implementation as recorded earlier.
+    RecordedOriginal,
+    /// Another program as recorded earlier.
+    Recorded,
+}
+
+impl Role {
+    /// Returns the word shown next to an implementation.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Original => "original",
+            Self::OriginalStandin => "original (stand-in)",
+            Self::Peer => "peer",
+            Self::Limit => "limit",
+            Self::RecordedOriginal => "original (recorded)",
+            Self::Recorded => "recorded",
+        }
+    }
+}
+
+/// One implementation of one row. A suite lists its rows in this form, without the figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// `system/row`.
+    pub(crate) key: String,
+    pub(crate) implementation: String,
+    pub(crate) role: Role,
+    pub(crate) language: String,
+    pub(crate) version: Option<String>,
+    /// Class of the operation's output. Ratios prefer implementations of the same class.
+    pub(crate) class: Option<String>,
+    pub(crate) payload_bytes: Option<u64>,
+    pub(crate) elements: Option<u64>,
+    /// One value per round, or a single one.
+    #[serde(default)]
+    pub(crate) figures: BTreeMap<Quantity, Vec<f64>>,
+    /// True if each round consists of a single call, because one call exceeds the time limit.
+    #[serde(default)]
+    pub(crate) is_once: bool,
+    /// False if the two batches that count allocations differed.
+    pub(crate) deterministic: Option<bool>,
+    /// Why there are no figures, or where they come from.
+    #[serde(default)]
+    pub(crate) remark: Option<String>,
+}
+
+impl Row {
+    pub(crate) fn system(&self) -> &str {
+        self.key.split('/').next().unwrap_or_default()
+    }
+
+    /// Returns the part of the key after the system.
+    pub(crate) fn name(&self) -> &str {
+        self.key.split_once('/').map_or(&self.key, |(_, name)| name)
+    }
+
+    fn figure(&self, quantity: Quantity) -> &[f64] {
+        self.figures.get(&quantity).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the time of every round: medians, or means if the tool reports no medians.
+    pub(crate) fn times(&self) -> &[f64] {
+        match self.figure(Quantity::Time) {
+            [] => self.figure(Quantity::MeanTime),
+            times => times,
+        }
+    }
+
+    /// Returns the figure of a quantity. For times, this is the smallest of the rounds, otherwise the median.
+    pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
+        let time = || minimum(self.times());
+        let elements = || self.elements.filter(|&elements| elements > 0).map(|elements| elements as f64);
+        match quantity {
+            Quantity::Time | Quantity::MeanTime => time(),
+            Quantity::TimePerElement => Some(time()? / elements()?),
+            Quantity::ElementsPerS => Some(elements()? * 1e9 / time()?),
+            Quantity::Payload => self.payload_bytes.map(|bytes| bytes as f64),
+            _ => median(self.figure(quantity)),
+        }
+    }
+
+    /// Compares this row of ours with another one, round by round, because a change of the machine's load affects
+    /// both sides of a round. `None` if a figure is missing.
+    pub(crate) fn ratio(&self, other: &Self, quantity: Quantity) -> Option<Ratio> {
+        let have = |quantity| !self.figure(quantity).is_empty() && !other.figure(quantity).is_empty();
+        let compared = match quantity.is_of_time() {
+            // A mean is compared with a mean.
+            true if have(Quantity::Time) => Quantity::Time,
+            true => Quantity::MeanTime,
+            false => quantity,
+        };
+        let rounds = self.figure(compared).iter().zip(other.figure(compared));
+        let better =
+            |(ours, other): (&f64, &f64)| if compared.is_rate() { ours / other } else { other / ours };
+        let ratios: Vec<f64> = rounds.map(better).filter(|ratio| ratio.is_finite()).collect();
+        Some(Ratio {
+            against: other.implementation.clone(),
+            like_for_like: self.class.is_some() && self.class == other.class,
+            median: median(&ratios)?,
+            min: minimum(&ratios)?,
+            max: maximum(&ratios)?,
+            rounds: ratios.len(),
+        })
+    }
+}
+
+/// How many times as good ours is as another implementation; above one, ours is better.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// The other implementation.
+    pub(crate) against: String,
+    /// True if both are known to be of the same class.
+    pub(crate) like_for_like: bool,
+    /// Median, minimum and maximum of the rounds' ratios.
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) rounds: usize,
+}
+
+/// How ours compares with another side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Faster,
+    Slower,
+    Even,
+    /// There is only one round, which says nothing about noise.
+    Undecided,
+}
+
+impl Outcome {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Even => "even",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl Ratio {
+    /// "Faster" and "slower" require all ratios on one side of 1.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self {
+            Self { rounds: 0 | 1, .. } => Outcome::Undecided,
+            Self { min, .. } if *min > 1.0 => Outcome::Faster,
+            Self { max, .. } if *max < 1.0 => Outcome::Slower,
+            _ => Outcome::Even,
+        }
+    }
+
+    /// Returns the verdict as text.
+    pub(crate) fn verdict(&self) -> String {
+        let against = format!("{}{}", self.against, if self.like_for_like { "" } else { " (another class)" });
+        match self.outcome() {
+            Outcome::Undecided => format!("undecided after one round against {against}"),
+            Outcome::Faster => format!("faster than {against}"),
+            Outcome::Slower => format!("slower than {against}"),
+            Outcome::Even => format!("even with {against}"),
+        }
+    }
+}
+
+/// The comparison of our rows with an earlier report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Comparison {
+    /// Date and commit of the earlier report.
+    pub(crate) date: String,
+    pub(crate) commit: Option<String>,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// One of our rows in both reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Change {
+    pub(crate) key: String,
+    pub(crate) implementation: String,
+    pub(crate) before_ns: f64,
+    pub(crate) after_ns: f64,
+    /// Factor by which the peers of the suite became slower; 1 without peers.
+    pub(crate) drift: f64,
+    /// Factor by which our row became slower, divided by `drift`.
+    pub(crate) change: f64,
+    /// Ratio between the rounds of the noisier run.
+    pub(crate) noise: f64,
+    pub(crate) allocs: Option<(f64, f64)>,
+    pub(crate) verdict: ChangeVerdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ChangeVerdict {
+    Faster,
+    Unchanged,
+    Slower,
+    /// Counts have no noise: any increase is reported.
+    AllocatesMore,
+}
+
+impl ChangeVerdict {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Unchanged => "unchanged",
+            Self::Slower => "slower",
+            Self::AllocatesMore => "allocates more",
+        }
+    }
+}
+
+impl Comparison {
+    pub(crate) fn regressions(&self) -> usize {
+        let is_regression =
+            |change: &&Change| matches!(change.verdict, ChangeVerdict::Slower | ChangeVerdict::AllocatesMore);
+        self.changes.iter().filter(is_regression).count()
+    }
+}
+
+/// One table with its title and notes, independent of Markdown and HTML.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sheet {
+    pub(crate) title: String,
+    pub(crate) notes: Vec<String>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// True for numbers, which are aligned to the right.
+    pub(crate) is_number: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) cells: Vec<String>,
+    /// True for our implementations, which are highlighted.
+    pub(crate) is_ours: bool,
+    /// True for the first line of a row of the suite.
+    pub(crate) starts_group: bool,
+}
+
+impl Sheet {
+    /// Creates a table. The names of number columns begin with `#`.
+    pub(crate) fn new(title: &str, columns: &[&str], lines: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let column = |name: &&str| match name.strip_prefix('#') {
+            Some(name) => Column { name: name.to_owned(), is_number: true },
+            None => Column { name: (*name).to_owned(), is_number: false },
+        };
+        let line = |cells| Line { cells, is_ours: false, starts_group: false };
+        Self {
+            title: title.to_owned(),
+            notes: Vec::new(),
+            columns: columns.iter().map(column).collect(),
+            lines: lines.into_iter().map(line).collect(),
+        }
+    }
+
+    pub(crate) fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) const KEY: &str = "sse/decode_simple_event";
+
+    /// Creates a row with a time per round.
+    pub(crate) fn row(implementation: &str, role: Role, class: Option<&str>, times: &[f64]) -> Row {
+        let means = times.iter().map(|time| time + 10.0).collect();
+        Row {
+            key: KEY.to_owned(),
+            implementation: implementation.to_owned(),
+            role,
+            language: "rust".to_owned(),
+            version: None,
+            class: class.map(str::to_owned),
+            payload_bytes: Some(25),
+            elements: Some(1),
+            figures: BTreeMap::from([(Quantity::Time, times.to_vec()), (Quantity::MeanTime, means)]),
+            is_once: false,
+            deterministic: None,
+            remark: None,
+        }
+    }
+
+    /// Creates a row of a tool that reports only means.
+    pub(crate) fn go_row(implementation: &str, role: Role, means: &[f64]) -> Row {
+        let figures = BTreeMap::from([(Quantity::MeanTime, means.to_vec())]);
+        Row { figures, language: "go".to_owned(), ..row(implementation, role, Some("owned"), &[]) }
+    }
+
+    #[test]
+    fn a_verdict_needs_all_rounds_on_one_side() {
+        let ours = row("a", Role::Ours, Some("owned"), &[10.0, 10.0]);
+        let against = |times: &[f64], class| {
+            ours.ratio(&row("p", Role::Peer, Some(class), times), Quantity::Time).unwrap().verdict()
+        };
+        assert_eq!(against(&[11.0, 30.0], "owned"), "faster than p");
+        assert_eq!(against(&[9.0, 9.5], "borrowed"), "slower than p (another class)");
+        assert_eq!(against(&[9.0, 30.0], "owned"), "even with p");
+        assert_eq!(against(&[30.0], "owned"), "undecided after one round against p");
+        assert_eq!(ours.ratio(&row("failed", Role::Peer, None, &[]), Quantity::Time), None);
+    }
+
+    #[test]
+    fn a_mean_is_compared_with_a_mean() {
+        let ours = row("a", Role::Ours, Some("owned"), &[10.0]);
+        let ratio = ours.ratio(&go_row("b", Role::OriginalStandin, &[80.0]), Quantity::Time).unwrap();
+        assert_eq!(ratio.median, 4.0, "our mean is 20");
+    }
+
+    #[test]
+    fn rates_are_better_if_higher() {
+        let rate = |name, value: f64| Row {
+            figures: BTreeMap::from([(Quantity::RequestsPerS, vec![value, value])]),
+            ..row(name, Role::Ours, None, &[])
+        };
+        assert_eq!(rate("a", 30.0).ratio(&rate("b", 10.0), Quantity::RequestsPerS).unwrap().median, 3.0);
+        assert_eq!(rate("a", 30.0).value(Quantity::RequestsPerS), Some(30.0));
+    }
+
+    #[test]
+    fn a_time_can_be_divided_by_elements() {
+        let row = Row { elements: Some(4), ..row("a", Role::Ours, None, &[30.0, 20.0]) };
+        assert_eq!(row.value(Quantity::TimePerElement), Some(5.0));
+        assert_eq!(row.value(Quantity::ElementsPerS), Some(2e8));
+        assert_eq!((row.value(Quantity::Payload), row.value(Quantity::P50)), (Some(25.0), None));
+    }
+}

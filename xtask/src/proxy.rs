@@ -1,0 +1,128 @@
+//! `cargo xtask load` and `cargo xtask fleet`: run the program `pypi-proxy-load`, which measures the proxy.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::args::Args;
+use crate::interop::{self, FLEET, VERSITYGW};
+use crate::process::{self, Skipped};
+use crate::workspace::Workspace;
+use crate::{cargo, machine, markdown, report, say};
+
+const PROGRAM: &str = "pypi-proxy-load";
+
+/// Load test of our proxy, its peers and nginx with the same requests.
+pub(crate) fn load(args: Args) -> Result<()> {
+    let workspace = Workspace::find()?;
+    let words = args.rest();
+    let is_check = words.iter().any(|word| word == "--check");
+    run(&workspace, "load", &words, !is_check, &[])
+}
+
+/// Tests and measures several instances of our proxy that share a bucket.
+pub(crate) fn fleet(args: Args) -> Result<()> {
+    let workspace = Workspace::find()?;
+    let words = args.rest();
+    let is_versitygw = words.iter().any(|word| word.ends_with(VERSITYGW));
+    let is_wanted = |suite: &str| suite == FLEET || suite == VERSITYGW && is_versitygw;
+    let variables = match wants_help(&words) {
+        true => Vec::new(),
+        false => interop::install_suites(&workspace, is_wanted).variables,
+    };
+    run(&workspace, "fleet", &words, true, &variables)
+}
+
+/// Returns the keys of the rows of a load run.
+///
+/// # Errors
+///
+/// Fails if the program does not build.
+pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
+    let output = Command::new(cargo::tested_program(workspace, PROGRAM)?).arg("rows").output()?;
+    ensure!(output.status.success(), "{PROGRAM} rows: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
+}
+
+/// Sends every request of the load run once and checks the responses.
+///
+/// # Errors
+///
+/// Fails if a response is wrong.
+pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
+    for program in ["gzip", "zstd", "sha256sum"] {
+        if !process::is_installed(program) {
+            return Ok(Some(format!("there is no {program} here")));
+        }
+    }
+    if !cfg!(target_os = "linux") {
+        return Ok(Some("processor time and memory are read as Linux reports them".into()));
+    }
+    run(workspace, "load", &["--check".to_owned()], false, &[])?;
+    Ok(None)
+}
+
+fn wants_help(words: &[String]) -> bool {
+    words.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
+}
+
+/// Builds a program with the measured profile, or with that of the tests, and returns its path.
+fn build(workspace: &Workspace, name: &str, is_measured: bool) -> Result<PathBuf> {
+    if !is_measured {
+        return cargo::tested_program(workspace, name);
+    }
+    let mut command = cargo::command(workspace, &["build", "--release", "--package", name, "--bin", name]);
+    let status = command.status().context("cannot start cargo")?;
+    ensure!(status.success(), "{name} does not build");
+    Ok(workspace.program("release", name))
+}
+
+fn run(
+    workspace: &Workspace,
+    part: &str,
+    words: &[String],
+    is_measured: bool,
+    variables: &[(&str, PathBuf)],
+) -> Result<()> {
+    let mut command = Command::new(build(workspace, PROGRAM, is_measured)?);
+    command.arg(part).args(words).envs(variables.iter().map(|(name, path)| (name, path)));
+    if wants_help(words) {
+        command.status()?;
+        return Ok(());
+    }
+    let machine = machine::describe();
+    let mut about = format!("{}, {} ({} cores)", machine::date(), machine.cpu, machine.cores);
+    if !words.iter().any(|word| word.starts_with("--ours")) {
+        // The commit of a program that was not built here is unknown.
+        about += &format!(", commit {}", machine::commit(&workspace.root).as_deref().unwrap_or("unknown"));
+        let parts = Args::new(words.to_vec()).values("--only")?;
+        // The tests of `fleet` build the proxy themselves.
+        let is_needed = part == "load" || parts.is_empty() || parts.iter().any(|part| part != "tests");
+        command.arg("--ours").arg(if is_needed {
+            build(workspace, "pypi-proxy", is_measured)?
+        } else {
+            workspace.program("release", "pypi-proxy")
+        });
+    }
+    let name = format!("{part}.json");
+    let out = workspace.report().join(&name);
+    command.arg("--about").arg(about).arg("--folder").arg(workspace.target.join(part)).arg("--out").arg(&out);
+    let before = modified(&out);
+    let status = command.status().with_context(|| format!("cannot start {PROGRAM}"))?;
+    if modified(&out) != before {
+        let run = report::proxy_run(workspace, &name)?.context("the program wrote no results")?;
+        for sheet in run.tables.iter().filter(|sheet| !sheet.title.ends_with("rows")) {
+            say(&markdown::table(sheet));
+        }
+        say(&format!("\n{}\n", out.display()));
+        report::update(workspace)?;
+    }
+    ensure!(status.success(), "{PROGRAM} {part}: {status}");
+    Ok(())
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|metadata| metadata.modified()).ok()
+}

@@ -1,0 +1,184 @@
+//! Measured quantities, and how numbers are written: three significant digits and a unit.
+
+use serde::{Deserialize, Serialize};
+
+/// A quantity of a row. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Quantity {
+    /// Time per operation: the median of the samples, or the mean if the tool reports no median.
+    #[serde(alias = "time_ns")]
+    Time,
+    /// Mean time per operation, which is compared with the figures of tools that report no median.
+    MeanTime,
+    TimePerElement,
+    ElementsPerS,
+    /// Bytes allocated per operation.
+    #[serde(alias = "bytes_op")]
+    Bytes,
+    #[serde(alias = "allocs_op")]
+    Allocs,
+    /// Size of the input or output in bytes.
+    Payload,
+    RequestsPerS,
+    BytesPerS,
+    #[serde(alias = "p50_ns")]
+    P50,
+    P75,
+    P90,
+    #[serde(alias = "p99_ns")]
+    P99,
+    /// Maximum latency of all requests.
+    Longest,
+    /// Number of failed requests.
+    Errors,
+    /// Peak memory of a server in bytes.
+    #[serde(alias = "memory_bytes")]
+    Memory,
+    /// Time from the start of a server to its first response.
+    #[serde(alias = "start_ns")]
+    Start,
+    /// Number of upstream requests for a file that many clients requested at once.
+    Fetches,
+}
+
+/// Unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Nanoseconds,
+    Bytes,
+    BytesPerS,
+    PerS,
+    Count,
+}
+
+impl Quantity {
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Time
+            | Self::MeanTime
+            | Self::TimePerElement
+            | Self::P50
+            | Self::P75
+            | Self::P90
+            | Self::P99
+            | Self::Longest
+            | Self::Start => Unit::Nanoseconds,
+            Self::Bytes | Self::Payload | Self::Memory => Unit::Bytes,
+            Self::BytesPerS => Unit::BytesPerS,
+            Self::ElementsPerS | Self::RequestsPerS => Unit::PerS,
+            Self::Allocs | Self::Errors | Self::Fetches => Unit::Count,
+        }
+    }
+
+    /// Returns true if it expresses the time of an operation of a suite.
+    pub(crate) fn is_of_time(self) -> bool {
+        matches!(self, Self::Time | Self::MeanTime | Self::TimePerElement | Self::ElementsPerS)
+    }
+
+    /// Returns true if the quantity differs from round to round, so that ours is compared with others.
+    pub(crate) fn is_compared(self) -> bool {
+        let is_latency = matches!(self, Self::P50 | Self::P75 | Self::P90 | Self::P99);
+        self.is_of_time() || self.is_rate() || is_latency
+    }
+
+    /// Returns true if higher is better.
+    pub(crate) fn is_rate(self) -> bool {
+        matches!(self.unit(), Unit::BytesPerS | Unit::PerS)
+    }
+}
+
+impl Unit {
+    pub(crate) fn format(self, value: f64) -> String {
+        match self {
+            Self::Nanoseconds => time(value),
+            Self::Bytes => bytes(value),
+            Self::BytesPerS => bytes_per_second(value),
+            Self::PerS => format!("{}/s", count(value)),
+            Self::Count => per_op(value),
+        }
+    }
+
+    /// Returns the label of an axis.
+    pub(crate) fn axis(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "time",
+            Self::Bytes => "bytes",
+            Self::BytesPerS | Self::PerS => "rate, more is better",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// Scales `value` to the largest unit in which it is at least one.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let smallest = units[units.len() - 1];
+    let (size, unit) = units.iter().copied().find(|&(size, _)| value >= size).unwrap_or(smallest);
+    let number = digits(value / size);
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+fn digits(value: f64) -> String {
+    let decimals = match value {
+        _ if value >= 99.95 => 0,
+        _ if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// Formats a duration given in nanoseconds.
+pub(crate) fn time(nanoseconds: f64) -> String {
+    scaled(nanoseconds, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+}
+
+/// Formats a large number, such as elements per second.
+pub(crate) fn count(value: f64) -> String {
+    scaled(value, &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
+}
+
+/// Formats a number of bytes: exact below ten thousand, else with decimal prefixes.
+pub(crate) fn bytes(value: f64) -> String {
+    if value < 1e4 {
+        format!("{} B", per_op(value))
+    } else {
+        scaled(value, &[(1e9, "GB"), (1e6, "MB"), (1e3, "kB")])
+    }
+}
+
+/// Formats a rate in bytes per second, with decimal prefixes.
+pub(crate) fn bytes_per_second(value: f64) -> String {
+    scaled(value, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
+}
+
+/// Formats bytes or allocations per operation, as an integer if the mean of a batch is one.
+pub(crate) fn per_op(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// Formats a ratio without the `x`.
+pub(crate) fn ratio(value: f64) -> String {
+    digits(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!(time(0.4974), "0.50 ns");
+        assert_eq!(time(611.0), "611 ns");
+        assert_eq!(time(1_707.0), "1.71 µs");
+        assert_eq!(time(99.97), "100 ns");
+        assert_eq!(time(6.052e9), "6.05 s");
+        assert_eq!(count(1_640_000.0), "1.64 M");
+        assert_eq!(count(12.0), "12.0");
+        assert_eq!(bytes_per_second(5.6123e9), "5.61 GB/s");
+        assert_eq!(per_op(4336.0), "4336");
+        assert_eq!(per_op(0.014), "0.01");
+        assert_eq!(ratio(16.04), "16.0");
+        assert_eq!(Quantity::P99.unit().format(2_500.0), "2.50 µs");
+        assert_eq!(Quantity::Memory.unit().format(52_428_800.0), "52.4 MB");
+    }
+}

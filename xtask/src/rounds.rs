@@ -1,0 +1,320 @@
+//! Alternating rounds: each implementation of a row runs for a short slice, and every other round reverses the
+//! order.
+//!
+//! The sides of a row are measured seconds apart, so that a change of the machine's load affects all of them.
+//! Running whole suites in turn leaves ten seconds and more between the sides; the ratios of one row then ranged from
+//! 4.1 to 14.2.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use crate::model::{Role, Row};
+use crate::parse::{Sample, lines};
+use crate::peers::Program;
+use crate::process;
+use crate::progress::Progress;
+use crate::quantity::Quantity;
+use crate::stats::minimum;
+use crate::suites::Suite;
+use crate::workspace::Workspace;
+
+/// A peer that takes this many times as long as the best of its class is measured in one round only.
+const DISTANT: f64 = 3.0;
+
+/// criterion's bootstrap affects only its confidence intervals; the report shows the range of the rounds instead.
+const RESAMPLES: &str = "2000";
+
+/// Time limit of a slice. A slower one is stopped and recorded as failed.
+const STEP_LIMIT: Duration = Duration::from_secs(120);
+
+/// Sampling parameters of one slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice {
+    warm_up: Duration,
+    measure: Duration,
+    samples: usize,
+    /// A peer with a slower operation gets one call per round.
+    time_guard: Duration,
+}
+
+impl Slice {
+    /// Default: about a fifth of a second per implementation and round.
+    pub(crate) const NORMAL: Self = Self {
+        warm_up: Duration::from_millis(30),
+        measure: Duration::from_millis(100),
+        samples: 12,
+        time_guard: Duration::from_millis(500),
+    };
+    /// For `--quick`.
+    pub(crate) const QUICK: Self = Self {
+        warm_up: Duration::from_millis(5),
+        measure: Duration::from_millis(25),
+        samples: 10,
+        time_guard: Duration::from_millis(50),
+    };
+
+    /// Describes the sampling.
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "{} ms warm-up and {} ms in {} samples per implementation and round; peers that take more than {DISTANT} \
+             times as long as the best of their class in one only",
+            self.warm_up.as_millis(),
+            self.measure.as_millis(),
+            self.samples,
+        )
+    }
+}
+
+/// The program that runs a side.
+#[derive(Clone, Copy, Debug)]
+enum Runner<'p> {
+    Suite(&'p Suite),
+    Program(&'p Program),
+}
+
+/// One implementation of one row with the results of all rounds.
+#[derive(Debug)]
+pub(crate) struct Side<'p> {
+    row: Row,
+    runner: Runner<'p>,
+    check: Option<u64>,
+    /// False if the program has no such row.
+    is_present: bool,
+    /// True if the side failed, or is so slow that more rounds are not needed.
+    is_done: bool,
+}
+
+/// Lists the sides of each row whose key is wanted.
+pub(crate) fn plan<'p>(
+    suites: &'p [Suite],
+    programs: &'p [Program],
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Vec<Side<'p>>> {
+    let mut rows: Vec<Vec<Side<'p>>> = Vec::new();
+    for suite in suites {
+        for row in suite.rows.iter().filter(|row| is_wanted(&row.key)) {
+            let side = Side::new(row.clone(), Runner::Suite(suite));
+            match rows.last_mut().filter(|sides| sides[0].row.key == row.key) {
+                Some(sides) => sides.push(side),
+                None => rows.push(vec![side]),
+            }
+        }
+    }
+    for sides in &mut rows {
+        let first = sides[0].row.clone();
+        for program in programs.iter().filter(|program| program.system == first.system()) {
+            for implementation in program.implementations.iter().filter(|one| one.has(first.name())) {
+                let row = Row {
+                    implementation: implementation.name.clone(),
+                    role: implementation.role,
+                    language: program.language.clone(),
+                    version: implementation.version.clone(),
+                    class: implementation.class.clone(),
+                    ..first.clone()
+                };
+                sides.push(Side::new(row, Runner::Program(program)));
+            }
+        }
+    }
+    rows
+}
+
+/// Runs all rounds and returns the rows. Failures are recorded in them.
+pub(crate) fn run(
+    mut sides: Vec<Vec<Side<'_>>>,
+    workspace: &Workspace,
+    rounds: usize,
+    slice: Slice,
+) -> Vec<Row> {
+    let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
+    let order = order(&counts, rounds);
+    let scratch = workspace.scratch().join("step");
+    let names: Vec<String> = order.iter().map(|&(_, row, side)| sides[row][side].name()).collect();
+    let mut progress = Progress::new(order.len());
+    for (index, &(round, row, side)) in order.iter().enumerate() {
+        if round == 1 {
+            leave_behind(&mut sides[row]);
+        }
+        // A suite checks its own results, because its implementations may have different expected values.
+        let ours = sides[row].iter().find(|side| side.row.role == Role::Ours);
+        let expected = ours.and_then(|side| side.check);
+        let side = &mut sides[row][side];
+        if side.is_done {
+            progress.skip();
+            continue;
+        }
+        progress.begin(&names[index], names[index + 1..].iter().map(String::as_str));
+        let start = Instant::now();
+        let sample = match side.runner {
+            Runner::Suite(suite) => side.run_suite(suite, &scratch, round, slice),
+            Runner::Program(program) => {
+                let (row, name) = (side.row.name(), &side.row.implementation);
+                let sample = program.run(row, name, slice.measure, STEP_LIMIT, &scratch);
+                sample.and_then(|sample| checked(sample, expected))
+            }
+        };
+        side.take(sample);
+        progress.end(&names[index], start.elapsed());
+    }
+    progress.finish();
+    sides.into_iter().flatten().filter(|side| side.is_present).map(|side| side.row).collect()
+}
+
+fn checked(sample: Option<Sample>, expected: Option<u64>) -> Result<Option<Sample>> {
+    if let (Some(found), Some(expected)) = (sample.as_ref().and_then(|sample| sample.check), expected) {
+        ensure!(found == expected, "check value {found}, expected {expected}");
+    }
+    Ok(sample)
+}
+
+impl<'p> Side<'p> {
+    fn new(row: Row, runner: Runner<'p>) -> Self {
+        Self { row, runner, check: None, is_present: true, is_done: false }
+    }
+
+    /// Returns `system/row/implementation`, which is also the exact filter of the suite.
+    fn name(&self) -> String {
+        format!("{}/{}", self.row.key, self.row.implementation)
+    }
+
+    /// Runs a slice of a suite.
+    fn run_suite(&self, suite: &Suite, scratch: &Path, round: usize, slice: Slice) -> Result<Option<Sample>> {
+        let mut command = Command::new(&suite.executable);
+        command
+            .env("CRITERION_HOME", scratch.join("criterion"))
+            .args(["--bench", "--format", "json", "--exact", &self.name()])
+            .args(["--warm-up-time", &slice.warm_up.as_secs_f64().to_string()])
+            .args(["--measurement-time", &slice.measure.as_secs_f64().to_string()])
+            .args(["--sample-size", &slice.samples.to_string()])
+            .args(["--nresamples", RESAMPLES])
+            .args(["--time-guard", &slice.time_guard.as_secs_f64().to_string()]);
+        if round > 0 {
+            // Counts are the same in every round.
+            command.arg("--skip-counting");
+        }
+        let finished = process::run(&mut command, scratch, STEP_LIMIT)?;
+        ensure!(finished.status.success(), "{}", finished.complaint());
+        let sample = lines::sample(&finished.stdout, &self.row.key, &self.row.implementation)?;
+        ensure!(sample.is_some(), "the suite wrote no figures; it printed: {}", finished.stdout.trim());
+        Ok(sample)
+    }
+
+    /// Adds the result of a slice. A failure discards the results of earlier rounds.
+    fn take(&mut self, sample: Result<Option<Sample>>) {
+        let row = &mut self.row;
+        let sample = match sample {
+            Ok(Some(sample)) => sample,
+            Ok(None) => {
+                (self.is_present, self.is_done) = (false, true);
+                return;
+            }
+            Err(error) => {
+                row.figures.clear();
+                row.remark = Some(format!("failed: {error:#}"));
+                self.is_done = true;
+                return;
+            }
+        };
+        let timing = [(Quantity::Time, sample.median_ns), (Quantity::MeanTime, sample.mean_ns)];
+        for (quantity, value) in timing {
+            if let Some(value) = value {
+                row.figures.entry(quantity).or_default().push(value);
+            }
+        }
+        for (quantity, value) in [(Quantity::Bytes, sample.bytes_op), (Quantity::Allocs, sample.allocs_op)] {
+            if let Some(value) = value {
+                row.figures.insert(quantity, vec![value]);
+            }
+        }
+        row.is_once |= sample.is_once;
+        row.deterministic = sample.deterministic.or(row.deterministic);
+        row.payload_bytes = sample.payload_bytes.or(row.payload_bytes);
+        row.version = sample.version.or_else(|| row.version.take());
+        self.check = self.check.or(sample.check);
+    }
+}
+
+/// Marks the peers of a row that are too slow for more rounds. The best of each class, ours, the Go project and the
+/// limits are never marked.
+fn leave_behind(sides: &mut [Side<'_>]) {
+    let time = |side: &Side<'_>| minimum(side.row.times());
+    let is_distant = |side: &Side<'_>| {
+        let alike = |other: &&Side<'_>| other.row.role == Role::Peer && other.row.class == side.row.class;
+        let best = sides.iter().filter(alike).filter_map(time).fold(f64::INFINITY, f64::min);
+        side.row.role == Role::Peer && time(side).is_some_and(|time| time > DISTANT * best)
+    };
+    let distant: Vec<bool> = sides.iter().map(is_distant).collect();
+    for (side, distant) in sides.iter_mut().zip(distant) {
+        side.is_done |= distant;
+    }
+}
+
+/// Returns round, row and side of every step. `counts` are the numbers of sides.
+fn order(counts: &[usize], rounds: usize) -> Vec<(usize, usize, usize)> {
+    let mut steps = Vec::new();
+    for round in 0..rounds {
+        for (row, &count) in counts.iter().enumerate() {
+            // The second side may find warmer caches or a slower clock.
+            let turn = (0..count).map(|side| if round % 2 == 0 { side } else { count - 1 - side });
+            steps.extend(turn.map(|side| (round, row, side)));
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::row;
+
+    fn side<'p>(suite: &'p Suite, name: &str, role: Role, class: &str, times: &[f64]) -> Side<'p> {
+        Side::new(row(name, role, Some(class), times), Runner::Suite(suite))
+    }
+
+    fn suite() -> Suite {
+        Suite { executable: "suite".into(), rows: Vec::new() }
+    }
+
+    #[test]
+    fn the_order_turns_every_other_round() {
+        assert_eq!(order(&[2, 1], 2), [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (1, 1, 0)]);
+    }
+
+    #[test]
+    fn only_peers_far_behind_the_best_of_their_class_are_left_behind() {
+        let suite = suite();
+        let mut sides = [
+            side(&suite, "ours", Role::Ours, "owned", &[10.0]),
+            side(&suite, "best", Role::Peer, "owned", &[50.0]),
+            side(&suite, "near", Role::Peer, "owned", &[149.0]),
+            side(&suite, "far", Role::Peer, "owned", &[151.0]),
+            side(&suite, "only one", Role::Peer, "borrowed", &[5000.0]),
+            side(&suite, "original", Role::Original, "owned", &[9000.0]),
+        ];
+        leave_behind(&mut sides);
+        let done: Vec<&str> =
+            sides.iter().filter(|side| side.is_done).map(|side| &*side.row.implementation).collect();
+        assert_eq!(done, ["far"]);
+    }
+
+    #[test]
+    fn a_wrong_check_value_discards_what_earlier_rounds_found() {
+        let sample = Sample {
+            median_ns: Some(5.0),
+            mean_ns: Some(6.0),
+            check: Some(4),
+            version: Some("1.2".to_owned()),
+            ..Sample::default()
+        };
+        let suite = suite();
+        let mut side = side(&suite, "x", Role::Peer, "owned", &[]);
+        side.take(checked(Some(sample.clone()), Some(4)));
+        assert_eq!((side.row.times(), side.row.version.as_deref()), (&[5.0][..], Some("1.2")));
+        side.take(checked(Some(sample), Some(5)));
+        assert_eq!(side.row.remark.as_deref(), Some("failed: check value 4, expected 5"));
+        assert!(side.row.figures.is_empty() && side.is_done);
+    }
+}
