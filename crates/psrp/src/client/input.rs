@@ -28,7 +28,7 @@ impl PoolReceiver for RunspacePool {
     }
 
     fn max_data_per_command(&self) -> usize {
-        self.max_data_per_command
+        self.limits.max_data_per_command
     }
 
     fn has_ended(&self) -> bool {

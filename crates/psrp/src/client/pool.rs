@@ -9,7 +9,7 @@ use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
+use crate::link::{EventQueue, HostCalls, Link, Quota, SessionLimits, invalid_state};
 use crate::message::{
     ApplicationPrivateData, Destination, InitRunspacePool, MessageType, PipelineState, RunspacePoolState,
     SessionCapability,
@@ -34,9 +34,7 @@ pub struct RunspacePool {
     pub(super) events: EventQueue<Event>,
     /// True if a key was needed before the pool was open.
     pub(super) is_key_exchange_pending: bool,
-    max_pipelines: usize,
-    pub(super) max_requests: usize,
-    pub(super) max_data_per_command: usize,
+    pub(super) limits: SessionLimits,
 }
 
 /// A pending request and the change that its response allows.
@@ -51,9 +49,9 @@ pub(super) enum Request {
 impl RunspacePool {
     /// Creates a pool that is not opened yet.
     pub fn new(config: Config) -> Self {
-        let limits = config.link_limits();
+        let limits = config.limits;
         Self {
-            link: Link::new(Destination::Server, config.pool_id, limits, config.key),
+            link: Link::new(Destination::Server, config.pool_id, config.fragment_size, limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             init: config.init,
@@ -62,12 +60,10 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HostCalls::new(config.max_host_calls),
-            events: EventQueue::new(config.max_event_bytes),
+            host_calls: HostCalls::new(limits.max_host_calls),
+            events: EventQueue::new(limits.max_event_bytes),
             is_key_exchange_pending: false,
-            max_pipelines: config.max_pipelines,
-            max_requests: config.max_requests,
-            max_data_per_command: config.max_data_per_command,
+            limits,
         }
     }
 
@@ -108,7 +104,7 @@ impl RunspacePool {
     }
 
     /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
-    /// [`Config::max_pending_bytes`].
+    /// [`SessionLimits::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
         self.link.outbox.pending_bytes()
     }
@@ -147,7 +143,7 @@ impl RunspacePool {
 
     /// Decrypts the secure strings of a value.
     ///
-    /// Only needed for strings received before the key whose total size exceeded [`Config::max_event_bytes`]. All
+    /// Only needed for strings received before the key whose total size exceeded [`SessionLimits::max_event_bytes`]. All
     /// others are decrypted automatically at [`Event::KeyExchanged`].
     ///
     /// # Errors
@@ -223,7 +219,7 @@ impl RunspacePool {
         if id.is_nil() || self.pipelines.contains_key(&id) {
             return Err(Error::with(Kind::State, "the pipeline identifier is nil or in use"));
         }
-        if self.pipelines.len() >= self.max_pipelines {
+        if self.pipelines.len() >= self.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, entry);
@@ -294,7 +290,7 @@ impl RunspacePool {
         self.events.pop()
     }
 
-    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
+    /// Returns the next event and the bytes it counts towards [`SessionLimits::max_event_bytes`].
     #[cfg(feature = "tokio")]
     pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
         self.events.pop_with_size()

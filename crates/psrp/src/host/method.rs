@@ -27,7 +27,7 @@ pub(super) enum Shape {
 macro_rules! define {
     ($(
         $(#[$attr:meta])*
-        $method:ident = $number:literal $({ $($(#[$_parameter:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
+        $method:ident = $number:literal $(($($parameter:ident: $type:ty),* $(,)?))? => $shape:ident;
     )*) => {
         open_enum! {
             /// A method of a host (`System.Management.Automation.Remoting.RemoteHostMethodId`, MS-PSRP 2.2.3.17).

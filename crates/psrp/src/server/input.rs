@@ -27,7 +27,7 @@ impl PoolReceiver for RunspacePool {
     }
 
     fn max_data_per_command(&self) -> usize {
-        self.max_data_per_command
+        self.limits.max_data_per_command
     }
 
     fn has_ended(&self) -> bool {
@@ -141,7 +141,7 @@ impl RunspacePool {
         if self.pipelines.contains_key(&id) {
             return Err(protocol_violation("two pipelines with the same identifier"));
         }
-        if self.pipelines.len() >= self.max_pipelines {
+        if self.pipelines.len() >= self.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, PipelineEntry::new());
@@ -282,7 +282,7 @@ impl RunspacePool {
     }
 
     fn handle_request(&mut self, call_id: i64, request: Request) -> Result<(), Error> {
-        if self.requests.len() >= self.max_requests {
+        if self.requests.len() >= self.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
         if self.requests.insert(call_id, request).is_some() {

@@ -10,7 +10,7 @@ use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostRequest};
-use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
+use crate::link::{EventQueue, HostCalls, Link, Quota, SessionLimits, invalid_state};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
     RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
@@ -35,9 +35,7 @@ pub struct RunspacePool {
     pub(super) events: EventQueue<Event>,
     /// Previous client while a new one is connecting.
     pub(super) previous_peer: Option<SessionCapability>,
-    pub(super) max_pipelines: usize,
-    pub(super) max_requests: usize,
-    pub(super) max_data_per_command: usize,
+    pub(super) limits: SessionLimits,
 }
 
 /// A pending request and the change that its response allows.
@@ -52,9 +50,9 @@ pub(super) enum Request {
 impl RunspacePool {
     /// Creates a pool without a client.
     pub fn new(config: Config) -> Self {
-        let limits = config.link_limits();
+        let limits = config.limits;
         Self {
-            link: Link::new(Destination::Client, Uuid::nil(), limits, config.key),
+            link: Link::new(Destination::Client, Uuid::nil(), config.fragment_size, limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             private_data: config.private_data,
@@ -63,12 +61,10 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HostCalls::new(config.max_host_calls),
-            events: EventQueue::new(config.max_event_bytes),
+            host_calls: HostCalls::new(limits.max_host_calls),
+            events: EventQueue::new(limits.max_event_bytes),
             previous_peer: None,
-            max_pipelines: config.max_pipelines,
-            max_requests: config.max_requests,
-            max_data_per_command: config.max_data_per_command,
+            limits,
         }
     }
 
@@ -104,7 +100,7 @@ impl RunspacePool {
     }
 
     /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
-    /// [`Config::max_pending_bytes`].
+    /// [`SessionLimits::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
         self.link.outbox.pending_bytes()
     }
@@ -287,7 +283,7 @@ impl RunspacePool {
         self.events.pop()
     }
 
-    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
+    /// Returns the next event and the bytes it counts towards [`SessionLimits::max_event_bytes`].
     #[cfg(feature = "tokio")]
     pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
         self.events.pop_with_size()

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use psrp::Error;
 use psrp::client::{self, Event, PipelineEvent};
 use psrp::clixml::{Limits, ReadOptions, Reader};
 use psrp::fragment::Priority;
@@ -11,7 +10,7 @@ use psrp::message::{
     RunspacePoolState,
 };
 use psrp::record::ErrorCategory;
-use psrp::server;
+use psrp::{Error, SessionLimits, server};
 use test_support::counting::peak;
 
 use crate::session::Session;
@@ -174,12 +173,9 @@ fn fragments(
 fn a_message_beyond_the_decoded_size_fails_its_pipeline() {
     let data = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(500_000));
     let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
-    let client = client::Config::new().max_decoded_size(100_000);
-    let server = server::Config::new().max_decoded_size(100_000);
-    let large =
-        (client::Config::new().max_decoded_size(LARGE), server::Config::new().max_decoded_size(LARGE));
-    let configs = [(large.0, large.1, data.as_str()), (client, server, small.as_str())];
-    for (client, server, data) in configs {
+    for (max_decoded_size, data) in [(LARGE, &data), (100_000, &small)] {
+        let limits = SessionLimits { max_decoded_size, ..SessionLimits::default() };
+        let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
         let mut session = Session::with(client, server).open();
         let [first, second] = [session.run(with_input()), session.run(with_input())];
         session.client_events();
@@ -208,7 +204,8 @@ fn typed_copies_are_charged() {
          </LST></Obj></MS></Obj></MS></Obj>",
         "<Ref RefId='0'/>".repeat(30_000)
     );
-    let config = server::Config::new().max_decoded_size(LIMIT);
+    let config =
+        server::Config::new().limits(SessionLimits { max_decoded_size: LIMIT, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.client.create_pipeline(with_input()).unwrap();
     session.exchange();
@@ -235,10 +232,9 @@ fn events_count_their_decoded_size() {
         (MessageType::PipelineInput, &*objects),
     ] {
         let is_input = message_type == MessageType::PipelineInput;
-        let (client, server) =
-            (client::Config::new(), server::Config::new().max_data_per_command(usize::MAX));
-        let client = client.max_event_bytes(LIMIT);
-        let mut session = Session::with(client, server.max_event_bytes(LIMIT)).open();
+        let limits = SessionLimits { max_event_bytes: LIMIT, ..SessionLimits::default() };
+        let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
+        let mut session = Session::with(client, server).open();
         let id = session.run(with_input());
         let to = if is_input { Destination::Server } else { Destination::Client };
         let bytes = fragments(to, message_type, &session, id, data);
@@ -265,7 +261,8 @@ fn events_count_their_decoded_size() {
 #[test]
 fn a_message_of_the_maximum_size_is_delivered() {
     let text = "x".repeat(LARGE - size_of::<psrp::Value>());
-    let config = client::Config::new().max_decoded_size(LARGE);
+    let config =
+        client::Config::new().limits(SessionLimits { max_decoded_size: LARGE, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();

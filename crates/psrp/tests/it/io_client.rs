@@ -8,17 +8,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use psrp::Error;
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
-use psrp::io::{Options, Output, OutputRecord, PoolEvent, RunspacePool, Transport};
+use psrp::io::{ClientLimits, Options, Output, OutputRecord, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
     ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineState,
     PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
-use psrp::server;
 use psrp::value::{Object, Progress, Value};
+use psrp::{Error, SessionLimits, server};
 
 use crate::fake_server;
 use crate::fake_server::{AppCall, on_start, open, pipe, serve, serve_with};
@@ -239,7 +238,9 @@ impl futures_core::Stream for Numbers {
 
 #[tokio::test]
 async fn input_is_sent_while_output_is_read() {
-    let (pool, _server) = open(Options::new().max_pending_bytes(1000), cat).await;
+    let (pool, _server) =
+        open(Options::new().limits(ClientLimits { max_pending_bytes: 1000, ..ClientLimits::default() }), cat)
+            .await;
     let output = pool.invoke_with_input(PowerShell::script("$input"), 0..3000).await.unwrap();
     assert_eq!(output.output, (0..3000).map(Value::from).collect::<Vec<_>>());
     let output = pool.invoke_with_stream(PowerShell::script("$input"), Numbers(0, false)).await.unwrap();
@@ -391,7 +392,7 @@ async fn output_is_deserialized() {
 
 #[tokio::test]
 async fn collected_output_is_limited() {
-    let options = Options::new().max_output_bytes(10_000);
+    let options = Options::new().limits(ClientLimits { max_output_bytes: 10_000, ..ClientLimits::default() });
     let (pool, _server) = open(options, |machine, ask| {
         on_start(machine, &ask, |pipeline, script| {
             for number in 0..script.parse().unwrap() {
@@ -409,7 +410,8 @@ async fn collected_output_is_limited() {
 
 #[tokio::test]
 async fn an_oversized_object_fails_only_its_pipeline() {
-    let options = Options::new().config(Config::new().max_object_size(50_000));
+    let options = Options::new()
+        .config(Config::new().limits(SessionLimits { max_object_size: 50_000, ..SessionLimits::default() }));
     let (pool, _server) = open(options, |machine, ask| {
         on_start(machine, &ask, |pipeline, script| {
             pipeline.write_output("before").unwrap();
@@ -432,7 +434,12 @@ async fn an_oversized_object_fails_only_its_pipeline() {
 
 #[tokio::test]
 async fn invalid_states_are_errors() {
-    let (pool, _server) = open(Options::new().config(Config::new().max_pipelines(1)), cat).await;
+    let (pool, _server) = open(
+        Options::new()
+            .config(Config::new().limits(SessionLimits { max_pipelines: 1, ..SessionLimits::default() })),
+        cat,
+    )
+    .await;
     let run = pool.start(PowerShell::script("")).await.unwrap();
     assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_limit());
     assert!(pool.connect_pipeline(run.id()).unwrap_err().is_state());

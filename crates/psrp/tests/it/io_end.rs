@@ -10,7 +10,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use psrp::Error;
-use psrp::io::{Options, RunspacePool, Transport as _};
+use psrp::io::{ClientLimits, Options, RunspacePool, Transport as _};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::{Packet, Role};
 use psrp::record::{ErrorCategory, ErrorRecord};
@@ -76,7 +76,7 @@ async fn a_stop_without_a_final_state_ends() {
     let run = pool.start(PowerShell::script("")).await.unwrap();
     let start = tokio::time::Instant::now();
     run.stop().await.unwrap();
-    let expected = Options::DEFAULT_STOP_DELAY + Options::DEFAULT_LATE_RECORDS;
+    let expected = ClientLimits::default().stop_delay + ClientLimits::default().late_records;
     assert!(start.elapsed() >= expected && start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
     pool.close().await.unwrap();
@@ -106,7 +106,11 @@ async fn a_stopped_pipeline_delivers_all_its_output() {
 #[tokio::test(start_paused = true)]
 async fn dropping_a_pipeline_stops_and_closes_it() {
     let notes = Arc::default();
-    let (pool, server) = open(Options::new().stop_delay(Duration::ZERO), endless(Arc::clone(&notes))).await;
+    let (pool, server) = open(
+        Options::new().limits(ClientLimits { stop_delay: Duration::ZERO, ..ClientLimits::default() }),
+        endless(Arc::clone(&notes)),
+    )
+    .await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     while !matches!(run.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
     drop(run);

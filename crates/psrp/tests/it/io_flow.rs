@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use psrp::client::PipelineEvent;
-use psrp::io::{Options, RunspacePool};
+use psrp::io::{ClientLimits, Options, RunspacePool};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::server;
 use psrp::value::{Object, Value};
@@ -78,8 +78,11 @@ async fn settle(written: &AtomicUsize) -> usize {
 #[tokio::test]
 async fn backpressure_reaches_the_server() {
     let written = Arc::new(AtomicUsize::new(0));
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(50_000), numbers(Arc::clone(&written))).await;
+    let (pool, _server) = open(
+        Options::new().limits(ClientLimits { max_buffered_bytes: 50_000, ..ClientLimits::default() }),
+        numbers(Arc::clone(&written)),
+    )
+    .await;
     let mut run = pool.start(PowerShell::script("100000")).await.unwrap();
     // An object counts more than 100 bytes. The server has written more: its queue, its transport and the pipe buffer
     // less than 200 KB of at least 60 bytes each.
@@ -107,7 +110,8 @@ async fn backpressure_reaches_the_server() {
 async fn backpressure_counts_decoded_sizes() {
     let written = Arc::new(AtomicUsize::new(0));
     let empty = |_| Value::from(Object::list((0..1000).map(|_| Object::builder().build())));
-    let options = Options::new().max_buffered_bytes(1 << 20);
+    let options =
+        Options::new().limits(ClientLimits { max_buffered_bytes: 1 << 20, ..ClientLimits::default() });
     let (pool, _server) = open(options, values(Arc::clone(&written), empty)).await;
     let mut run = pool.start(PowerShell::script("200")).await.unwrap();
     // A list has about 20 KB on the wire and ten times as much in memory.
@@ -121,8 +125,11 @@ async fn backpressure_counts_decoded_sizes() {
 #[tokio::test]
 async fn no_output_is_lost_when_the_reader_pauses() {
     let written = Arc::default();
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(10_000), numbers(Arc::clone(&written))).await;
+    let (pool, _server) = open(
+        Options::new().limits(ClientLimits { max_buffered_bytes: 10_000, ..ClientLimits::default() }),
+        numbers(Arc::clone(&written)),
+    )
+    .await;
     let mut run = pool.start(PowerShell::script("5000")).await.unwrap();
     let mut next = 5000;
     while let Some(event) = run.next().await {
@@ -139,8 +146,11 @@ async fn no_output_is_lost_when_the_reader_pauses() {
 #[tokio::test]
 async fn an_unread_pipeline_can_be_stopped() {
     let written = Arc::default();
-    let (pool, _server) =
-        open(Options::new().max_buffered_bytes(100_000), numbers(Arc::clone(&written))).await;
+    let (pool, _server) = open(
+        Options::new().limits(ClientLimits { max_buffered_bytes: 100_000, ..ClientLimits::default() }),
+        numbers(Arc::clone(&written)),
+    )
+    .await;
     let run = pool.start(PowerShell::script("1000000")).await.unwrap();
     settle(&written).await;
     run.stop().await.unwrap();
@@ -162,7 +172,8 @@ async fn input_waits_for_the_server() {
     let mut server = Box::pin(serve(far, |machine: &mut server::RunspacePool, ask: AppCall| {
         on_start(machine, &ask, |_, _| ())
     }));
-    let options = Options::new().max_pending_bytes(10_000);
+    let options =
+        Options::new().limits(ClientLimits { max_pending_bytes: 10_000, ..ClientLimits::default() });
     let opening = RunspacePool::over(near, options);
     let pool = tokio::select! {
         pool = opening => pool.unwrap(),
@@ -230,7 +241,11 @@ async fn misuse(pool: &RunspacePool, seed: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn pipelines_leave_no_state_behind() {
-    let (pool, server) = open(Options::new().max_buffered_bytes(20_000), numbers(Arc::default())).await;
+    let (pool, server) = open(
+        Options::new().limits(ClientLimits { max_buffered_bytes: 20_000, ..ClientLimits::default() }),
+        numbers(Arc::default()),
+    )
+    .await;
     let tasks: Vec<_> = (0..20)
         .map(|task| {
             let pool = pool.clone();
@@ -260,7 +275,8 @@ fn peak(objects: usize) -> usize {
             let written = Arc::default();
             let (near, far) = pipe(65536);
             let server = tokio::spawn(serve(far, numbers(Arc::clone(&written))));
-            let options = Options::new().max_buffered_bytes(100_000);
+            let options = Options::new()
+                .limits(ClientLimits { max_buffered_bytes: 100_000, ..ClientLimits::default() });
             let pool = RunspacePool::over(near, options).await.unwrap();
             let mut run = pool.start(PowerShell::script(objects.to_string().as_str())).await.unwrap();
             let mut count = 0;

@@ -90,7 +90,8 @@ impl Transport for Faulty {
 
 /// Runs a session with many features. Returns whether all results are correct.
 async fn client(transport: Faulty) -> Result<bool, Error> {
-    let options = io::Options::new().stop_timeout(Duration::from_secs(90));
+    let options = io::Options::new()
+        .limits(io::ClientLimits { stop_timeout: Duration::from_secs(90), ..io::ClientLimits::default() });
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
     let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 1);

@@ -11,7 +11,7 @@ use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
-use psrp::{Error, Object, server};
+use psrp::{Error, Object, SessionLimits, server};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -36,7 +36,11 @@ impl RawClient {
         let (lines, far) = pipe(4096);
         let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
-        let machine = RunspacePool::new(client::Config::new().capability(with_key()).max_pipelines(9999));
+        let machine = RunspacePool::new(
+            client::Config::new()
+                .capability(with_key())
+                .limits(SessionLimits { max_pipelines: 9999, ..SessionLimits::default() }),
+        );
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {
@@ -92,7 +96,7 @@ impl RawClient {
 
 #[tokio::test(start_paused = true)]
 async fn pending_output_is_limited_and_can_be_cancelled() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("count 1000000").await;
     // The client does not read. An object has more than sixty bytes; the pipe and both ends have buffers.
     let written = TestHandler::settle(&raw.handler.objects).await;
@@ -109,8 +113,9 @@ async fn pending_output_is_limited_and_can_be_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn input_is_acknowledged_when_the_handler_reads_it() {
-    let client = io::Options::new().max_pending_bytes(10_000);
-    let server = Options::new().max_input_bytes(50_000);
+    let client = io::Options::new()
+        .limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
+    let server = Options { max_input_bytes: 50_000, ..Options::default() };
     let served = TestSession::with(client::Config::new(), client, server).await;
     let mut create = CreatePipeline::new(PowerShell::script("slow"));
     create.no_input = false;
@@ -135,7 +140,7 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
 
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_without_acknowledgements() {
-    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_input_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("slow").await;
     let mut sent = 0;
     loop {
@@ -155,7 +160,7 @@ async fn backpressure_applies_without_acknowledgements() {
 /// Values that are small on the wire and large in memory count with their memory size.
 #[tokio::test(start_paused = true)]
 async fn input_counts_its_decoded_size() {
-    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_input_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("slow").await;
     let empty = Object::list((0..500).map(|_| Object::builder().build()));
     let mut sent = 0;
@@ -175,7 +180,7 @@ async fn input_counts_its_decoded_size() {
 
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_to_unread_responses() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     let mut sent = 0;
     loop {
         raw.machine.get_available_runspaces().unwrap();
@@ -196,7 +201,7 @@ async fn backpressure_applies_to_unread_responses() {
 
 #[tokio::test(start_paused = true)]
 async fn deferred_secrets_are_limited() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     raw.start("secret 100000").await;
     // The client does not even read the server's key request.
     assert!((1..2000).contains(&TestHandler::settle(&raw.handler.objects).await));
@@ -205,7 +210,8 @@ async fn deferred_secrets_are_limited() {
 
 #[tokio::test]
 async fn too_many_pipelines_end_the_session() {
-    let options = Options::new().config(server::Config::new().max_pipelines(2));
+    let limits = SessionLimits { max_pipelines: 2, ..SessionLimits::default() };
+    let options = Options { config: server::Config::new().limits(limits), ..Options::default() };
     let mut raw = RawClient::opened(options).await;
     for _ in 0..3 {
         raw.send(Packet::Command(Some(Uuid::new_v4()))).await;

@@ -10,8 +10,7 @@ use psrp::message::{
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorCategory;
-use psrp::server;
-use psrp::{Error, Value};
+use psrp::{Error, SessionLimits, Value, server};
 use uuid::Uuid;
 
 use crate::session::{Session, fragment};
@@ -63,7 +62,8 @@ fn assert_broken_server(session: &mut Session, error: &Error) {
 
 #[test]
 fn a_client_rejects_output_beyond_the_limit() {
-    let config = client::Config::new().max_pending_bytes(3000);
+    let config =
+        client::Config::new().limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     let text = "x".repeat(1000);
@@ -110,14 +110,19 @@ fn a_client_cannot_open_with_oversized_arguments() {
         application_arguments: Some(PrimitiveDictionary::new([("a", "x".repeat(5000))])),
         ..InitRunspacePool::default()
     };
-    let mut pool = client::RunspacePool::new(client::Config::new().max_pending_bytes(3000).init(init));
+    let mut pool = client::RunspacePool::new(
+        client::Config::new()
+            .limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() })
+            .init(init),
+    );
     assert!(pool.open().unwrap_err().is_limit());
     assert_eq!((pool.state(), pool.pending_bytes()), (RunspacePoolState::BeforeOpen, 0));
 }
 
 #[test]
 fn a_server_rejects_output_beyond_the_limit() {
-    let config = server::Config::new().max_pending_bytes(3000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();
@@ -144,7 +149,9 @@ fn deferred_messages_count() {
 
     use crate::session::with_key;
 
-    let config = client::Config::new().capability(with_key()).max_pending_bytes(2000);
+    let config = client::Config::new()
+        .capability(with_key())
+        .limits(SessionLimits { max_pending_bytes: 2000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(with_input());
     let secret = SecureString::new(&"x".repeat(300));
@@ -169,7 +176,8 @@ fn deferred_messages_count() {
 
 #[test]
 fn a_client_that_does_not_read_breaks_the_pool() {
-    let config = server::Config::new().max_pending_bytes(1000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_pending_bytes: 1000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let unknown = Packet::Data { target: Some(Uuid::new_v4()), priority: Priority::Default, data: b"x" };
     let error = (0..100_000)
@@ -178,8 +186,11 @@ fn a_client_that_does_not_read_breaks_the_pool() {
     assert!(error.is_limit());
     assert_eq!(session.server.state(), RunspacePoolState::Broken);
 
-    let mut session =
-        Session::with(client::Config::new(), server::Config::new().max_pending_bytes(1000)).open();
+    let mut session = Session::with(
+        client::Config::new(),
+        server::Config::new().limits(SessionLimits { max_pending_bytes: 1000, ..SessionLimits::default() }),
+    )
+    .open();
     let id = session.run(PowerShell::script("1"));
     session.server.pipeline(id).unwrap().complete().unwrap();
     let signal = Packet::Signal(Some(id));
@@ -197,8 +208,12 @@ fn assert_some_failed(states: &[PipelineState]) {
 
 #[test]
 fn partial_messages_of_all_pipelines_are_limited() {
-    let mut session =
-        Session::with(client::Config::new(), server::Config::new().max_partial_bytes(1 << 20)).open();
+    let mut session = Session::with(
+        client::Config::new(),
+        server::Config::new()
+            .limits(SessionLimits { max_partial_bytes: 1 << 20, ..SessionLimits::default() }),
+    )
+    .open();
     let ids = [(); 100].map(|()| session.run(with_input()));
     let input = Payload::PipelineInput("x".repeat(200_000).into());
     let bytes = fragment(Destination::Server, session.client.id(), Some(ids[0]), &input);
@@ -212,8 +227,12 @@ fn partial_messages_of_all_pipelines_are_limited() {
     session.server.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
     assert_eq!(session.server_events().len(), 1);
 
-    let mut session =
-        Session::with(client::Config::new().max_partial_bytes(1 << 20), server::Config::new()).open();
+    let mut session = Session::with(
+        client::Config::new()
+            .limits(SessionLimits { max_partial_bytes: 1 << 20, ..SessionLimits::default() }),
+        server::Config::new(),
+    )
+    .open();
     let ids = [(); 100].map(|()| session.run(PowerShell::script("1")));
     let output = Payload::PipelineOutput("x".repeat(200_000).into());
     let bytes = fragment(Destination::Client, session.client.id(), Some(ids[0]), &output);
@@ -229,7 +248,8 @@ fn partial_messages_of_all_pipelines_are_limited() {
 
 #[test]
 fn complete_messages_leave_no_buffer() {
-    let config = server::Config::new().max_partial_bytes(10_000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_partial_bytes: 10_000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(with_input());
     for _ in 0..50 {
@@ -241,7 +261,7 @@ fn complete_messages_leave_no_buffer() {
 
 #[test]
 fn the_number_of_pipelines_is_limited() {
-    let config = client::Config::new().max_pipelines(2);
+    let config = client::Config::new().limits(SessionLimits { max_pipelines: 2, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client.create_pipeline(PowerShell::script("2")).unwrap();
@@ -253,7 +273,11 @@ fn the_number_of_pipelines_is_limited() {
     session.exchange();
     session.client.invoke(PowerShell::script("3")).unwrap();
 
-    let mut session = Session::with(client::Config::new(), server::Config::new().max_pipelines(2)).open();
+    let mut session = Session::with(
+        client::Config::new(),
+        server::Config::new().limits(SessionLimits { max_pipelines: 2, ..SessionLimits::default() }),
+    )
+    .open();
     for _ in 0..3 {
         session.client.create_pipeline(PowerShell::script("1")).unwrap();
     }
@@ -263,7 +287,8 @@ fn the_number_of_pipelines_is_limited() {
 
 #[test]
 fn the_number_of_host_calls_is_limited() {
-    let config = server::Config::new().max_host_calls(2);
+    let config =
+        server::Config::new().limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(PowerShell::script("1"));
     session.server.host_call(&HostRequest::ReadLine).unwrap();
@@ -278,7 +303,11 @@ fn the_number_of_host_calls_is_limited() {
     session.server.host_call(&HostRequest::ReadLine).unwrap();
     assert!(session.server.host_call(&HostRequest::ReadLine).unwrap_err().is_limit());
 
-    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let mut session = Session::with(
+        client::Config::new().limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() }),
+        server::Config::new(),
+    )
+    .open();
     for _ in 0..3 {
         session.server.host_call(&HostRequest::ReadLine).unwrap();
     }
@@ -286,7 +315,11 @@ fn the_number_of_host_calls_is_limited() {
     assert_broken_client(&mut session, &error);
 
     // A pipeline with too many calls fails, and its calls are removed.
-    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let mut session = Session::with(
+        client::Config::new().limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() }),
+        server::Config::new(),
+    )
+    .open();
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     for _ in 0..3 {
         session.server.pipeline(first).unwrap().host_call(&HostRequest::ReadLine).unwrap();
@@ -301,7 +334,7 @@ fn the_number_of_host_calls_is_limited() {
 
 #[test]
 fn the_number_of_requests_is_limited() {
-    let config = client::Config::new().max_requests(2);
+    let config = client::Config::new().limits(SessionLimits { max_requests: 2, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let first = session.client.get_available_runspaces().unwrap();
     session.client.reset_runspace_state().unwrap();
@@ -314,7 +347,11 @@ fn the_number_of_requests_is_limited() {
     session.exchange();
     session.client.get_available_runspaces().unwrap();
 
-    let mut session = Session::with(client::Config::new(), server::Config::new().max_requests(2)).open();
+    let mut session = Session::with(
+        client::Config::new(),
+        server::Config::new().limits(SessionLimits { max_requests: 2, ..SessionLimits::default() }),
+    )
+    .open();
     for _ in 0..3 {
         session.client.get_available_runspaces().unwrap();
     }
@@ -324,7 +361,8 @@ fn the_number_of_requests_is_limited() {
 
 #[test]
 fn unread_events_are_limited() {
-    let config = client::Config::new().max_event_bytes(10_000);
+    let config =
+        client::Config::new().limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();
@@ -334,7 +372,8 @@ fn unread_events_are_limited() {
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
-    let config = server::Config::new().max_event_bytes(10_000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let id = session.run(with_input());
     for _ in 0..20 {
@@ -343,7 +382,8 @@ fn unread_events_are_limited() {
     let error = pump_to_server(&mut session).unwrap_err();
     assert_broken_server(&mut session, &error);
     // Small messages count, too.
-    let config = server::Config::new().max_event_bytes(10_000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let bytes = |call_id| {
         let payload = Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id });
@@ -363,7 +403,8 @@ fn assert_exceeded(events: &[PipelineEvent]) {
 
 #[test]
 fn message_sizes_are_limited() {
-    let config = client::Config::new().max_object_size(5000);
+    let config =
+        client::Config::new().limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     session.server.pipeline(first).unwrap().write_output("x".repeat(6000)).unwrap();
@@ -393,7 +434,8 @@ fn message_sizes_are_limited() {
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
-    let config = server::Config::new().max_object_size(5000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.client.pipeline(first).unwrap().send_input("x".repeat(6000)).unwrap();
@@ -407,7 +449,8 @@ fn message_sizes_are_limited() {
     assert_exceeded(&session.pipeline_events(third));
     let arguments = Some(PrimitiveDictionary::new([("a", "x".repeat(6000))]));
     let init = InitRunspacePool { application_arguments: arguments, ..InitRunspacePool::default() };
-    let config = server::Config::new().max_object_size(5000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new().init(init), config);
     session.client.open().unwrap();
     assert!(pump_to_server(&mut session).unwrap_err().is_limit());
@@ -443,7 +486,8 @@ fn documents_in_messages_are_limited() {
 
 #[test]
 fn larger_messages_can_be_allowed() {
-    let config = client::Config::new().max_object_size(20 << 20);
+    let config =
+        client::Config::new().limits(SessionLimits { max_object_size: 20 << 20, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     let text = "x".repeat(12 << 20);
@@ -458,7 +502,8 @@ fn larger_messages_can_be_allowed() {
 
 #[test]
 fn data_per_command_is_limited() {
-    let config = server::Config::new().max_data_per_command(20_000);
+    let config = server::Config::new()
+        .limits(SessionLimits { max_data_per_command: 20_000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     for _ in 0..25 {
@@ -482,7 +527,8 @@ fn data_per_command_is_limited() {
     session.exchange();
     assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
 
-    let config = client::Config::new().max_data_per_command(20_000);
+    let config = client::Config::new()
+        .limits(SessionLimits { max_data_per_command: 20_000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();
@@ -506,10 +552,17 @@ fn debug_output_of_configurations_shows_only_limits() {
         application_arguments: Some(PrimitiveDictionary::new([("token", "hunter2")])),
         ..InitRunspacePool::default()
     };
-    let shown = format!("{:?}", client::Config::new().init(init).max_requests(17));
+    let shown = format!(
+        "{:?}",
+        client::Config::new()
+            .init(init)
+            .limits(SessionLimits { max_requests: 17, ..SessionLimits::default() })
+    );
     assert!(shown.contains("max_requests: 17") && !shown.contains("hunter2"), "{shown}");
     let data = psrp::message::ApplicationPrivateData::new([("token", "hunter2")]);
-    let config = server::Config::new().application_private_data(data).max_partial_bytes(17);
+    let config = server::Config::new()
+        .application_private_data(data)
+        .limits(SessionLimits { max_partial_bytes: 17, ..SessionLimits::default() });
     let shown = format!("{config:?} {:?}", server::RunspacePool::new(server::Config::new()));
     assert!(shown.contains("max_partial_bytes: 17") && !shown.contains("hunter2"), "{shown}");
 }

@@ -12,8 +12,8 @@ use psrp::message::{
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorRecord;
-use psrp::server;
 use psrp::value::{Object, SecureString, Value, Version};
+use psrp::{SessionLimits, server};
 
 use crate::session::{Session, fragment};
 
@@ -108,7 +108,9 @@ fn strings_beyond_the_limit_are_decrypted_on_request() {
     session.exchange();
     let pool = session.server.id();
     session.server.disconnect().unwrap();
-    let small = Config::new().pool_id(pool).max_event_bytes(20_000);
+    let small = Config::new()
+        .pool_id(pool)
+        .limits(SessionLimits { max_event_bytes: 20_000, ..SessionLimits::default() });
     session.client = psrp::client::RunspacePool::new(small);
     session.client.connect().unwrap();
     session.exchange();
