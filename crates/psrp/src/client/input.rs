@@ -2,14 +2,13 @@
 
 use uuid::Uuid;
 
-use super::pool::Request;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
 use crate::link::{
-    Ack, Decoded, Link, PoolReceiver, ReceiveState, fail_pipeline_input, invalid_state, protocol_violation,
-    receive,
+    Ack, Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
+    protocol_violation, receive,
 };
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,

@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use super::RunspacePool;
-use super::pool::Request;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
+use crate::link::Request;
 use crate::message::{
     GetAvailableRunspaces, Payload, ResetRunspaceState, RunspacePoolState, SetMaxRunspaces, SetMinRunspaces,
 };

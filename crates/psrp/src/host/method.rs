@@ -1,28 +1,8 @@
 //! Methods of a host and their identifiers.
 
+use super::result::Shape;
 use super::table::methods;
 use crate::shape::open_enum;
-
-/// Type of a method's result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Nothing,
-    Text,
-    Secure,
-    Version,
-    Guid,
-    Number,
-    Bool,
-    Color,
-    Coordinates,
-    Size,
-    Key,
-    Cells,
-    Credential,
-    Answers,
-    Choices,
-    Other,
-}
 
 macro_rules! define {
     ($(

@@ -10,6 +10,7 @@ mod lane;
 mod limits;
 mod messages;
 mod outbox;
+mod pool;
 mod receive;
 
 pub(crate) use calls::HostCalls;
@@ -20,4 +21,5 @@ pub(crate) use key::Key;
 pub use limits::SessionLimits;
 pub(crate) use messages::{Decoded, Link};
 pub(crate) use outbox::{Ack, Quota};
+pub(crate) use pool::{Request, pool_methods};
 pub(crate) use receive::{PoolReceiver, ReceiveState, fail_pipeline_input, receive};

@@ -3,15 +3,14 @@
 use uuid::Uuid;
 
 use super::pipeline::PipelineEntry;
-use super::pool::Request;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
 use crate::link::{
-    Decoded, Link, PoolReceiver, ReceiveState, fail_pipeline_input, invalid_state, protocol_violation,
-    receive,
+    Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
+    protocol_violation, receive,
 };
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;

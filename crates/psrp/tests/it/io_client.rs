@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
 use psrp::io::{ClientLimits, Options, Output, OutputRecord, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
-    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineState,
-    PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+    ApplicationPrivateData, Availability, CommandMetadata, GetCommandMetadata, PipelineState, PowerShell,
+    RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
@@ -21,6 +21,7 @@ use psrp::{Error, SessionLimits, server};
 
 use crate::fake_server;
 use crate::fake_server::{AppCall, on_start, open, pipe, serve, serve_with};
+use crate::session::with_input;
 
 /// Each pipeline outputs the text of its script.
 fn echo(machine: &mut server::RunspacePool, ask: AppCall) -> bool {
@@ -251,8 +252,7 @@ async fn input_is_sent_while_output_is_read() {
     let output = pool.invoke_with_input(PowerShell::script("$input"), endless).await.unwrap();
     assert_eq!((output.output.len(), output.state), (10, PipelineState::Completed));
 
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
+    let create = with_input("$input");
     let mut run = pool.start(create).await.unwrap();
     let input = run.handle();
     let sender = tokio::spawn(async move {
@@ -498,8 +498,7 @@ async fn a_pool_is_disconnected_and_reconnected() {
         move || std::future::ready(Ok(transport.lock().unwrap().take().unwrap()))
     };
     let pool = RunspacePool::open(&connector, Options::new()).await.unwrap();
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
+    let create = with_input("$input");
     let run = pool.start(create).await.unwrap();
     run.send(1).await.unwrap();
     pool.disconnect().await.unwrap();

@@ -11,12 +11,13 @@ use std::task::Poll;
 
 use psrp::client::PipelineEvent;
 use psrp::io::{ClientLimits, Options, RunspacePool};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::server;
 use psrp::value::{Object, Value};
 use uuid::Uuid;
 
 use crate::fake_server::{AppCall, on_start, open, pipe, serve};
+use crate::session::with_input;
 use test_support::counting;
 
 /// Writes as many numbers as the script says to each pipeline while there is room. Counts the written numbers.
@@ -179,8 +180,7 @@ async fn input_waits_for_the_server() {
         pool = opening => pool.unwrap(),
         () = &mut server => panic!("the server has ended"),
     };
-    let mut create = CreatePipeline::new(PowerShell::script(""));
-    create.no_input = false;
+    let create = with_input("");
     let run = pool.start(create).await.unwrap();
     let mut sent = 0;
     let endless = async {

@@ -12,11 +12,12 @@ use std::time::Duration;
 use psrp::Error;
 use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, RunspacePool, Transport};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{PipelineState, PowerShell};
 use psrp::outofproc::Packet;
 use psrp::value::Value;
 
 use crate::handler::{Pipe, TestHandler, pipe};
+use crate::session::with_input;
 
 /// Longer than all timeouts of both ends together. The paused clock advances only when all tasks are idle.
 const FOREVER: Duration = Duration::from_secs(3600);
@@ -95,8 +96,7 @@ async fn client(transport: Faulty) -> Result<bool, Error> {
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
     let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 1);
-    let mut create = CreatePipeline::new(PowerShell::script("echo"));
-    create.no_input = false;
+    let create = with_input("echo");
     let run = pool.start(create).await?;
     for text in ["one", "two"] {
         run.send(text).await?;

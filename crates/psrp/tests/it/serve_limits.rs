@@ -9,7 +9,7 @@ use std::time::Duration;
 use psrp::client::{self, Event, RunspacePool};
 use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
+use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
 use psrp::{Error, Object, SessionLimits, server};
 use tokio::task::JoinHandle;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::handler::{Pipe, TestHandler, TestSession, pipe};
-use crate::session::with_key;
+use crate::session::{with_input, with_key};
 
 /// The paused clock advances only when all tasks are idle: a packet that has not arrived by then never does.
 const WHILE: Duration = Duration::from_millis(300);
@@ -86,8 +86,7 @@ impl RawClient {
     }
 
     async fn start(&mut self, script: &str) -> Uuid {
-        let mut create = CreatePipeline::new(PowerShell::script(script));
-        create.no_input = false;
+        let create = with_input(script);
         let id = self.machine.invoke(create).unwrap();
         self.send_all().await;
         id
@@ -117,8 +116,7 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
         .limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
     let server = Options { max_input_bytes: 50_000, ..Options::default() };
     let served = TestSession::with(client::Config::new(), client, server).await;
-    let mut create = CreatePipeline::new(PowerShell::script("slow"));
-    create.no_input = false;
+    let create = with_input("slow");
     let run = served.pool.start(create).await.unwrap();
     let mut sent = 0;
     while timeout(WHILE, run.send("x".repeat(1000))).await.is_ok_and(|result| result.is_ok()) {

@@ -17,15 +17,9 @@ use psrp::{Error, client};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
-use crate::session::with_key;
+use crate::session::{with_input, with_key};
 
 /// A pipeline with input.
-fn with_input(script: &str) -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script(script));
-    create.no_input = false;
-    create
-}
-
 /// Responds with the name of the method. If slow, `ReadLine` takes an hour.
 struct NamedResponses {
     is_slow: bool,
