@@ -46,11 +46,11 @@
 //!
 //! # Limits
 //!
-//! All input is untrusted, and all buffers are bounded. A value equal to the limit is accepted. Exceeding a limit fails with
-//! [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and servers
-//! are listed in `io`.
+//! All input is untrusted, and all buffers are bounded. A value equal to the limit is accepted. Exceeding a limit fails
+//! with [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and
+//! servers are listed in `io`.
 //!
-//! | limit | default | setter | if exceeded |
+//! | limit | default | setting | if exceeded |
 //! | --- | --- | --- | --- |
 //! | size of a document, in bytes | 10 MiB; 64 MiB for [`import`](clixml::import) | [`Limits::max_size`] | nothing is read; a [`ConsoleFilter`] emits the document as text |
 //! | nesting depth of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails at this point |

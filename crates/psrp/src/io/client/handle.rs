@@ -114,7 +114,8 @@ impl PipelineHandle {
     /// # Errors
     ///
     /// Fails if the connection ends, and with [`Error::is_timeout`] if stopping takes longer than
-    /// [`ClientLimits::stop_timeout`](super::ClientLimits::stop_timeout). After a timeout, dropping the pipeline closes it.
+    /// [`ClientLimits::stop_timeout`](super::ClientLimits::stop_timeout). After a timeout, dropping the pipeline closes
+    /// it.
     pub async fn stop(&self) -> Result<(), Error> {
         let _stopping = StopWaiter::new(&self.shared);
         {

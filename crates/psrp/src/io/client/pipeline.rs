@@ -22,9 +22,10 @@ use crate::value::Value;
 /// `psrp::blocking::Pipeline`.
 ///
 /// No event is dropped. The last event is the final state of the pipeline; if the connection ends first, the last item
-/// is an error. Unread events are buffered up to [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes),
-/// shared by all pipelines of the pool. Above that limit the session stops reading for every pipeline. A pipeline that
-/// produces much output must therefore be read, stopped or dropped.
+/// is an error. Unread events are buffered up to
+/// [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes), shared by all pipelines of the pool.
+/// Above that limit the session stops reading for every pipeline. A pipeline that produces much output must therefore
+/// be read, stopped or dropped.
 ///
 /// Dropping a running pipeline stops and closes it in the background.
 pub struct Pipeline {

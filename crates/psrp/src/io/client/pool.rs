@@ -90,8 +90,8 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Fails if the connection cannot be made; if the server does not open the pool; with [`Error::is_timeout`] if both
-    /// together take longer than [`ClientLimits::open_timeout`]; and with [`Error::is_state`] for an invalid number of
-    /// runspaces.
+    /// together take longer than [`ClientLimits::open_timeout`](super::ClientLimits::open_timeout); and with
+    /// [`Error::is_state`] for an invalid number of runspaces.
     ///
     /// # Panics
     ///
@@ -220,7 +220,8 @@ impl RunspacePool {
         self.shared().lock().machine.pipelines().collect()
     }
 
-    /// Creates and starts a pipeline. Waits while the send queue is full ([`ClientLimits::max_pending_bytes`]).
+    /// Creates and starts a pipeline. Waits while the send queue is full
+    /// ([`ClientLimits::max_pending_bytes`](super::ClientLimits::max_pending_bytes)).
     ///
     /// # Errors
     ///
@@ -306,7 +307,7 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`start`](Self::start). Also fails with [`Error::is_limit`] if the output exceeds
-    /// [`ClientLimits::max_output_bytes`].
+    /// [`ClientLimits::max_output_bytes`](super::ClientLimits::max_output_bytes).
     pub async fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.start(request).await?.output().await
     }
@@ -375,8 +376,10 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if the connection has ended for another reason, and if the server exceeds [`ClientLimits::stop_timeout`] or
-    /// [`ClientLimits::close_timeout`]. After an error, too, this client has no pool any more.
+    /// Fails if the connection has ended for another reason, and if the server exceeds
+    /// [`ClientLimits::stop_timeout`](super::ClientLimits::stop_timeout) or
+    /// [`ClientLimits::close_timeout`](super::ClientLimits::close_timeout). After an error, too, this client has no
+    /// pool any more.
     pub async fn close(&self) -> Result<(), Error> {
         {
             let mut state = self.shared().lock();
