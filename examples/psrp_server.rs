@@ -33,7 +33,7 @@ const PROTOCOL_VIOLATION_EXIT_CODE: i32 = 4000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    if let Err(error) = serve_stdio(Shell, Options::new()).await {
+    if let Err(error) = serve_stdio(Shell, Options::default()).await {
         // If standard error is closed, nothing can be reported.
         let _ = writeln!(std::io::stderr(), "{error}");
         std::process::exit(PROTOCOL_VIOLATION_EXIT_CODE);

@@ -134,7 +134,7 @@ mod tests {
         let (near, far) = tokio::io::duplex(4096);
         let ((read, write), (far_read, far_write)) = (tokio::io::split(near), tokio::io::split(far));
         let far = Lines::new(Role::Server, far_read, far_write);
-        tokio::spawn(serve::serve(far, Silent, serve::Options::new()));
+        tokio::spawn(serve::serve(far, Silent, serve::Options::default()));
         let near = Lines::new(Role::Client, read, write);
         let pool = RunspacePool::over(near, Options::new()).await.unwrap();
         assert!(complete(&pool, "x", 1).await.candidates.is_empty());

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use http::Uri;
-use psrp::io::{Child, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials};
+use psrp::io::{
+    Child, ClientLimits, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
+};
 use psrp::value::SecureString;
 use zeroize::Zeroizing;
 
@@ -26,10 +28,9 @@ pub(crate) async fn open(
     host: &Arc<DedupHost>,
     interrupts: &Interrupts,
 ) -> Result<RunspacePool, Failure> {
-    let options = Options::new()
-        .host(Arc::<DedupHost>::clone(host))
-        .ordered_host(true)
-        .open_timeout(Duration::from_secs(target.connect_timeout));
+    let limits =
+        ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
+    let options = Options::new().host(Arc::<DedupHost>::clone(host)).ordered_host(true).limits(limits);
     tokio::select! {
         pool = connect(target, host, options) => pool,
         () = interrupts.wait() => Err(Failure::interrupted()),

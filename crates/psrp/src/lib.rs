@@ -45,31 +45,30 @@
 //!
 //! # Limits
 //!
-//! All input is untrusted, and all buffers are bounded. Each limit has a setter and a constant with its default, for
-//! example `max_depth` and `DEFAULT_MAX_DEPTH`. A value equal to the limit is accepted. Exceeding a limit fails with
-//! [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and servers
-//! are listed in `io`.
+//! All input is untrusted, and all buffers are bounded. A value equal to the limit is accepted. Exceeding a limit fails
+//! with [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and
+//! servers are listed in `io`.
 //!
-//! | limit | default | setter | if exceeded |
+//! | limit | default | setting | if exceeded |
 //! | --- | --- | --- | --- |
 //! | size of a document, in bytes | 10 MiB; 64 MiB for [`import`](clixml::import) | [`Limits::max_size`] | nothing is read; a [`ConsoleFilter`] emits the document as text |
 //! | nesting depth of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails at this point |
 //! | nesting depth through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails at this point |
 //! | values, references and type names of a document | 1,048,576; more in sessions and for [`import`](clixml::import), as their memory allows | [`Limits::max_nodes`] | the reader fails at this point |
 //! | decoded size: memory of the values of a document, in bytes | 64 MiB; 128 MiB for [`import`](clixml::import) | [`Limits::max_decoded_size`] | the reader fails at this point, with at most three times as much allocated; a [`ConsoleFilter`] emits the document as text |
-//! | decoded size of a received message, including copies made for its typed form | 200 MiB | [client], [server] | the pipeline fails; for a message of the pool, the pool breaks |
+//! | decoded size of a received message, including copies made for its typed form | 200 MiB | [`SessionLimits::max_decoded_size`] | the pipeline fails; for a message of the pool, the pool breaks |
 //! | nesting depth of a written value | 49 | [`WriteOptions::max_depth`], up to 512 | nothing is written, or [a placeholder](clixml::WriteOptions::replace_too_deep) instead of the value |
 //! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | decoding fails |
-//! | size of a sent fragment, in bytes | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message is split into more fragments |
-//! | size of a received message with its fragment headers, in bytes | 200 MiB; 10 MiB for an assembler alone | [client], [server], [`AssemblerOptions::max_object_size`] | rejected from the header, before the data is buffered; the stream can't continue: the pipeline fails, or the pool breaks if it is its own message |
+//! | size of a sent fragment, in bytes | 32 KiB | [`Fragmenter::fragment_size`], [client](client::Config::fragment_size), [server](server::Config::fragment_size) | the message is split into more fragments |
+//! | size of a received message with its fragment headers, in bytes | 200 MiB; 10 MiB for an assembler alone | [`SessionLimits::max_object_size`], [`AssemblerOptions::max_object_size`] | rejected from the header, before the data is buffered; the stream can't continue: the pipeline fails, or the pool breaks if it is its own message |
 //! | length of a line, in bytes | 44,716 | [`ReaderOptions::max_line`] | rejected while it arrives; the stream can't continue |
-//! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool breaks |
-//! | pending host calls | 64 | [client], [server] | the server can't make another one; at the client the calling pipeline fails, or the pool breaks if it made the call |
-//! | pending requests of a client | 1024 | [client], [server] | the client can't make another one; a server's pool breaks |
-//! | pending outgoing messages, in bytes | 256 MiB | [client], [server] | the message is not sent |
-//! | partial incoming messages of all targets, in bytes | 256 MiB | [client], [server] | the pipeline that exceeds it fails; the pool breaks if it is its own message |
-//! | bytes that a pipeline receives | none | [client], [server] | the pipeline fails |
-//! | memory of events that were not polled, in bytes | 256 MiB | [client], [server] | the pool breaks, because events must not be lost |
+//! | pipelines of a pool | 1024 | [`SessionLimits::max_pipelines`] | the client can't start another one; a server's pool breaks |
+//! | pending host calls | 64 | [`SessionLimits::max_host_calls`] | the server can't make another one; at the client the calling pipeline fails, or the pool breaks if it made the call |
+//! | pending requests of a client | 1024 | [`SessionLimits::max_requests`] | the client can't make another one; a server's pool breaks |
+//! | pending outgoing messages, in bytes | 256 MiB | [`SessionLimits::max_pending_bytes`] | the message is not sent |
+//! | partial incoming messages of all targets, in bytes | 256 MiB | [`SessionLimits::max_partial_bytes`] | the pipeline that exceeds it fails; the pool breaks if it is its own message |
+//! | bytes that a pipeline receives | none | [`SessionLimits::max_data_per_command`] | the pipeline fails |
+//! | memory of events that were not polled, in bytes | 256 MiB | [`SessionLimits::max_event_bytes`] | the pool breaks, because events must not be lost |
 //! | values converted to a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails at this point |
 //! | nesting depth of these | 128 | `serde::Budget::max_depth` | the conversion fails at this point |
 //!
@@ -137,8 +136,6 @@
 //! [`Fragmenter::fragment_size`]: fragment::Fragmenter::fragment_size
 //! [`AssemblerOptions::max_object_size`]: fragment::AssemblerOptions::max_object_size
 //! [`ReaderOptions::max_line`]: outofproc::ReaderOptions::max_line
-//! [client]: client::Config
-//! [server]: server::Config
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -174,5 +171,6 @@ pub use self::io::client::pool::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::{Error, ErrorKind};
+pub use link::SessionLimits;
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

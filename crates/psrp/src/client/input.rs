@@ -2,14 +2,13 @@
 
 use uuid::Uuid;
 
-use super::pool::Request;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
 use crate::link::{
-    Ack, Decoded, Link, PoolReceiver, ReceiveState, fail_pipeline_input, invalid_state, protocol_violation,
-    receive,
+    Ack, Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
+    protocol_violation, receive,
 };
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
@@ -28,7 +27,7 @@ impl PoolReceiver for RunspacePool {
     }
 
     fn max_data_per_command(&self) -> usize {
-        self.max_data_per_command
+        self.limits.max_data_per_command
     }
 
     fn has_ended(&self) -> bool {

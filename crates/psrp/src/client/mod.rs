@@ -34,10 +34,10 @@
 //! deferred until it is available, and so are later messages to the same pipeline. A string received before the key is
 //! decrypted at [`Event::KeyExchanged`], together with all its clones.
 //!
-//! Pending output is limited by [`Config::max_pending_bytes`]. For backpressure, check [`Pipeline::pending_bytes`]
-//! before sending more input. When the connection has ended, the transport calls
-//! [`handle_end`](RunspacePool::handle_end), which fails everything unfinished; or, if the pool stays alive on the
-//! server, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
+//! Pending output is limited by [`SessionLimits::max_pending_bytes`](crate::SessionLimits::max_pending_bytes). For
+//! backpressure, check [`Pipeline::pending_bytes`] before sending more input. When the connection has ended, the
+//! transport calls [`handle_end`](RunspacePool::handle_end), which fails everything unfinished; or, if the pool stays
+//! alive on the server, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
 //! [`connect`](RunspacePool::connect).
 
 mod config;

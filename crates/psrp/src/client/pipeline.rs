@@ -107,21 +107,6 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Returns the identifier of the pipeline.
-    pub fn id(&self) -> Uuid {
-        self.id
-    }
-
-    /// Returns the state of the pipeline.
-    pub fn state(&self) -> PipelineState {
-        self.entry().state
-    }
-
-    /// Returns the bytes of pending output of this pipeline. Check it before sending more input (backpressure).
-    pub fn pending_bytes(&self) -> usize {
-        self.pool.pending_bytes_of(Some(self.id))
-    }
-
     fn entry(&self) -> &PipelineEntry {
         // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         &self.pool.pipelines[&self.id]

@@ -1,7 +1,6 @@
 //! Runspace pool of the client.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use uuid::Uuid;
 
@@ -9,7 +8,7 @@ use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
+use crate::link::{EventQueue, HostCalls, Link, Quota, Request, SessionLimits, invalid_state, pool_methods};
 use crate::message::{
     ApplicationPrivateData, Destination, InitRunspacePool, MessageType, PipelineState, RunspacePoolState,
     SessionCapability,
@@ -34,26 +33,15 @@ pub struct RunspacePool {
     pub(super) events: EventQueue<Event>,
     /// True if a key was needed before the pool was open.
     pub(super) is_key_exchange_pending: bool,
-    max_pipelines: usize,
-    pub(super) max_requests: usize,
-    pub(super) max_data_per_command: usize,
-}
-
-/// A pending request and the change that its response allows.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Request {
-    SetMin(i32),
-    SetMax(i32),
-    GetAvailable,
-    Reset,
+    pub(super) limits: SessionLimits,
 }
 
 impl RunspacePool {
     /// Creates a pool that is not opened yet.
     pub fn new(config: Config) -> Self {
-        let limits = config.link_limits();
+        let limits = config.limits;
         Self {
-            link: Link::new(Destination::Server, config.pool_id, limits, config.key),
+            link: Link::new(Destination::Server, config.pool_id, config.fragment_size, limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             init: config.init,
@@ -62,38 +50,11 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HostCalls::new(config.max_host_calls),
-            events: EventQueue::new(config.max_event_bytes),
+            host_calls: HostCalls::new(limits.max_host_calls),
+            events: EventQueue::new(limits.max_event_bytes),
             is_key_exchange_pending: false,
-            max_pipelines: config.max_pipelines,
-            max_requests: config.max_requests,
-            max_data_per_command: config.max_data_per_command,
+            limits,
         }
-    }
-
-    /// Returns the identifier of the pool.
-    pub fn id(&self) -> Uuid {
-        self.link.pool_id
-    }
-
-    /// Returns the state of the pool.
-    pub fn state(&self) -> RunspacePoolState {
-        self.state
-    }
-
-    /// Returns the minimum number of runspaces agreed with the server.
-    pub fn min_runspaces(&self) -> i32 {
-        self.init.min_runspaces
-    }
-
-    /// Returns the maximum number of runspaces agreed with the server.
-    pub fn max_runspaces(&self) -> i32 {
-        self.init.max_runspaces
-    }
-
-    /// Returns the capabilities of the server once they are received.
-    pub fn peer(&self) -> Option<&SessionCapability> {
-        self.peer.as_ref()
     }
 
     /// Returns the private data of the server's application once it is received.
@@ -101,36 +62,8 @@ impl RunspacePool {
         self.private_data.as_ref()
     }
 
-    /// Returns whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs
-    /// none.
-    pub fn has_key(&self) -> bool {
-        self.link.has_key()
-    }
-
-    /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
-    /// [`Config::max_pending_bytes`].
-    pub fn pending_bytes(&self) -> usize {
-        self.link.outbox.pending_bytes()
-    }
-
-    /// Returns the bytes of pending output of one pipeline, or of the pool alone with `None`. Check it before sending
-    /// more (backpressure).
-    pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
-        self.link.outbox.pending_bytes_of(pipeline)
-    }
-
-    /// Returns the common protocol version, or the client's while the server's is unknown.
-    pub(super) fn protocol(&self) -> Version {
-        let own = self.capability.protocol_version;
-        self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
-    }
-
     pub(super) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
         if states.contains(&self.state) { Ok(()) } else { Err(invalid_state(action, "pool", self.state)) }
-    }
-
-    pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
-        self.require(action, &[RunspacePoolState::Opened])
     }
 
     /// Starts the exchange of the session key, which otherwise starts when a secure string is sent or received. Does
@@ -143,19 +76,6 @@ impl RunspacePool {
     pub fn exchange_key(&mut self) -> Result<(), Error> {
         self.require_opened("exchange the key")?;
         if self.has_key() || self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
-    }
-
-    /// Decrypts the secure strings of a value.
-    ///
-    /// Only needed for strings received before the key whose total size exceeded [`Config::max_event_bytes`]. All
-    /// others are decrypted automatically at [`Event::KeyExchanged`].
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no key yet ([`Error::is_no_key`]) and if a string is not encrypted with it
-    /// ([`Error::is_crypto`]).
-    pub fn decrypt(&self, value: &Value) -> Result<(), Error> {
-        self.link.decrypt(value)
     }
 
     /// Queues a message, or defers it if it needs a key that is not available.
@@ -223,7 +143,7 @@ impl RunspacePool {
         if id.is_nil() || self.pipelines.contains_key(&id) {
             return Err(Error::with(Kind::State, "the pipeline identifier is nil or in use"));
         }
-        if self.pipelines.len() >= self.max_pipelines {
+        if self.pipelines.len() >= self.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, entry);
@@ -249,27 +169,10 @@ impl RunspacePool {
         }
     }
 
-    /// Returns a handle to a pipeline.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it does not exist ([`Error::is_state`]).
-    pub fn pipeline(&mut self, id: Uuid) -> Result<Pipeline<'_>, Error> {
-        if !self.pipelines.contains_key(&id) {
-            return Err(Error::with(Kind::State, "no such pipeline"));
-        }
-        Ok(Pipeline { pool: self, id })
-    }
-
     /// Returns whether the server has acknowledged the message that creates the pipeline.
     #[cfg(feature = "tokio")]
     pub(crate) fn is_acknowledged(&self, id: Uuid) -> bool {
         self.pipelines.get(&id).is_some_and(|entry| entry.is_acknowledged)
-    }
-
-    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the server has closed it.
-    pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
-        self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
     }
 
     /// Returns the next packet for the server. The payload of a data packet is written to `buffer`, replacing its
@@ -288,28 +191,6 @@ impl RunspacePool {
         }
         Some(packet)
     }
-
-    /// Returns the next event, `None` if there are no more.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop()
-    }
-
-    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
-    #[cfg(feature = "tokio")]
-    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_with_size()
-    }
 }
 
-/// Shows states, but no message content.
-impl fmt::Debug for RunspacePool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunspacePool")
-            .field("id", &self.id())
-            .field("state", &self.state)
-            .field("pipelines", &self.pipelines.len())
-            .field("has_key", &self.has_key())
-            .field("pending_bytes", &self.pending_bytes())
-            .finish_non_exhaustive()
-    }
-}
+pool_methods!();

@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use super::RunspacePool;
-use super::pool::Request;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
+use crate::link::Request;
 use crate::message::{
     GetAvailableRunspaces, Payload, ResetRunspaceState, RunspacePoolState, SetMaxRunspaces, SetMinRunspaces,
 };
@@ -88,7 +88,7 @@ impl RunspacePool {
     }
 
     fn request(&mut self, request: Request, message: impl FnOnce(i64) -> Payload) -> Result<i64, Error> {
-        if self.requests.len() >= self.max_requests {
+        if self.requests.len() >= self.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
         let call_id = self.next_call_id;

@@ -1,33 +1,13 @@
 //! Methods of a host and their identifiers.
 
+use super::result::Shape;
 use super::table::methods;
 use crate::shape::open_enum;
-
-/// Type of a method's result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Nothing,
-    Text,
-    Secure,
-    Version,
-    Guid,
-    Number,
-    Bool,
-    Color,
-    Coordinates,
-    Size,
-    Key,
-    Cells,
-    Credential,
-    Answers,
-    Choices,
-    Other,
-}
 
 macro_rules! define {
     ($(
         $(#[$attr:meta])*
-        $method:ident = $number:literal $({ $($(#[$_parameter:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
+        $method:ident = $number:literal $(($($parameter:ident: $type:ty),* $(,)?))? => $shape:ident;
     )*) => {
         open_enum! {
             /// A method of a host (`System.Management.Automation.Remoting.RemoteHostMethodId`, MS-PSRP 2.2.3.17).

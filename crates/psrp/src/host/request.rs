@@ -11,15 +11,16 @@ use crate::value::{Progress, PsString, Value};
 macro_rules! define {
     ($(
         $(#[$attr:meta])*
-        $method:ident = $number:literal $({ $($(#[$parameter_attr:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
+        $method:ident = $number:literal $(($($parameter:ident: $type:ty),* $(,)?))? => $shape:ident;
     )*) => {
         /// A host method with its parameters.
         ///
         /// Texts and lists that are `$null` are read as empty.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
+        #[allow(missing_docs, reason = "the names of the parameters say it")]
         pub enum HostRequest {
-            $($(#[$attr])* $method $({ $($(#[$parameter_attr])* $parameter: $type,)* })?,)*
+            $($(#[$attr])* $method $({ $($parameter: $type,)* })?,)*
             /// Unknown method.
             Other {
                 /// Identifier of the method.

@@ -2,19 +2,62 @@
 
 use uuid::Uuid;
 
-use super::method::Shape;
 use super::{CellBuffer, ConsoleColor, Coordinates, HostMethod, KeyInfo, Size};
 use crate::Error;
 use crate::record::PsCredential;
 use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Object, PsString, SecureString, Value, Version};
 
-/// Result of a host method.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum HostResult {
-    /// No result: the method returns nothing, or the user entered nothing.
-    Nothing,
+/// Defines [`HostResult`] and [`Shape`] from the results that are read and written like a member of a message; the
+/// others are listed in the macro.
+macro_rules! host_results {
+    ($($(#[$doc:meta])* $name:ident($type:ty),)*) => {
+        /// Result of a host method.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum HostResult {
+            /// No result: the method returns nothing, or the user entered nothing.
+            Nothing,
+            $($(#[$doc])* $name($type),)*
+            /// Names of a prompt's fields, and the values entered.
+            Answers(Vec<(PsString, Value)>),
+            /// Result of an unknown method.
+            Other(Value),
+        }
+
+        /// Type of a method's result.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Shape {
+            Nothing,
+            $($name,)*
+            Answers,
+            Other,
+        }
+
+        impl HostResult {
+            /// Returns the value to send, `None` for [`HostResult::Nothing`].
+            pub fn to_value(&self) -> Option<Value> {
+                match self {
+                    Self::Nothing => None,
+                    $(Self::$name(result) => Some(result.write()),)*
+                    Self::Answers(answers) => Some(Object::dictionary(answers.iter().cloned()).into()),
+                    Self::Other(value) => Some(value.clone()),
+                }
+            }
+
+            fn read(shape: Shape, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+                Ok(match shape {
+                    $(Shape::$name => Self::$name(Field::read(value, budget)?),)*
+                    Shape::Answers => Self::Answers(answers(value, budget)?),
+                    // An unexpected value is harmless.
+                    Shape::Nothing | Shape::Other => Self::Other(Field::read(value, budget)?),
+                })
+            }
+        }
+    };
+}
+
+host_results! {
     /// Text: an input line, a title, or a culture name.
     Text(PsString),
     /// Secure string.
@@ -39,69 +82,22 @@ pub enum HostResult {
     Cells(CellBuffer),
     /// User name and password.
     Credential(PsCredential),
-    /// Names of a prompt's fields, and the values entered.
-    Answers(Vec<(PsString, Value)>),
     /// Indexes of several choices.
     Choices(Vec<i32>),
-    /// Result of an unknown method.
-    Other(Value),
 }
 
 impl HostResult {
-    /// Returns the value to send, `None` for [`HostResult::Nothing`].
-    pub fn to_value(&self) -> Option<Value> {
-        Some(match self {
-            Self::Nothing => return None,
-            Self::Text(text) => text.write(),
-            Self::Secure(text) => text.write(),
-            Self::Version(version) => version.write(),
-            Self::Guid(id) => id.write(),
-            Self::Number(number) => number.write(),
-            Self::Bool(value) => value.write(),
-            Self::Color(color) => color.write(),
-            Self::Coordinates(place) => place.write(),
-            Self::Size(size) => size.write(),
-            Self::Key(key) => key.write(),
-            Self::Cells(cells) => cells.write(),
-            Self::Credential(credential) => credential.write(),
-            Self::Answers(answers) => Object::dictionary(answers.iter().cloned()).into(),
-            Self::Choices(choices) => choices.write(),
-            Self::Other(value) => value.clone(),
-        })
-    }
-
     /// Reads the result of a method. `$null` is [`HostResult::Nothing`] for every method.
     ///
     /// # Errors
     ///
     /// Fails if the value does not have the method's result type ([`Error::is_mismatch`]).
     pub fn from_value(method: HostMethod, value: &Value) -> Result<Self, Error> {
-        let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
-        Ok(Self::read(method, value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
-    }
-
-    fn read(method: HostMethod, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if value.is_nil() {
             return Ok(Self::Nothing);
         }
-        Ok(match method.shape() {
-            Shape::Text => Self::Text(Field::read(value, budget)?),
-            Shape::Secure => Self::Secure(Field::read(value, budget)?),
-            Shape::Version => Self::Version(Field::read(value, budget)?),
-            Shape::Guid => Self::Guid(Field::read(value, budget)?),
-            Shape::Number => Self::Number(Field::read(value, budget)?),
-            Shape::Bool => Self::Bool(Field::read(value, budget)?),
-            Shape::Color => Self::Color(Field::read(value, budget)?),
-            Shape::Coordinates => Self::Coordinates(Field::read(value, budget)?),
-            Shape::Size => Self::Size(Field::read(value, budget)?),
-            Shape::Key => Self::Key(Field::read(value, budget)?),
-            Shape::Cells => Self::Cells(Field::read(value, budget)?),
-            Shape::Credential => Self::Credential(Field::read(value, budget)?),
-            Shape::Answers => Self::Answers(answers(value, budget)?),
-            Shape::Choices => Self::Choices(Field::read(value, budget)?),
-            // An unexpected value is harmless.
-            Shape::Nothing | Shape::Other => Self::Other(Field::read(value, budget)?),
-        })
+        let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
+        Ok(Self::read(method.shape(), value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
     }
 }
 

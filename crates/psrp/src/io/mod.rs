@@ -40,10 +40,11 @@
 //! # Flow control and lifetime
 //!
 //! A background task transfers packets in both directions; it keeps reading while writes are blocked. Each pipeline has
-//! a queue of events. All queues of a pool share one limit ([`Options::max_buffered_bytes`]). Above it the client stops
-//! reading for the whole pool, which slows the server down by backpressure; no event is dropped. An unread pipeline can
-//! therefore block the other pipelines of its pool: read it, stop it or drop it. Sent messages wait for
-//! acknowledgements of the server. While more than [`Options::max_pending_bytes`] are pending, methods that send wait.
+//! a queue of events. All queues of a pool share one limit ([`ClientLimits::max_buffered_bytes`]). Above it the client
+//! stops reading for the whole pool, which slows the server down by backpressure; no event is dropped. An unread
+//! pipeline can therefore block the other pipelines of its pool: read it, stop it or drop it. Sent messages wait for
+//! acknowledgements of the server. While more than [`ClientLimits::max_pending_bytes`] are pending, methods that send
+//! wait.
 //!
 //! Dropping a [`Pipeline`] stops and closes it in the background; dropping the last handle of a pool closes the pool.
 //! There is no idle timeout: only opening, stopping and closing have a deadline. When a connection ends, all pending
@@ -54,23 +55,22 @@
 //!
 //! # Limits
 //!
-//! Every limit with a setter has a constant for its default, such as `DEFAULT_STOP_TIMEOUT` for
-//! [`Options::stop_timeout`].
+//! The limits of a client are those of [`ClientLimits`], set with [`Options::limits`].
 //!
-//! | client limit | default | setter | when exceeded |
+//! | client limit | default | setting | when exceeded |
 //! | --- | --- | --- | --- |
-//! | memory of unread events, in bytes | 4 MiB | [`Options::max_buffered_bytes`] | reading stops; eight times the limit while a stop is pending |
-//! | messages to send, in bytes | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
-//! | memory of a collected [`Output`], in bytes | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
-//! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is closed |
-//! | minimum time between creation and stop of a pipeline | 100 ms | [`Options::stop_delay`] | the stop is delayed |
-//! | time for the final state after an acknowledged stop | 200 ms | [`Options::late_records`] | the pipeline counts as stopped |
-//! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a dropped pipeline is then closed |
-//! | time to close a pool, and again to close the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
+//! | memory of unread events, in bytes | 4 MiB | [`ClientLimits::max_buffered_bytes`] | reading stops; eight times the limit while a stop is pending |
+//! | messages to send, in bytes | 1 MiB | [`ClientLimits::max_pending_bytes`] | input and new pipelines wait |
+//! | memory of a collected [`Output`], in bytes | 256 MiB | [`ClientLimits::max_output_bytes`] | fails, and the pipeline is stopped |
+//! | time to connect and open | 3 minutes | [`ClientLimits::open_timeout`] | fails, and the connection is closed |
+//! | minimum time between creation and stop of a pipeline | 100 ms | [`ClientLimits::stop_delay`] | the stop is delayed |
+//! | time for the final state after an acknowledged stop | 200 ms | [`ClientLimits::late_records`] | the pipeline counts as stopped |
+//! | time to stop a pipeline | 1 minute | [`ClientLimits::stop_timeout`] | fails; a dropped pipeline is then closed |
+//! | time to close a pool, and again to close the connection | 1 minute | [`ClientLimits::close_timeout`] | fails; the connection is dropped |
 //! | chunk of a copied file, in bytes | 256 KiB | `CopyOptions::chunk_size`, at most 16 MiB | more chunks; at most 17 chunks of an upload are in flight |
 //! | peer's text in an error | 4 KiB | fixed | truncated |
 //!
-//! | connection limit | default | setter | when exceeded |
+//! | connection limit | default | setting | when exceeded |
 //! | --- | --- | --- | --- |
 //! | line, in bytes | 44,716 | [`ReaderOptions::max_line`] of [`Child`], [`Socket`] and `Ssh` | the connection fails |
 //! | time for a child process to exit | 5 seconds | [`Child::exit_timeout`] | it is killed |
@@ -93,7 +93,7 @@
 //! A failed request ends the connection, except that a request for one pipeline that the service refuses fails only
 //! this pipeline.
 //!
-//! | server limit | default | setter | when exceeded |
+//! | server limit | default | setting | when exceeded |
 //! | --- | --- | --- | --- |
 //! | bytes written by handlers and not yet sent | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait; the same amount may be read meanwhile |
 //! | memory of input not read by a handler, in bytes | 1 MiB | [`serve::Options::max_input_bytes`] | acknowledgements stop; above four times the limit, over all pipelines, reading stops |
@@ -117,7 +117,8 @@ pub mod serve;
 mod transport;
 
 pub use client::{
-    Options, Output, OutputRecord, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool,
+    ClientLimits, Options, Output, OutputRecord, Pipeline, PipelineHandle, PoolEvent, PoolEvents,
+    RunspacePool,
 };
 #[cfg(any(unix, windows))]
 pub use connect::Socket;

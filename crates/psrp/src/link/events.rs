@@ -33,10 +33,6 @@ impl<E> EventQueue<E> {
         self.queue.push_back((event, len));
     }
 
-    pub(crate) fn pop(&mut self) -> Option<E> {
-        self.pop_with_size().map(|(event, _)| event)
-    }
-
     /// Returns the next event and the bytes it counted.
     pub(crate) fn pop_with_size(&mut self) -> Option<(E, usize)> {
         let (event, len) = self.queue.pop_front()?;

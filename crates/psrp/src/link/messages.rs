@@ -9,6 +9,7 @@ use super::error::protocol_violation;
 use super::inbox::Inbox;
 use super::key::Key;
 use super::lane::Lane;
+use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
@@ -19,17 +20,6 @@ use crate::value::Value;
 
 /// Encoded size of a request with a small script. Most of it are properties that every request has.
 const REQUEST_CAPACITY: usize = 2048;
-
-/// Limits of one side of a session, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkLimits {
-    pub(crate) fragment_size: usize,
-    pub(crate) max_object_size: usize,
-    pub(crate) max_decoded_size: usize,
-    pub(crate) max_partial_bytes: usize,
-    pub(crate) max_pending_bytes: usize,
-    pub(crate) max_event_bytes: usize,
-}
 
 /// A decoded message.
 pub(crate) struct Decoded {
@@ -52,8 +42,14 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(peer: Destination, pool_id: Uuid, limits: LinkLimits, key: Key) -> Self {
-        let fragmenter = Fragmenter::new().fragment_size(limits.fragment_size);
+    pub(crate) fn new(
+        peer: Destination,
+        pool_id: Uuid,
+        fragment_size: usize,
+        limits: SessionLimits,
+        key: Key,
+    ) -> Self {
+        let fragmenter = Fragmenter::new().fragment_size(fragment_size);
         // The client sends more to a target only after an acknowledgement; the server does not wait.
         let requires_ack = peer == Destination::Server;
         let mut writer = Writer::new();

@@ -3,15 +3,14 @@
 use uuid::Uuid;
 
 use super::pipeline::PipelineEntry;
-use super::pool::Request;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
 use crate::link::{
-    Decoded, Link, PoolReceiver, ReceiveState, fail_pipeline_input, invalid_state, protocol_violation,
-    receive,
+    Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
+    protocol_violation, receive,
 };
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
@@ -27,7 +26,7 @@ impl PoolReceiver for RunspacePool {
     }
 
     fn max_data_per_command(&self) -> usize {
-        self.max_data_per_command
+        self.limits.max_data_per_command
     }
 
     fn has_ended(&self) -> bool {
@@ -141,7 +140,7 @@ impl RunspacePool {
         if self.pipelines.contains_key(&id) {
             return Err(protocol_violation("two pipelines with the same identifier"));
         }
-        if self.pipelines.len() >= self.max_pipelines {
+        if self.pipelines.len() >= self.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, PipelineEntry::new());
@@ -282,7 +281,7 @@ impl RunspacePool {
     }
 
     fn handle_request(&mut self, call_id: i64, request: Request) -> Result<(), Error> {
-        if self.requests.len() >= self.max_requests {
+        if self.requests.len() >= self.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
         if self.requests.insert(call_id, request).is_some() {

@@ -45,11 +45,11 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
-//! Pending output is limited by [`Config::max_pending_bytes`]. For backpressure, check [`Pipeline::pending_bytes`]
-//! before writing more. When the connection has ended, the transport calls [`handle_end`](RunspacePool::handle_end),
-//! which ends the pool; or [`disconnect`](RunspacePool::disconnect), and pipelines keep running until the client
-//! [reconnects](RunspacePool::reconnect) or another one connects. Pass in the data of a new client as usual, then call
-//! [`Pipeline::connect`] for each pipeline that it connects to.
+//! Pending output is limited by [`SessionLimits::max_pending_bytes`](crate::SessionLimits::max_pending_bytes). For
+//! backpressure, check [`Pipeline::pending_bytes`] before writing more. When the connection has ended, the transport
+//! calls [`handle_end`](RunspacePool::handle_end), which ends the pool; or [`disconnect`](RunspacePool::disconnect),
+//! and pipelines keep running until the client [reconnects](RunspacePool::reconnect) or another one connects. Pass in
+//! the data of a new client as usual, then call [`Pipeline::connect`] for each pipeline that it connects to.
 
 mod config;
 mod connection;

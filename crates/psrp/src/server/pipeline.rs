@@ -48,22 +48,6 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Returns the identifier of the pipeline.
-    pub fn id(&self) -> Uuid {
-        self.id
-    }
-
-    /// Returns the state of the pipeline.
-    pub fn state(&self) -> PipelineState {
-        // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
-        self.pool.pipelines[&self.id].state
-    }
-
-    /// Returns the bytes of pending output of this pipeline. Check it before writing more (backpressure).
-    pub fn pending_bytes(&self) -> usize {
-        self.pool.pending_bytes_of(Some(self.id))
-    }
-
     /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool has to
     /// connect to each pipeline, too; until then its messages stay queued.
     pub fn is_connected(&self) -> bool {

@@ -1,7 +1,6 @@
 //! Runspace pool of the server.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use uuid::Uuid;
 
@@ -10,7 +9,7 @@ use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostRequest};
-use crate::link::{EventQueue, HostCalls, Link, Quota, invalid_state};
+use crate::link::{EventQueue, HostCalls, Link, Quota, Request, SessionLimits, invalid_state, pool_methods};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
     RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
@@ -35,26 +34,15 @@ pub struct RunspacePool {
     pub(super) events: EventQueue<Event>,
     /// Previous client while a new one is connecting.
     pub(super) previous_peer: Option<SessionCapability>,
-    pub(super) max_pipelines: usize,
-    pub(super) max_requests: usize,
-    pub(super) max_data_per_command: usize,
-}
-
-/// A pending request and the change that its response allows.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Request {
-    SetMin(i32),
-    SetMax(i32),
-    GetAvailable,
-    Reset,
+    pub(super) limits: SessionLimits,
 }
 
 impl RunspacePool {
     /// Creates a pool without a client.
     pub fn new(config: Config) -> Self {
-        let limits = config.link_limits();
+        let limits = config.limits;
         Self {
-            link: Link::new(Destination::Client, Uuid::nil(), limits, config.key),
+            link: Link::new(Destination::Client, Uuid::nil(), config.fragment_size, limits, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             private_data: config.private_data,
@@ -63,56 +51,11 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HostCalls::new(config.max_host_calls),
-            events: EventQueue::new(config.max_event_bytes),
+            host_calls: HostCalls::new(limits.max_host_calls),
+            events: EventQueue::new(limits.max_event_bytes),
             previous_peer: None,
-            max_pipelines: config.max_pipelines,
-            max_requests: config.max_requests,
-            max_data_per_command: config.max_data_per_command,
+            limits,
         }
-    }
-
-    /// Returns the identifier of the pool, which the client chooses. Nil until the first message.
-    pub fn id(&self) -> Uuid {
-        self.link.pool_id
-    }
-
-    /// Returns the state of the pool.
-    pub fn state(&self) -> RunspacePoolState {
-        self.state
-    }
-
-    /// Returns the minimum number of runspaces.
-    pub fn min_runspaces(&self) -> i32 {
-        self.init.min_runspaces
-    }
-
-    /// Returns the maximum number of runspaces.
-    pub fn max_runspaces(&self) -> i32 {
-        self.init.max_runspaces
-    }
-
-    /// Returns the capabilities of the client once they are received.
-    pub fn peer(&self) -> Option<&SessionCapability> {
-        self.peer.as_ref()
-    }
-
-    /// Returns whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs
-    /// none.
-    pub fn has_key(&self) -> bool {
-        self.link.has_key()
-    }
-
-    /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
-    /// [`Config::max_pending_bytes`].
-    pub fn pending_bytes(&self) -> usize {
-        self.link.outbox.pending_bytes()
-    }
-
-    /// Returns the bytes of pending output of one pipeline, or of the pool alone with `None`. Check it before writing
-    /// more (backpressure).
-    pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
-        self.link.outbox.pending_bytes_of(pipeline)
     }
 
     /// Fails if the pool is not open. A pool without a client counts as open.
@@ -123,29 +66,6 @@ impl RunspacePool {
             return Ok(());
         }
         Err(invalid_state(action, "pool", self.state))
-    }
-
-    pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Opened {
-            return Ok(());
-        }
-        Err(invalid_state(action, "pool", self.state))
-    }
-
-    pub(super) fn protocol(&self) -> Version {
-        let own = self.capability.protocol_version;
-        self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
-    }
-
-    /// Decrypts the secure strings of a value. Rarely needed: strings are decrypted automatically when they are
-    /// received or when the key is exchanged.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no key yet ([`Error::is_no_key`]) and if a string is not encrypted with it
-    /// ([`Error::is_crypto`]).
-    pub fn decrypt(&self, value: &Value) -> Result<(), Error> {
-        self.link.decrypt(value)
     }
 
     /// Requests the client's public key. This happens automatically when a secure string is sent. Does nothing if it
@@ -258,51 +178,12 @@ impl RunspacePool {
         }
     }
 
-    /// Returns a handle to a pipeline.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it does not exist ([`Error::is_state`]).
-    pub fn pipeline(&mut self, id: Uuid) -> Result<Pipeline<'_>, Error> {
-        if !self.pipelines.contains_key(&id) {
-            return Err(Error::with(Kind::State, "no such pipeline"));
-        }
-        Ok(Pipeline { pool: self, id })
-    }
-
-    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the client closes it.
-    pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
-        self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
-    }
-
     /// Returns the next packet for the client. The payload of a data packet is written to `buffer`, replacing its
     /// content, and has at most `max` bytes before any encoding. Returns `None` while the pool is disconnected. A
     /// broken pool still returns the packets that tell the client the cause.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         self.link.poll_transmit(max, buffer)
     }
-
-    /// Returns the next event, `None` if there are no more.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop()
-    }
-
-    /// Returns the next event and the bytes it counts towards [`Config::max_event_bytes`].
-    #[cfg(feature = "tokio")]
-    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_with_size()
-    }
 }
 
-/// Shows states, but no message content.
-impl fmt::Debug for RunspacePool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunspacePool")
-            .field("id", &self.id())
-            .field("state", &self.state)
-            .field("pipelines", &self.pipelines.len())
-            .field("has_key", &self.has_key())
-            .field("pending_bytes", &self.pending_bytes())
-            .finish_non_exhaustive()
-    }
-}
+pool_methods!();

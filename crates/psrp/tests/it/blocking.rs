@@ -30,7 +30,7 @@ impl Server {
     fn connector(&self) -> impl Connect {
         || async {
             let (near, far) = pipe(4096);
-            self.runtime.spawn(serve(far, Arc::clone(&self.handler), serve::Options::new()));
+            self.runtime.spawn(serve(far, Arc::clone(&self.handler), serve::Options::default()));
             Ok(near)
         }
     }

@@ -2,19 +2,17 @@
 
 use std::fmt::Write;
 
-use psrp::Error;
 use psrp::client::{self, Event, PipelineEvent};
 use psrp::clixml::{Limits, ReadOptions, Reader};
 use psrp::fragment::Priority;
 use psrp::message::{
-    CreatePipeline, Destination, Message, MessageHeader, MessageType, PipelineState, PowerShell,
-    RunspacePoolState,
+    Destination, Message, MessageHeader, MessageType, PipelineState, PowerShell, RunspacePoolState,
 };
 use psrp::record::ErrorCategory;
-use psrp::server;
+use psrp::{Error, SessionLimits, server};
 use test_support::counting::peak;
 
-use crate::session::Session;
+use crate::session::{Session, with_input};
 
 /// Bytes allocated at a time per byte of the limit, and per byte of the longest text.
 const PER_DECODED: usize = 3;
@@ -149,12 +147,6 @@ fn the_default_limits_bound_memory() {
 
 const LARGE: usize = 64 << 20;
 
-fn with_input() -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
-    create
-}
-
 fn fragments(
     to: Destination,
     message_type: MessageType,
@@ -174,14 +166,11 @@ fn fragments(
 fn a_message_beyond_the_decoded_size_fails_its_pipeline() {
     let data = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(500_000));
     let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
-    let client = client::Config::new().max_decoded_size(100_000);
-    let server = server::Config::new().max_decoded_size(100_000);
-    let large =
-        (client::Config::new().max_decoded_size(LARGE), server::Config::new().max_decoded_size(LARGE));
-    let configs = [(large.0, large.1, data.as_str()), (client, server, small.as_str())];
-    for (client, server, data) in configs {
+    for (max_decoded_size, data) in [(LARGE, &data), (100_000, &small)] {
+        let limits = SessionLimits { max_decoded_size, ..SessionLimits::default() };
+        let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
         let mut session = Session::with(client, server).open();
-        let [first, second] = [session.run(with_input()), session.run(with_input())];
+        let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
         session.client_events();
         session.server_events();
         let output = fragments(Destination::Client, MessageType::PipelineOutput, &session, first, data);
@@ -208,9 +197,9 @@ fn typed_copies_are_charged() {
          </LST></Obj></MS></Obj></MS></Obj>",
         "<Ref RefId='0'/>".repeat(30_000)
     );
-    let config = server::Config::new().max_decoded_size(LIMIT);
-    let mut session = Session::with(client::Config::new(), config).open();
-    let id = session.client.create_pipeline(with_input()).unwrap();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_decoded_size: LIMIT, ..SessionLimits::default() });
+    let id = session.client.create_pipeline(with_input("$input")).unwrap();
     session.exchange();
     let bytes = fragments(Destination::Server, MessageType::CreatePipeline, &session, id, &data);
     let taken = peak(|| session.server.handle_input(Priority::Default, Some(id), &bytes).unwrap());
@@ -235,11 +224,10 @@ fn events_count_their_decoded_size() {
         (MessageType::PipelineInput, &*objects),
     ] {
         let is_input = message_type == MessageType::PipelineInput;
-        let (client, server) =
-            (client::Config::new(), server::Config::new().max_data_per_command(usize::MAX));
-        let client = client.max_event_bytes(LIMIT);
-        let mut session = Session::with(client, server.max_event_bytes(LIMIT)).open();
-        let id = session.run(with_input());
+        let limits = SessionLimits { max_event_bytes: LIMIT, ..SessionLimits::default() };
+        let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
+        let mut session = Session::with(client, server).open();
+        let id = session.run(with_input("$input"));
         let to = if is_input { Destination::Server } else { Destination::Client };
         let bytes = fragments(to, message_type, &session, id, data);
         let mut result = Ok(());
@@ -265,8 +253,8 @@ fn events_count_their_decoded_size() {
 #[test]
 fn a_message_of_the_maximum_size_is_delivered() {
     let text = "x".repeat(LARGE - size_of::<psrp::Value>());
-    let config = client::Config::new().max_decoded_size(LARGE);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_decoded_size: LARGE, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.client_events();
     let bytes =

@@ -21,7 +21,7 @@ use crate::transport::{Fault, TestTransport, pipe};
 async fn scripts_run_over_pipes_of_any_size() {
     for size in [1, 7, 64, 65536] {
         let (near, far) = pipe(size);
-        let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
+        let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
         let pool = RunspacePool::over(near, Options::new()).await.unwrap();
         assert_eq!(pool.state(), RunspacePoolState::Opened);
         let text = "hello ".repeat(20_000);
@@ -139,8 +139,8 @@ impl futures_core::Stream for Numbers {
 
 #[tokio::test]
 async fn input_is_sent_while_output_is_read() {
-    let options = Options::new().max_pending_bytes(1000);
-    let served = TestSession::with(Config::new(), options, serve::Options::new()).await;
+    let options = Options::new().limits(ClientLimits { max_pending_bytes: 1000, ..ClientLimits::default() });
+    let served = TestSession::with(Config::new(), options, serve::Options::default()).await;
     let pool = &served.pool;
     let output = pool.invoke_with_input(PowerShell::script("echo"), 0..3000).await.unwrap();
     assert_eq!(output.output, (0..3000).map(Value::from).collect::<Vec<_>>());
@@ -185,8 +185,8 @@ async fn output_is_deserialized() {
 
 #[tokio::test]
 async fn collected_output_is_limited() {
-    let options = Options::new().max_output_bytes(10_000);
-    let served = TestSession::with(Config::new(), options, serve::Options::new()).await;
+    let options = Options::new().limits(ClientLimits { max_output_bytes: 10_000, ..ClientLimits::default() });
+    let served = TestSession::with(Config::new(), options, serve::Options::default()).await;
     for (count, is_allowed) in [(50, true), (5000, false), (50, true)] {
         let output = served.pool.invoke(PowerShell::script(format!("count {count}"))).await;
         match is_allowed {
@@ -198,8 +198,8 @@ async fn collected_output_is_limited() {
 
 #[tokio::test]
 async fn an_oversized_object_fails_only_its_pipeline() {
-    let config = Config::new().max_object_size(50_000);
-    let served = TestSession::with(config, Options::new(), serve::Options::new()).await;
+    let config = Config::new().limits(SessionLimits { max_object_size: 50_000, ..SessionLimits::default() });
+    let served = TestSession::with(config, Options::new(), serve::Options::default()).await;
     let echo = async |size| {
         let input = ["before".to_owned(), "x".repeat(size)];
         served.pool.invoke_with_input(PowerShell::script("echo"), input).await.unwrap()
@@ -218,8 +218,8 @@ async fn an_oversized_object_fails_only_its_pipeline() {
 
 #[tokio::test]
 async fn invalid_states_are_errors() {
-    let config = Config::new().max_pipelines(1);
-    let TestSession { pool, .. } = TestSession::with(config, Options::new(), serve::Options::new()).await;
+    let config = Config::new().limits(SessionLimits { max_pipelines: 1, ..SessionLimits::default() });
+    let TestSession { pool, .. } = TestSession::with(config, Options::new(), serve::Options::default()).await;
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
     assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_limit());
     assert!(pool.connect_pipeline(run.id()).unwrap_err().is_state());
@@ -232,7 +232,7 @@ async fn invalid_states_are_errors() {
 #[tokio::test]
 async fn a_pool_is_disconnected_and_reconnected() {
     let (near, far) = pipe(4096);
-    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
+    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let near = TestTransport::new(near, Fault::None);
     let log = Arc::clone(&near.log);
     let pool = RunspacePool::over(near, Options::new()).await.unwrap();
@@ -257,7 +257,7 @@ async fn a_pool_is_disconnected_and_reconnected() {
 #[tokio::test]
 async fn a_client_connects_to_an_existing_pool() {
     let (near, far) = pipe(4096);
-    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
+    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let id = uuid::Uuid::from_u128(9);
     let options = Options::new().config(Config::new().pool_id(id));
     let pool = RunspacePool::connect_over(near, options).await.unwrap();

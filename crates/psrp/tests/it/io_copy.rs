@@ -125,7 +125,7 @@ impl CopySession {
     async fn new() -> Self {
         let (near, far) = crate::handler::pipe(4096);
         let handler = Arc::new(FakeCopyServer::default());
-        let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
+        let server = tokio::spawn(serve(far, handler.clone(), Options::default()));
         let pool = RunspacePool::over(near, io::Options::new()).await.unwrap();
         Self { pool, handler, _server: server, directory: Directory::new() }
     }

@@ -24,12 +24,12 @@ use crate::transport::{Fault, TestTransport, lines};
 async fn a_stop_without_a_final_state_ends() {
     let (near, far) = pipe(4096);
     let far = TestTransport::new(far, Fault::IgnoredSignals);
-    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::new()));
+    let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let pool = RunspacePool::over(near, Options::new()).await.unwrap();
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
     let start = tokio::time::Instant::now();
     run.stop().await.unwrap();
-    let expected = Options::DEFAULT_STOP_DELAY + Options::DEFAULT_LATE_RECORDS;
+    let expected = ClientLimits::default().stop_delay + ClientLimits::default().late_records;
     assert!(start.elapsed() >= expected && start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
     pool.close().await.unwrap();
@@ -58,9 +58,9 @@ async fn a_stopped_pipeline_delivers_all_its_output() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_a_pipeline_stops_and_closes_it() {
-    let options = Options::new().stop_delay(Duration::ZERO);
+    let options = Options::new().limits(ClientLimits { stop_delay: Duration::ZERO, ..ClientLimits::default() });
     let TestSession { pool, handler, ended, log } =
-        TestSession::with(Config::new(), options, serve::Options::new()).await;
+        TestSession::with(Config::new(), options, serve::Options::default()).await;
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
     TestHandler::reach(&handler.running, 1).await;
     drop(run);
@@ -144,7 +144,7 @@ async fn error_of_garbage(garbage: &'static [u8]) -> (Error, bool) {
     let (client, middle) = tokio::io::duplex(4096);
     let (other_middle, server) = tokio::io::duplex(4096);
     let handler = Arc::new(TestHandler::default());
-    tokio::spawn(serve::serve(lines(Role::Server, server), handler.clone(), serve::Options::new()));
+    tokio::spawn(serve::serve(lines(Role::Server, server), handler.clone(), serve::Options::default()));
     let inject = Arc::new(Notify::new());
     tokio::spawn({
         let inject = Arc::clone(&inject);
@@ -201,7 +201,7 @@ async fn timeouts_fail_operations() {
     assert!(error.is_timeout(), "{error}");
 
     // The pipeline is not stopped, but closed.
-    let patient = serve::Options::new().stop_timeout(Duration::from_secs(3600));
+    let patient = serve::Options { stop_timeout: Duration::from_secs(3600), ..serve::Options::default() };
     let served = TestSession::with(Config::new(), Options::new(), patient).await;
     let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
     TestHandler::reach(&served.handler.running, 1).await;
@@ -216,7 +216,7 @@ async fn timeouts_fail_operations() {
     let server = tokio::spawn({
         let hang = Arc::clone(&hang);
         async move {
-            let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::new()));
+            let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::default()));
             tokio::select! {
                 _ = &mut server => {}
                 () = hang.notified() => std::future::pending().await,

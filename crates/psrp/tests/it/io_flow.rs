@@ -18,8 +18,8 @@ use crate::handler::{TestHandler, TestSession, pipe};
 
 /// Opens a session whose client buffers at most this many bytes.
 async fn session(max_buffered_bytes: usize) -> TestSession {
-    let options = Options::new().max_buffered_bytes(max_buffered_bytes);
-    let server = serve::Options::new().max_unsent_bytes(64 * 1024);
+    let options = Options::new().limits(ClientLimits { max_buffered_bytes: max_buffered_bytes, ..ClientLimits::default() });
+    let server = serve::Options { max_unsent_bytes: 64 * 1024, ..serve::Options::default() };
     TestSession::with(Config::new(), options, server).await
 }
 
@@ -105,8 +105,8 @@ async fn an_unread_pipeline_can_be_stopped() {
 async fn input_waits_for_the_server() {
     // The client's end of a pipe that is not read after the pool was opened.
     let (near, far) = pipe(1024);
-    let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::new()));
-    let options = Options::new().max_pending_bytes(10_000);
+    let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::default()));
+    let options = Options::new().limits(ClientLimits { max_pending_bytes: 10_000, ..ClientLimits::default() });
     let opening = RunspacePool::over(near, options);
     let pool = tokio::select! {
         pool = opening => pool.unwrap(),

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::handler::TestSession;
 
 async fn session(options: Options) -> TestSession {
-    TestSession::with(Config::new(), options, serve::Options::new()).await
+    TestSession::with(Config::new(), options, serve::Options::default()).await
 }
 
 #[tokio::test]

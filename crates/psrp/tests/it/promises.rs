@@ -14,14 +14,16 @@ use psrp::clixml::{
 use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
-    MessageHeader, MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary,
+    ApplicationPrivateData, Destination, EncryptedSessionKey, InitRunspacePool, Message, MessageHeader,
+    MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary,
 };
 use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use psrp::record::{ErrorCategory, ErrorRecord, PsCredential};
 use psrp::value::{Members, SecureString};
 use psrp::{Error, Object, Value, client, server};
 use uuid::Uuid;
+
+use crate::session::with_input;
 
 const SECRET: &str = "s3cret";
 
@@ -307,10 +309,8 @@ impl io::Read for FailingReader {
 fn the_list_of_error_kinds_is_complete() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/error.rs");
     let source = fs::read_to_string(source).unwrap();
-    let mut predicates: Vec<_> = source
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("pub fn is_")?.strip_suffix("(&self) -> bool {"))
-        .collect();
+    let mut predicates: Vec<_> =
+        source.lines().filter_map(|line| Some(line.split_once(" = is_")?.1.split_once(' ')?.0)).collect();
     let mut kinds: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
     predicates.sort_unstable();
     kinds.sort_unstable();
@@ -443,8 +443,7 @@ fn debug_output_of_pools_hides_messages() {
         }
     };
     exchange(&mut client, &mut server);
-    let mut create = CreatePipeline::new(PowerShell::script(SECRET));
-    create.no_input = false;
+    let create = with_input(SECRET);
     let id = client.invoke(create).unwrap();
     exchange(&mut client, &mut server);
     server.pipeline(id).unwrap().start().unwrap();

@@ -20,7 +20,7 @@ const FOREVER: Duration = Duration::from_secs(3600);
 
 /// Runs a session with many features. Returns whether all results are correct.
 async fn client(transport: TestTransport) -> Result<bool, Error> {
-    let options = io::Options::new().stop_timeout(Duration::from_secs(90));
+    let options = io::Options::new().limits(io::ClientLimits { stop_timeout: Duration::from_secs(90), ..io::ClientLimits::default() });
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
     let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 2);
@@ -44,7 +44,7 @@ async fn session(
     let (near, far) = (TestTransport::new(near, at_client), TestTransport::new(far, at_server));
     let arrived = [near.arrived.clone(), far.arrived.clone()];
     let handler = Arc::new(TestHandler::default());
-    let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
+    let server = tokio::spawn(serve(far, handler.clone(), Options::default()));
     let client = tokio::time::timeout(FOREVER, client(near));
     let (client, server) = (client.await, tokio::time::timeout(FOREVER, server).await);
     let what = format!("{at_client:?} at the client, {at_server:?} at the server");

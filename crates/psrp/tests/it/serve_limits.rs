@@ -36,7 +36,7 @@ impl RawClient {
         let (lines, far) = pipe(4096);
         let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
-        let machine = RunspacePool::new(client::Config::new().capability(with_key()).max_pipelines(9999));
+        let machine = RunspacePool::new(client::Config::new().capability(with_key()).limits(SessionLimits { max_pipelines: 9999, ..SessionLimits::default() }));
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {
@@ -103,7 +103,7 @@ impl RawClient {
 
 #[tokio::test(start_paused = true)]
 async fn pending_output_is_limited_and_can_be_cancelled() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("count 1000000").await;
     // The client does not read. An object has more than sixty bytes; the pipe and both ends have buffers.
     let written = TestHandler::settle(&raw.handler.objects).await;
@@ -120,8 +120,8 @@ async fn pending_output_is_limited_and_can_be_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn input_is_acknowledged_when_the_handler_reads_it() {
-    let client = io::Options::new().max_pending_bytes(10_000);
-    let server = Options::new().max_input_bytes(50_000);
+    let client = io::Options::new().limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
+    let server = Options { max_input_bytes: 50_000, ..Options::default() };
     let served = TestSession::with(client::Config::new(), client, server).await;
     let run = served.pool.start_with_input(PowerShell::script("slow")).await.unwrap();
     let mut sent = 0;
@@ -144,7 +144,7 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
 
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_without_acknowledgements() {
-    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_input_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("slow").await;
     let text = "x".repeat(10_000);
     let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(text.as_str()).unwrap()).await;
@@ -157,7 +157,7 @@ async fn backpressure_applies_without_acknowledgements() {
 /// Values that are small on the wire and large in memory count with their memory size.
 #[tokio::test(start_paused = true)]
 async fn input_counts_its_decoded_size() {
-    let mut raw = RawClient::opened(Options::new().max_input_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_input_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("slow").await;
     let empty = Object::list((0..500).map(|_| Object::builder().build()));
     let sent = raw.fill(|machine| machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap()).await;
@@ -169,7 +169,7 @@ async fn input_counts_its_decoded_size() {
 
 #[tokio::test(start_paused = true)]
 async fn backpressure_applies_to_unread_responses() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     let sent = raw.fill(|machine| assert!(machine.get_available_runspaces().is_ok())).await;
     // A request has 100 bytes of data and counts 64 more.
     assert!((400..2000).contains(&sent), "{sent}");
@@ -182,7 +182,7 @@ async fn backpressure_applies_to_unread_responses() {
 
 #[tokio::test(start_paused = true)]
 async fn deferred_secrets_are_limited() {
-    let mut raw = RawClient::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     raw.start("secret 100000").await;
     // The client does not even read the server's key request.
     assert!((1..2000).contains(&TestHandler::settle(&raw.handler.objects).await));
@@ -198,7 +198,7 @@ async fn violations_end_the_session() {
     let cases: [(&[Packet<'_>], Check); 2] =
         [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
     for (packets, is_expected) in cases {
-        let options = Options::new().config(server::Config::new().max_pipelines(3));
+        let options = Options { config: server::Config::new().limits(SessionLimits { max_pipelines: 3, ..SessionLimits::default() }), ..Options::default() };
         let mut raw = RawClient::opened(options).await;
         raw.start("wait").await;
         TestHandler::reach(&raw.handler.running, 1).await;
@@ -230,7 +230,7 @@ async fn idle_sessions_stay_open() {
 #[tokio::test(start_paused = true)]
 async fn a_session_lasts_until_the_client_has_read_the_close() {
     for is_silent in [false, true] {
-        let mut raw = RawClient::opened(Options::new()).await;
+        let mut raw = RawClient::opened(Options::default()).await;
         raw.machine.close().unwrap();
         raw.send_all().await;
         while raw.machine.state() != RunspacePoolState::Closed {
@@ -248,7 +248,7 @@ async fn a_session_lasts_until_the_client_has_read_the_close() {
 
 #[tokio::test(start_paused = true)]
 async fn a_closing_client_that_does_not_read_times_out() {
-    let mut raw = RawClient::opened(Options::new()).await;
+    let mut raw = RawClient::opened(Options::default()).await;
     raw.start("count 1000000").await;
     assert!(TestHandler::settle(&raw.handler.objects).await > 100);
     let start = tokio::time::Instant::now();

@@ -42,7 +42,7 @@ impl Host for NamedResponses {
 
 async fn with_host(is_slow: bool) -> TestSession {
     let options = io::Options::new().host(Arc::new(NamedResponses { is_slow }));
-    TestSession::with(client::Config::new(), options, Options::new()).await
+    TestSession::with(client::Config::new(), options, Options::default()).await
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_script_runs_in_one_call() {
     for (script, state) in [("count 3", PipelineState::Completed), ("fail so it does", PipelineState::Failed)]
     {
         let (near, far) = pipe(4096);
-        let server = tokio::spawn(serve(far, TestHandler::default(), Options::new()));
+        let server = tokio::spawn(serve(far, TestHandler::default(), Options::default()));
         let near = std::sync::Mutex::new(Some(near));
         let connect = || {
             let pipe = near.lock().unwrap().take();
@@ -174,7 +174,7 @@ async fn pool_requests_are_responded_to() {
     let server = server::Config::new().application_private_data(data);
     let client = client::Config::new().pool_id(Uuid::from_u128(5));
     let options = io::Options::new().runspaces(2..=3);
-    let served = TestSession::with(client, options, Options::new().config(server)).await;
+    let served = TestSession::with(client, options, Options { config: server, ..Options::default() }).await;
     let pool = served.pool.clone();
     assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
     assert_eq!(pool.id(), Uuid::from_u128(5));
@@ -246,7 +246,7 @@ async fn secrets_are_transferred_in_both_directions() {
 async fn secrets(capability: SessionCapability) {
     let has_key = capability == with_key();
     let config = client::Config::new().capability(capability);
-    let served = TestSession::with(config, io::Options::new(), Options::new()).await;
+    let served = TestSession::with(config, io::Options::new(), Options::default()).await;
     let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     for (number, value) in output.output.iter().enumerate() {
@@ -270,7 +270,7 @@ async fn secrets(capability: SessionCapability) {
 async fn a_handler_can_reject_the_pool() {
     let (near, far) = pipe(4096);
     let handler = Arc::new(TestHandler { refuses: true, ..TestHandler::default() });
-    let ended = tokio::spawn(serve(far, handler.clone(), Options::new()));
+    let ended = tokio::spawn(serve(far, handler.clone(), Options::default()));
     if let Ok(pool) = RunspacePool::over(near, io::Options::new()).await {
         pool.closed().await;
         assert_eq!(pool.state(), RunspacePoolState::Broken);

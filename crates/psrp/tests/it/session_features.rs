@@ -13,7 +13,7 @@ use psrp::server;
 use psrp::value::{Object, Value, Version};
 use uuid::Uuid;
 
-use crate::session::{Session, fragment};
+use crate::session::{Session, fragment, with_input};
 
 fn outputs(events: Vec<PipelineEvent>) -> Vec<Value> {
     events
@@ -232,8 +232,7 @@ fn old_peers_get_only_supported_requests() {
 #[test]
 fn pipelines_of_a_disconnected_pool_continue() {
     let mut session = Session::opened();
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
+    let create = with_input("$input");
     let id = session.run(create);
     session.server.pipeline(id).unwrap().host_call(&HostRequest::ReadLine).unwrap();
     session.exchange();

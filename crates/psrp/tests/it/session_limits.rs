@@ -5,22 +5,15 @@ use psrp::client::{self, Event, PipelineEvent};
 use psrp::fragment::{Fragmenter, Priority};
 use psrp::host::HostRequest;
 use psrp::message::{
-    CreatePipeline, Destination, GetAvailableRunspaces, InitRunspacePool, Message, MessageHeader,
-    MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
+    Destination, GetAvailableRunspaces, InitRunspacePool, Message, MessageHeader, MessageType, Payload,
+    PipelineState, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorCategory;
-use psrp::server;
-use psrp::{Error, Value};
+use psrp::{Error, SessionLimits, Value, server};
 use uuid::Uuid;
 
-use crate::session::{Session, fragment};
-
-fn with_input() -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
-    create
-}
+use crate::session::{Session, fragment, with_input};
 
 /// Passes packets of the client to the server until one is rejected.
 fn pump_to_server(session: &mut Session) -> Result<(), Error> {
@@ -63,9 +56,9 @@ fn assert_broken_server(session: &mut Session, error: &Error) {
 
 #[test]
 fn a_client_rejects_output_beyond_the_limit() {
-    let config = client::Config::new().max_pending_bytes(3000);
-    let mut session = Session::with(config, server::Config::new()).open();
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() });
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     let text = "x".repeat(1000);
     session.client.pipeline(second).unwrap().send_input("small").unwrap();
     let small = session.client.pending_bytes();
@@ -110,15 +103,19 @@ fn a_client_cannot_open_with_oversized_arguments() {
         application_arguments: Some(PrimitiveDictionary::new([("a", "x".repeat(5000))])),
         ..InitRunspacePool::default()
     };
-    let mut pool = client::RunspacePool::new(client::Config::new().max_pending_bytes(3000).init(init));
+    let mut pool = client::RunspacePool::new(
+        client::Config::new()
+            .limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() })
+            .init(init),
+    );
     assert!(pool.open().unwrap_err().is_limit());
     assert_eq!((pool.state(), pool.pending_bytes()), (RunspacePoolState::BeforeOpen, 0));
 }
 
 #[test]
 fn a_server_rejects_output_beyond_the_limit() {
-    let config = server::Config::new().max_pending_bytes(3000);
-    let mut session = Session::with(client::Config::new(), config).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_pending_bytes: 3000, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.client_events();
     let text = "x".repeat(1000);
@@ -144,9 +141,11 @@ fn deferred_messages_count() {
 
     use crate::session::with_key;
 
-    let config = client::Config::new().capability(with_key()).max_pending_bytes(2000);
+    let config = client::Config::new()
+        .capability(with_key())
+        .limits(SessionLimits { max_pending_bytes: 2000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     let secret = SecureString::new(&"x".repeat(300));
     let mut pipeline = session.client.pipeline(id).unwrap();
     pipeline.send_input(secret.clone()).unwrap();
@@ -169,8 +168,8 @@ fn deferred_messages_count() {
 
 #[test]
 fn a_client_that_does_not_read_breaks_the_pool() {
-    let config = server::Config::new().max_pending_bytes(1000);
-    let mut session = Session::with(client::Config::new(), config).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_pending_bytes: 1000, ..SessionLimits::default() });
     let unknown = Packet::Data { target: Some(Uuid::new_v4()), priority: Priority::Default, data: b"x" };
     let error = (0..100_000)
         .find_map(|_| session.server.handle_packet(unknown).err())
@@ -179,7 +178,7 @@ fn a_client_that_does_not_read_breaks_the_pool() {
     assert_eq!(session.server.state(), RunspacePoolState::Broken);
 
     let mut session =
-        Session::with(client::Config::new(), server::Config::new().max_pending_bytes(1000)).open();
+        Session::with_server_limits(SessionLimits { max_pending_bytes: 1000, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.server.pipeline(id).unwrap().complete().unwrap();
     let signal = Packet::Signal(Some(id));
@@ -197,9 +196,13 @@ fn assert_some_failed(states: &[PipelineState]) {
 
 #[test]
 fn partial_messages_of_all_pipelines_are_limited() {
-    let mut session =
-        Session::with(client::Config::new(), server::Config::new().max_partial_bytes(1 << 20)).open();
-    let ids = [(); 100].map(|()| session.run(with_input()));
+    let mut session = Session::with(
+        client::Config::new(),
+        server::Config::new()
+            .limits(SessionLimits { max_partial_bytes: 1 << 20, ..SessionLimits::default() }),
+    )
+    .open();
+    let ids = [(); 100].map(|()| session.run(with_input("$input")));
     let input = Payload::PipelineInput("x".repeat(200_000).into());
     let bytes = fragment(Destination::Server, session.client.id(), Some(ids[0]), &input);
     for id in &ids {
@@ -212,8 +215,12 @@ fn partial_messages_of_all_pipelines_are_limited() {
     session.server.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
     assert_eq!(session.server_events().len(), 1);
 
-    let mut session =
-        Session::with(client::Config::new().max_partial_bytes(1 << 20), server::Config::new()).open();
+    let mut session = Session::with(
+        client::Config::new()
+            .limits(SessionLimits { max_partial_bytes: 1 << 20, ..SessionLimits::default() }),
+        server::Config::new(),
+    )
+    .open();
     let ids = [(); 100].map(|()| session.run(PowerShell::script("1")));
     let output = Payload::PipelineOutput("x".repeat(200_000).into());
     let bytes = fragment(Destination::Client, session.client.id(), Some(ids[0]), &output);
@@ -229,9 +236,9 @@ fn partial_messages_of_all_pipelines_are_limited() {
 
 #[test]
 fn complete_messages_leave_no_buffer() {
-    let config = server::Config::new().max_partial_bytes(10_000);
-    let mut session = Session::with(client::Config::new(), config).open();
-    let id = session.run(with_input());
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_partial_bytes: 10_000, ..SessionLimits::default() });
+    let id = session.run(with_input("$input"));
     for _ in 0..50 {
         session.client.pipeline(id).unwrap().send_input("x".repeat(5000)).unwrap();
         session.exchange();
@@ -241,8 +248,8 @@ fn complete_messages_leave_no_buffer() {
 
 #[test]
 fn the_number_of_pipelines_is_limited() {
-    let config = client::Config::new().max_pipelines(2);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_pipelines: 2, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.client.create_pipeline(PowerShell::script("2")).unwrap();
     assert!(session.client.invoke(PowerShell::script("3")).unwrap_err().is_limit());
@@ -253,7 +260,8 @@ fn the_number_of_pipelines_is_limited() {
     session.exchange();
     session.client.invoke(PowerShell::script("3")).unwrap();
 
-    let mut session = Session::with(client::Config::new(), server::Config::new().max_pipelines(2)).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_pipelines: 2, ..SessionLimits::default() });
     for _ in 0..3 {
         session.client.create_pipeline(PowerShell::script("1")).unwrap();
     }
@@ -263,8 +271,8 @@ fn the_number_of_pipelines_is_limited() {
 
 #[test]
 fn the_number_of_host_calls_is_limited() {
-    let config = server::Config::new().max_host_calls(2);
-    let mut session = Session::with(client::Config::new(), config).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.server.host_call(&HostRequest::ReadLine).unwrap();
     session.server.pipeline(id).unwrap().host_call(&HostRequest::ReadLine).unwrap();
@@ -278,7 +286,8 @@ fn the_number_of_host_calls_is_limited() {
     session.server.host_call(&HostRequest::ReadLine).unwrap();
     assert!(session.server.host_call(&HostRequest::ReadLine).unwrap_err().is_limit());
 
-    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() });
     for _ in 0..3 {
         session.server.host_call(&HostRequest::ReadLine).unwrap();
     }
@@ -286,7 +295,8 @@ fn the_number_of_host_calls_is_limited() {
     assert_broken_client(&mut session, &error);
 
     // A pipeline with too many calls fails, and its calls are removed.
-    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_host_calls: 2, ..SessionLimits::default() });
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     for _ in 0..3 {
         session.server.pipeline(first).unwrap().host_call(&HostRequest::ReadLine).unwrap();
@@ -301,8 +311,8 @@ fn the_number_of_host_calls_is_limited() {
 
 #[test]
 fn the_number_of_requests_is_limited() {
-    let config = client::Config::new().max_requests(2);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_requests: 2, ..SessionLimits::default() });
     let first = session.client.get_available_runspaces().unwrap();
     session.client.reset_runspace_state().unwrap();
     let pending = session.client.pending_bytes();
@@ -314,7 +324,8 @@ fn the_number_of_requests_is_limited() {
     session.exchange();
     session.client.get_available_runspaces().unwrap();
 
-    let mut session = Session::with(client::Config::new(), server::Config::new().max_requests(2)).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_requests: 2, ..SessionLimits::default() });
     for _ in 0..3 {
         session.client.get_available_runspaces().unwrap();
     }
@@ -324,8 +335,8 @@ fn the_number_of_requests_is_limited() {
 
 #[test]
 fn unread_events_are_limited() {
-    let config = client::Config::new().max_event_bytes(10_000);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     session.client_events();
     for _ in 0..20 {
@@ -334,17 +345,17 @@ fn unread_events_are_limited() {
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
-    let config = server::Config::new().max_event_bytes(10_000);
-    let mut session = Session::with(client::Config::new(), config).open();
-    let id = session.run(with_input());
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
+    let id = session.run(with_input("$input"));
     for _ in 0..20 {
         session.client.pipeline(id).unwrap().send_input("x".repeat(1000)).unwrap();
     }
     let error = pump_to_server(&mut session).unwrap_err();
     assert_broken_server(&mut session, &error);
     // Small messages count, too.
-    let config = server::Config::new().max_event_bytes(10_000);
-    let mut session = Session::with(client::Config::new(), config).open();
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_event_bytes: 10_000, ..SessionLimits::default() });
     let bytes = |call_id| {
         let payload = Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id });
         fragment(Destination::Server, Uuid::nil(), None, &payload)
@@ -363,8 +374,8 @@ fn assert_exceeded(events: &[PipelineEvent]) {
 
 #[test]
 fn message_sizes_are_limited() {
-    let config = client::Config::new().max_object_size(5000);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
     let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
     session.server.pipeline(first).unwrap().write_output("x".repeat(6000)).unwrap();
     session.server.pipeline(first).unwrap().write_output("lost").unwrap();
@@ -393,9 +404,9 @@ fn message_sizes_are_limited() {
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
-    let config = server::Config::new().max_object_size(5000);
-    let mut session = Session::with(client::Config::new(), config).open();
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let mut session =
+        Session::with_server_limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     session.client.pipeline(first).unwrap().send_input("x".repeat(6000)).unwrap();
     session.client.pipeline(second).unwrap().send_input("x".repeat(4000)).unwrap();
     session.exchange();
@@ -407,7 +418,8 @@ fn message_sizes_are_limited() {
     assert_exceeded(&session.pipeline_events(third));
     let arguments = Some(PrimitiveDictionary::new([("a", "x".repeat(6000))]));
     let init = InitRunspacePool { application_arguments: arguments, ..InitRunspacePool::default() };
-    let config = server::Config::new().max_object_size(5000);
+    let config =
+        server::Config::new().limits(SessionLimits { max_object_size: 5000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new().init(init), config);
     session.client.open().unwrap();
     assert!(pump_to_server(&mut session).unwrap_err().is_limit());
@@ -418,7 +430,7 @@ fn message_sizes_are_limited() {
 #[test]
 fn documents_in_messages_are_limited() {
     let mut session = Session::opened();
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     session.client_events();
     let deep = format!("{}<S>x</S>{}", "<Obj><LST>".repeat(60), "</LST></Obj>".repeat(60));
     let bytes = |destination, message_type, pool_id| {
@@ -443,8 +455,8 @@ fn documents_in_messages_are_limited() {
 
 #[test]
 fn larger_messages_can_be_allowed() {
-    let config = client::Config::new().max_object_size(20 << 20);
-    let mut session = Session::with(config, server::Config::new()).open();
+    let mut session =
+        Session::with_client_limits(SessionLimits { max_object_size: 20 << 20, ..SessionLimits::default() });
     let id = session.run(PowerShell::script("1"));
     let text = "x".repeat(12 << 20);
     session.server.pipeline(id).unwrap().write_output(text.as_str()).unwrap();
@@ -458,9 +470,10 @@ fn larger_messages_can_be_allowed() {
 
 #[test]
 fn data_per_command_is_limited() {
-    let config = server::Config::new().max_data_per_command(20_000);
+    let config = server::Config::new()
+        .limits(SessionLimits { max_data_per_command: 20_000, ..SessionLimits::default() });
     let mut session = Session::with(client::Config::new(), config).open();
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     for _ in 0..25 {
         session.client.pipeline(first).unwrap().send_input("x".repeat(1000)).unwrap();
     }
@@ -482,7 +495,8 @@ fn data_per_command_is_limited() {
     session.exchange();
     assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
 
-    let config = client::Config::new().max_data_per_command(20_000);
+    let config = client::Config::new()
+        .limits(SessionLimits { max_data_per_command: 20_000, ..SessionLimits::default() });
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();
@@ -506,10 +520,17 @@ fn debug_output_of_configurations_shows_only_limits() {
         application_arguments: Some(PrimitiveDictionary::new([("token", "hunter2")])),
         ..InitRunspacePool::default()
     };
-    let shown = format!("{:?}", client::Config::new().init(init).max_requests(17));
+    let shown = format!(
+        "{:?}",
+        client::Config::new()
+            .init(init)
+            .limits(SessionLimits { max_requests: 17, ..SessionLimits::default() })
+    );
     assert!(shown.contains("max_requests: 17") && !shown.contains("hunter2"), "{shown}");
     let data = psrp::message::ApplicationPrivateData::new([("token", "hunter2")]);
-    let config = server::Config::new().application_private_data(data).max_partial_bytes(17);
+    let config = server::Config::new()
+        .application_private_data(data)
+        .limits(SessionLimits { max_partial_bytes: 17, ..SessionLimits::default() });
     let shown = format!("{config:?} {:?}", server::RunspacePool::new(server::Config::new()));
     assert!(shown.contains("max_partial_bytes: 17") && !shown.contains("hunter2"), "{shown}");
 }
@@ -521,7 +542,7 @@ fn many_pipelines_and_messages_take_linear_time() {
     const MESSAGES: usize = 100;
 
     let mut session = Session::opened();
-    let ids: Vec<_> = (0..PIPELINES).map(|_| session.client.invoke(with_input()).unwrap()).collect();
+    let ids: Vec<_> = (0..PIPELINES).map(|_| session.client.invoke(with_input("$input")).unwrap()).collect();
     for round in 0..MESSAGES {
         for id in &ids {
             session.client.pipeline(*id).unwrap().send_input(round as i32).unwrap();
@@ -571,7 +592,7 @@ fn many_messages_can_be_deferred() {
     const MESSAGES: i32 = 100_000;
 
     let mut session = Session::opened_with_key();
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     let mut pipeline = session.client.pipeline(id).unwrap();
     pipeline.send_input(psrp::value::SecureString::new("first")).unwrap();
     for number in 0..MESSAGES {

@@ -2,24 +2,16 @@
 
 use psrp::client::{Event, PipelineEvent};
 use psrp::fragment::{Fragmenter, Priority};
-use psrp::message::{
-    CreatePipeline, Destination, MessageHeader, MessageType, PipelineState, PowerShell, RunspacePoolState,
-};
+use psrp::message::{Destination, MessageHeader, MessageType, PipelineState, RunspacePoolState};
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::server;
 use uuid::Uuid;
 
-use crate::session::Session;
+use crate::session::{Session, with_input};
 
 /// Data that is invalid for the message types below.
 const MALFORMED: [&str; 7] =
     ["<S>", "<Foo/>", "<I32>x</I32>", "<Ref RefId='7'/>", "<Nil/><Nil/>", "<!DOCTYPE x>", "\u{1}"];
-
-fn with_input() -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
-    create
-}
 
 /// Returns the fragment of a message with this data.
 fn message(
@@ -66,7 +58,7 @@ fn assert_failed(error: Option<&ErrorRecord>) {
 /// Passes a message for the first of two pipelines to a client, and checks that only that pipeline fails.
 fn assert_client_pipeline_fails(what: &str, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
     let mut session = Session::opened();
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     session.client_events();
     let bytes = bytes(session.client.id(), first);
     session.client.handle_input(Priority::Default, Some(first), &bytes).unwrap();
@@ -129,8 +121,8 @@ fn a_client_fails_only_the_pipeline_of_a_malformed_message() {
 /// Passes a message for the first of three pipelines, not started, or for the second, started, to a server.
 fn assert_server_pipeline_fails(what: &str, is_started: bool, bytes: impl Fn(Uuid, Uuid) -> Vec<u8>) {
     let mut session = Session::opened();
-    let [started, other] = [session.run(with_input()), session.run(with_input())];
-    let created = session.client.create_pipeline(with_input()).unwrap();
+    let [started, other] = [session.run(with_input("$input")), session.run(with_input("$input"))];
+    let created = session.client.create_pipeline(with_input("$input")).unwrap();
     session.exchange();
     session.client_events();
     session.server_events();
@@ -192,7 +184,7 @@ fn a_malformed_message_of_the_pool_breaks_it() {
     for (target, names) in [(false, false), (false, true), (true, false), (true, true)] {
         for data in MALFORMED {
             let mut session = Session::opened();
-            let id = session.run(with_input());
+            let id = session.run(with_input("$input"));
             let (pool, target) = (session.client.id(), target.then_some(id));
             let names = names.then_some(id);
             let bytes = message(Destination::Client, MessageType::RunspacePoolState, pool, names, data);
@@ -209,7 +201,7 @@ fn a_malformed_message_of_the_pool_breaks_it() {
 #[test]
 fn a_connecting_client_cannot_fail_pipelines() {
     let mut session = Session::opened();
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     session.server.disconnect().unwrap();
     let bytes =
         message(Destination::Server, MessageType::PipelineInput, session.client.id(), Some(id), "<S>");

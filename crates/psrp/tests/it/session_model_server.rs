@@ -9,15 +9,15 @@ use psrp::Error;
 use psrp::fragment::Priority;
 use psrp::host::HostRequest;
 use psrp::message::{
-    Availability, ConnectRunspacePool, CreatePipeline, Destination, GetAvailableRunspaces, Payload,
-    PipelineState, PowerShell, RunspacePoolState, SessionCapability, UserEvent,
+    Availability, ConnectRunspacePool, Destination, GetAvailableRunspaces, Payload, PipelineState,
+    RunspacePoolState, SessionCapability, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::server::{Config, Event, PipelineEvent, RunspacePool};
 use uuid::Uuid;
 
-use crate::session::fragment;
+use crate::session::{fragment, with_input};
 
 #[derive(Clone, Debug)]
 enum Action {
@@ -409,8 +409,7 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
             receive(pool, None, &Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }))
         }
         Action::HearStart(id) => {
-            let mut create = CreatePipeline::new(PowerShell::script("1"));
-            create.no_input = false;
+            let create = with_input("1");
             receive(pool, Some(id), &Payload::CreatePipeline(Box::new(create)))
         }
         Action::HearInput(id) => receive(pool, Some(id), &Payload::PipelineInput(1.into())),

@@ -12,10 +12,10 @@ use psrp::message::{
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorRecord;
-use psrp::server;
 use psrp::value::{Object, SecureString, Value, Version};
+use psrp::{SessionLimits, server};
 
-use crate::session::{Session, fragment};
+use crate::session::{Session, fragment, with_input};
 
 fn capability(minor: u32) -> SessionCapability {
     SessionCapability { protocol_version: Version::new(2, minor), ..SessionCapability::default() }
@@ -42,12 +42,6 @@ fn perishable() -> (Value, Object) {
     let object = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
     let cycle = object.get("me").unwrap().clone();
     (Object::list([SecureString::new("secret").into(), cycle]).into(), object)
-}
-
-fn with_input() -> CreatePipeline {
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
-    create
 }
 
 fn failure(events: &[PipelineEvent]) -> &ErrorRecord {
@@ -108,7 +102,9 @@ fn strings_beyond_the_limit_are_decrypted_on_request() {
     session.exchange();
     let pool = session.server.id();
     session.server.disconnect().unwrap();
-    let small = Config::new().pool_id(pool).max_event_bytes(20_000);
+    let small = Config::new()
+        .pool_id(pool)
+        .limits(SessionLimits { max_event_bytes: 20_000, ..SessionLimits::default() });
     session.client = psrp::client::RunspacePool::new(small);
     session.client.connect().unwrap();
     session.exchange();
@@ -166,7 +162,7 @@ fn a_key_requested_while_opening_is_sent_when_open() {
 #[test]
 fn a_lost_key_request_is_repeated() {
     let mut session = opened(3, 3);
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     let pool = session.server.id();
     session.server.pipeline(id).unwrap().write_output(SecureString::new("late")).unwrap();
     let mut buffer = Vec::new();
@@ -184,7 +180,7 @@ fn a_lost_key_request_is_repeated() {
 
     // Also the client's key request, with deferred input.
     let mut session = opened(3, 3);
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     session.server_events();
     session.client.pipeline(id).unwrap().send_input(SecureString::new("late")).unwrap();
     assert!(session.client.poll_transmit(10_000, &mut buffer).is_some());
@@ -208,7 +204,7 @@ fn a_lost_key_request_is_repeated() {
 #[test]
 fn unwritable_messages_are_rejected_before_they_are_deferred() {
     let mut session = opened(3, 3);
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     let mut pipeline = session.client.pipeline(id).unwrap();
     assert!(pipeline.send_input(too_deep()).unwrap_err().is_limit());
     pipeline.send_input(SecureString::new("s")).unwrap();
@@ -227,7 +223,7 @@ fn unwritable_messages_are_rejected_before_they_are_deferred() {
 #[test]
 fn deferred_input_that_cannot_be_written_fails_its_pipeline() {
     let mut session = opened(3, 3);
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     session.server_events();
     session.client_events();
     let (value, object) = perishable();
@@ -310,7 +306,7 @@ fn a_deferred_response_that_cannot_be_written_becomes_an_error() {
 #[test]
 fn deferred_output_that_cannot_be_written_fails_its_pipeline() {
     let mut session = opened(3, 3);
-    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
     session.client_events();
     session.server_events();
     let (value, object) = perishable();
@@ -489,7 +485,7 @@ fn cleartext_secrets_are_rejected_on_insecure_connections() {
         }
         session.exchange();
         // Everything else works, and secrets of the server can be read.
-        let id = session.run(with_input());
+        let id = session.run(with_input("$input"));
         session.server.pipeline(id).unwrap().write_output(SecureString::new("of the server")).unwrap();
         session.exchange();
         let events = session.pipeline_events(id);
@@ -528,7 +524,7 @@ fn a_pool_keeps_its_key_mode() {
 #[test]
 fn keys_and_malformed_secrets_are_rejected_without_key_mode() {
     let mut session = opened(4, 4);
-    let id = session.run(with_input());
+    let id = session.run(with_input("$input"));
     let value = SecureString::from_encrypted([1, 2, 3]).into();
     let bytes = fragment(Destination::Client, session.client.id(), Some(id), &Payload::PipelineOutput(value));
     session.client.handle_input(Priority::Default, Some(id), &bytes).unwrap();

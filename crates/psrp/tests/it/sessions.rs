@@ -12,7 +12,7 @@ use psrp::server;
 use psrp::value::{SecureString, Value};
 use uuid::Uuid;
 
-use crate::session::Session;
+use crate::session::{Session, with_input};
 
 fn secret(value: &Value) -> Option<String> {
     match value {
@@ -105,8 +105,7 @@ fn a_stop_follows_the_creation() {
 #[test]
 fn a_stop_drops_input_and_needs_no_state() {
     let mut session = Session::opened();
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
+    let create = with_input("$input");
     let id = session.run(create);
     session.server_events();
     let mut buffer = Vec::new();
@@ -142,8 +141,7 @@ fn a_close_waits_for_the_acknowledgement() {
 #[test]
 fn input_is_sent_in_a_separate_packet_from_the_creation() {
     let mut session = Session::opened();
-    let mut create = CreatePipeline::new(PowerShell::script("$input"));
-    create.no_input = false;
+    let create = with_input("$input");
     for (is_stopped, expected) in [(false, &[false, true, true][..]), (true, &[false, true, false])] {
         let id = session.client.invoke(create.clone()).unwrap();
         session.client.pipeline(id).unwrap().end_input().unwrap();

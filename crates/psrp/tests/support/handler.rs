@@ -225,12 +225,12 @@ pub(crate) struct TestSession {
 
 impl TestSession {
     pub(crate) async fn new() -> Self {
-        Self::with(client::Config::new(), io::Options::new(), Options::new()).await
+        Self::with(client::Config::new(), io::Options::new(), Options::default()).await
     }
 
     /// Opens a pool with this number of runspaces.
     pub(crate) async fn runspaces(max: i32) -> Self {
-        Self::with(client::Config::new(), io::Options::new().runspaces(1..=max), Options::new()).await
+        Self::with(client::Config::new(), io::Options::new().runspaces(1..=max), Options::default()).await
     }
 
     pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {

@@ -6,10 +6,11 @@ use psrp::client::{self, PipelineEvent, PipelineRequest};
 use psrp::clixml::Writer;
 use psrp::fragment::Fragmenter;
 use psrp::message::{
-    Destination, Message, MessageHeader, Payload, PipelineState, RunspacePoolState, SessionCapability,
+    CreatePipeline, Destination, Message, MessageHeader, Payload, PipelineState, PowerShell,
+    RunspacePoolState, SessionCapability,
 };
-use psrp::server;
 use psrp::value::Version;
+use psrp::{SessionLimits, server};
 use uuid::Uuid;
 
 pub struct Session {
@@ -20,6 +21,13 @@ pub struct Session {
 /// Protocol 2.3, the last one with a key for secure strings.
 pub fn with_key() -> SessionCapability {
     SessionCapability { protocol_version: Version::new(2, 3), ..SessionCapability::default() }
+}
+
+/// A pipeline with one script that takes input.
+pub fn with_input(script: &str) -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script(script));
+    create.no_input = false;
+    create
 }
 
 impl Session {
@@ -33,6 +41,16 @@ impl Session {
             client: client::RunspacePool::new(client.fragment_size(200)),
             server: server::RunspacePool::new(server.fragment_size(200)),
         }
+    }
+
+    /// An open session in which the client has limits.
+    pub fn with_client_limits(limits: SessionLimits) -> Self {
+        Self::with(client::Config::new().limits(limits), server::Config::new()).open()
+    }
+
+    /// An open session in which the server has limits.
+    pub fn with_server_limits(limits: SessionLimits) -> Self {
+        Self::with(client::Config::new(), server::Config::new().limits(limits)).open()
     }
 
     pub fn opened() -> Self {

@@ -13,7 +13,7 @@ use psrp::message::{
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::Version;
-use psrp::{Error, server};
+use psrp::{Error, SessionLimits, server};
 use uuid::Uuid;
 
 const MAX_PENDING: usize = 20_000;
@@ -398,34 +398,30 @@ fn configs(number: u8) -> (client::Config, server::Config) {
     // Protocol 2.4 has no key for secure strings.
     let protocol_version = Version::new(2, 3 + u32::from(number / 2 % 2));
     let capability = SessionCapability { protocol_version, ..SessionCapability::default() };
-    let client = client::Config::new().pool_id(Uuid::from_u128(99)).max_pending_bytes(MAX_PENDING);
-    let client = client.capability(capability);
-    let server = server::Config::new().max_pending_bytes(MAX_PENDING);
-    let (client, server) =
-        (client.max_event_bytes(100_000), server.max_event_bytes(100_000).max_data_per_command(50_000));
-    if number.is_multiple_of(2) {
-        return (client, server);
+    let mut limits = SessionLimits {
+        max_pending_bytes: MAX_PENDING,
+        max_event_bytes: 100_000,
+        max_data_per_command: 50_000,
+        ..SessionLimits::default()
+    };
+    let mut client_limits = SessionLimits { max_data_per_command: usize::MAX, ..limits };
+    if !number.is_multiple_of(2) {
+        let (few, bytes) = (usize::from(number % 4), usize::from(number) * 16);
+        limits = SessionLimits {
+            max_object_size: bytes * 2,
+            max_decoded_size: bytes * 4,
+            max_event_bytes: bytes * 8,
+            max_partial_bytes: bytes,
+            max_data_per_command: bytes * 8,
+            max_pipelines: few,
+            max_host_calls: few,
+            max_requests: few,
+            max_pending_bytes: MAX_PENDING,
+        };
+        client_limits = SessionLimits { max_object_size: bytes, ..limits };
     }
-    let (few, bytes) = (usize::from(number % 4), usize::from(number) * 16);
-    let client = client
-        .max_object_size(bytes)
-        .max_decoded_size(bytes * 4)
-        .max_event_bytes(bytes * 8)
-        .max_partial_bytes(bytes)
-        .max_data_per_command(bytes * 8)
-        .max_pipelines(few)
-        .max_host_calls(few)
-        .max_requests(few);
-    let server = server
-        .max_object_size(bytes * 2)
-        .max_decoded_size(bytes * 4)
-        .max_event_bytes(bytes * 8)
-        .max_partial_bytes(bytes)
-        .max_data_per_command(bytes * 8)
-        .max_pipelines(few)
-        .max_host_calls(few)
-        .max_requests(few);
-    (client, server)
+    let client = client::Config::new().pool_id(Uuid::from_u128(99)).capability(capability);
+    (client.limits(client_limits), server::Config::new().limits(limits))
 }
 
 /// Runs a program. The first byte selects whether the pool is open at the start, the second one the limits.

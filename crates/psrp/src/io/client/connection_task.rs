@@ -246,7 +246,7 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             let next = state.calls.next(pipeline);
             if let Some(id) = pipeline {
                 // With `ordered_host`, events wait for the previous call.
-                let slot = state.slots.get_mut(&id).filter(|_| shared.limits.ordered_host);
+                let slot = state.slots.get_mut(&id).filter(|_| shared.ordered_host);
                 if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
                     waker.wake();
                 }
@@ -258,7 +258,7 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             next
         };
         let Some((QueuedCall { call, size, events_before }, cancelled)) = next else { return };
-        if let Some(id) = pipeline.filter(|_| shared.limits.ordered_host) {
+        if let Some(id) = pipeline.filter(|_| shared.ordered_host) {
             let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
             let is_due =
                 |state: &mut SessionState| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);

@@ -65,7 +65,7 @@ impl PipelineHandle {
     }
 
     /// Sends an object to the pipeline's input. Waits while the send queue is full
-    /// ([`Options::max_pending_bytes`](super::Options::max_pending_bytes)).
+    /// ([`ClientLimits::max_pending_bytes`](super::ClientLimits::max_pending_bytes)).
     ///
     /// # Errors
     ///
@@ -109,12 +109,13 @@ impl PipelineHandle {
     /// read. Does nothing if the pipeline has already ended.
     ///
     /// While this waits, the session buffers up to eight times
-    /// [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes).
+    /// [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes).
     ///
     /// # Errors
     ///
     /// Fails if the connection ends, and with [`Error::is_timeout`] if stopping takes longer than
-    /// [`Options::stop_timeout`](super::Options::stop_timeout). After a timeout, dropping the pipeline closes it.
+    /// [`ClientLimits::stop_timeout`](super::ClientLimits::stop_timeout). After a timeout, dropping the pipeline closes
+    /// it.
     pub async fn stop(&self) -> Result<(), Error> {
         let _stopping = StopWaiter::new(&self.shared);
         {

@@ -14,7 +14,7 @@ mod shared;
 mod slot;
 
 pub use handle::PipelineHandle;
-pub use options::Options;
+pub use options::{ClientLimits, Options};
 #[cfg(feature = "crypto")]
 pub(super) use output::not_completed;
 pub use output::{Output, OutputRecord};

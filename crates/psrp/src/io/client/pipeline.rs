@@ -22,9 +22,10 @@ use crate::value::Value;
 /// `psrp::blocking::Pipeline`.
 ///
 /// No event is dropped. The last event is the final state of the pipeline; if the connection ends first, the last item
-/// is an error. Unread events are buffered up to [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes),
-/// shared by all pipelines of the pool. Above that limit the session stops reading for every pipeline. A pipeline that
-/// produces much output must therefore be read, stopped or dropped.
+/// is an error. Unread events are buffered up to
+/// [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes), shared by all pipelines of the pool.
+/// Above that limit the session stops reading for every pipeline. A pipeline that produces much output must therefore
+/// be read, stopped or dropped.
 ///
 /// Dropping a running pipeline stops and closes it in the background.
 pub struct Pipeline {
@@ -94,7 +95,7 @@ impl Pipeline {
     /// # Errors
     ///
     /// Fails if the connection ends, and with [`Error::is_limit`] if the output exceeds
-    /// [`Options::max_output_bytes`](super::Options::max_output_bytes).
+    /// [`ClientLimits::max_output_bytes`](super::ClientLimits::max_output_bytes).
     pub async fn output(self) -> Result<Output, Error> {
         let mut collector = OutputCollector::new(self.handle.shared.limits.max_output_bytes);
         while let Some((event, size)) = poll_fn(|cx| self.poll_sized(cx)).await.transpose()? {
@@ -108,10 +109,8 @@ impl Pipeline {
         let shared = &self.handle.shared;
         let mut state = shared.lock();
         let ended = state.check_alive();
-        let next_call = state
-            .calls
-            .first_pending(Some(self.id()))
-            .filter(|_| shared.limits.ordered_host && ended.is_ok());
+        let next_call =
+            state.calls.first_pending(Some(self.id())).filter(|_| shared.ordered_host && ended.is_ok());
         let Some(slot) = state.slots.get_mut(&self.id()) else { return Poll::Ready(None) };
         let read = slot.read;
         let has_progressed = std::mem::replace(&mut slot.processed, read) < read && next_call.is_some();

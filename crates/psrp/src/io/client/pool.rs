@@ -90,8 +90,8 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Fails if the connection cannot be made; if the server does not open the pool; with [`Error::is_timeout`] if both
-    /// together take longer than [`Options::open_timeout`]; and with [`Error::is_state`] for an invalid number of
-    /// runspaces.
+    /// together take longer than [`ClientLimits::open_timeout`](super::ClientLimits::open_timeout); and with
+    /// [`Error::is_state`] for an invalid number of runspaces.
     ///
     /// # Panics
     ///
@@ -132,14 +132,14 @@ impl RunspacePool {
     /// Connects, then starts the session with what is left of the timeout.
     async fn connect_and_start<C: Connect>(
         connector: &C,
-        options: Options,
+        mut options: Options,
         begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let time = options.limits.open_timeout;
         let start = Instant::now();
         let transport = within(time, "to connect", connector.connect()).await?;
-        let remaining = time.saturating_sub(start.elapsed());
-        Self::start_session(transport, options.open_timeout(remaining), begin).await
+        options.limits.open_timeout = time.saturating_sub(start.elapsed());
+        Self::start_session(transport, options, begin).await
     }
 
     async fn start_session<T: Transport + 'static>(
@@ -147,7 +147,7 @@ impl RunspacePool {
         options: Options,
         begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let Options { mut config, runspaces, host, host_info, limits } = options;
+        let Options { mut config, runspaces, host, host_info, ordered_host, limits } = options;
         if let Some(count) = runspaces {
             config = config.runspaces(count);
         }
@@ -159,7 +159,7 @@ impl RunspacePool {
         }
         let mut machine = StateMachine::new(config);
         begin(&mut machine)?;
-        let shared = SharedSession::new(machine, limits, HostCallQueues::new(host));
+        let shared = SharedSession::new(machine, limits, HostCallQueues::new(host), ordered_host);
         tokio::spawn(ConnectionTask::new(transport, Arc::clone(&shared)).run());
         let pool = Self { handle: Arc::new(PoolHandle { shared }) };
         within(limits.open_timeout, "to open the pool", pool.wait_until_open()).await?;
@@ -220,7 +220,8 @@ impl RunspacePool {
         self.shared().lock().machine.pipelines().collect()
     }
 
-    /// Creates and starts a pipeline. Waits while the send queue is full ([`Options::max_pending_bytes`]).
+    /// Creates and starts a pipeline. Waits while the send queue is full
+    /// ([`ClientLimits::max_pending_bytes`](super::ClientLimits::max_pending_bytes)).
     ///
     /// # Errors
     ///
@@ -306,7 +307,7 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Same as [`start`](Self::start). Also fails with [`Error::is_limit`] if the output exceeds
-    /// [`Options::max_output_bytes`].
+    /// [`ClientLimits::max_output_bytes`](super::ClientLimits::max_output_bytes).
     pub async fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.start(request).await?.output().await
     }
@@ -375,8 +376,10 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if the connection has ended for another reason, and if the server exceeds [`Options::stop_timeout`] or
-    /// [`Options::close_timeout`]. After an error, too, this client has no pool any more.
+    /// Fails if the connection has ended for another reason, and if the server exceeds
+    /// [`ClientLimits::stop_timeout`](super::ClientLimits::stop_timeout) or
+    /// [`ClientLimits::close_timeout`](super::ClientLimits::close_timeout). After an error, too, this client has no
+    /// pool any more.
     pub async fn close(&self) -> Result<(), Error> {
         {
             let mut state = self.shared().lock();

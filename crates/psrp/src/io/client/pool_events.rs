@@ -23,8 +23,8 @@ pub enum PoolEvent {
 
 /// Stream of pool events, created by [`RunspacePool::events`](super::RunspacePool::events). Ends with the session.
 ///
-/// Unread events count towards [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes); above that limit
-/// the whole pool stops reading. Drop the stream when its events are no longer needed.
+/// Unread events count towards [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes); above
+/// that limit the whole pool stops reading. Drop the stream when its events are no longer needed.
 pub struct PoolEvents {
     shared: Arc<SharedSession>,
     key: u64,

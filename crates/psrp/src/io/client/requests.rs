@@ -131,7 +131,8 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Fails with [`Error::is_state`] if the pool is not disconnected, with [`Error::is_timeout`] after
-    /// [`Options::open_timeout`](super::Options::open_timeout), and otherwise like [`disconnect`](Self::disconnect).
+    /// [`ClientLimits::open_timeout`](super::ClientLimits::open_timeout), and otherwise like
+    /// [`disconnect`](Self::disconnect).
     pub async fn reconnect(&self) -> Result<(), Error> {
         let time = self.shared().limits.open_timeout;
         within(

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::host_calls::HostCallQueues;
-use super::options::SessionLimits;
+use super::options::ClientLimits;
 use super::pool_events::Subscribers;
 use super::slot::{PipelineSlot, StopState};
 use crate::client::RunspacePool;
@@ -27,12 +27,13 @@ pub(super) struct SharedSession {
     state: Mutex<SessionState>,
     /// Notified of every change that [`SharedSession::wait_until`] may wait for.
     changed: Notify,
-    pub(super) limits: SessionLimits,
+    pub(super) limits: ClientLimits,
+    pub(super) ordered_host: bool,
 }
 
 pub(super) struct SessionState {
     pub(super) machine: RunspacePool,
-    pub(super) limits: SessionLimits,
+    pub(super) limits: ClientLimits,
     /// Waker of the connection task.
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
@@ -81,7 +82,12 @@ impl SessionOutcome {
 }
 
 impl SharedSession {
-    pub(super) fn new(machine: RunspacePool, limits: SessionLimits, calls: HostCallQueues) -> Arc<Self> {
+    pub(super) fn new(
+        machine: RunspacePool,
+        limits: ClientLimits,
+        calls: HostCallQueues,
+        ordered_host: bool,
+    ) -> Arc<Self> {
         let state = SessionState {
             machine,
             limits,
@@ -102,7 +108,7 @@ impl SharedSession {
             reason: None,
             ended: None,
         };
-        Arc::new(Self { state: Mutex::new(state), changed: Notify::new(), limits })
+        Arc::new(Self { state: Mutex::new(state), changed: Notify::new(), limits, ordered_host })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, SessionState> {
@@ -278,7 +284,7 @@ impl SessionState {
         all.into_iter().for_each(|id| self.close_if_unneeded(id));
     }
 
-    /// Requests the stop of a running pipeline. The signal is delayed until [`SessionLimits::stop_delay`] after the
+    /// Requests the stop of a running pipeline. The signal is delayed until [`ClientLimits::stop_delay`] after the
     /// acknowledged creation, because PowerShell cannot stop a script that was signalled while it was starting.
     pub(super) fn stop(&mut self, id: Uuid) {
         let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.stop_state == StopState::NotRequested)

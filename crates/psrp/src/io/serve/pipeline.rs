@@ -115,8 +115,8 @@ impl Pipeline {
     /// [`HostResult::Nothing`] immediately.
     ///
     /// If this future is dropped, the response is discarded. The call counts towards
-    /// [`Config::max_host_calls`](crate::server::Config::max_host_calls) until the response arrives or the pipeline
-    /// ends.
+    /// [`SessionLimits::max_host_calls`](crate::SessionLimits::max_host_calls) until the response arrives or the
+    /// pipeline ends.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ async fn server_process() {
     let config =
         Config::new().capability(capability).application_private_data(ApplicationPrivateData::new(data));
     let lines = Lines::new(Role::Server, tokio::io::stdin(), output);
-    let ended = serve(lines, Minimal, Options::new().config(config)).await;
+    let ended = serve(lines, Minimal, Options { config, ..Options::default() }).await;
     // A thread still reads standard input.
     std::process::exit(i32::from(ended.is_err()));
 }

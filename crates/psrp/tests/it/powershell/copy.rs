@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
-use psrp::io::{CopyOptions, Options, copy_from, copy_to};
+use psrp::io::{ClientLimits, CopyOptions, Options, copy_from, copy_to};
 
 use super::open;
 use crate::io_copy::Directory;
@@ -52,7 +52,12 @@ async fn files_are_written_and_read() {
 #[tokio::test]
 async fn failed_copies_leave_no_file() {
     // Less than the file, so that the server cannot read it completely at once.
-    let Some(pool) = open(Options::new().max_buffered_bytes(64 << 10)).await else { return };
+    let Some(pool) =
+        open(Options::new().limits(ClientLimits { max_buffered_bytes: 64 << 10, ..ClientLimits::default() }))
+            .await
+    else {
+        return;
+    };
     let directory = Directory::new();
     let path = |name: &str| directory.path(name).into_os_string().into_string().unwrap();
     let contents = contents(1_500_000);

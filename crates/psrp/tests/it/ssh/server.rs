@@ -229,7 +229,7 @@ async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handl
             let scripts = Scripts::default();
             let dead = Arc::clone(&scripts.dead);
             let (read, write) = tokio::io::split(&mut stream);
-            let session = serve::serve(Lines::new(Role::Server, read, write), scripts, Options::new());
+            let session = serve::serve(Lines::new(Role::Server, read, write), scripts, Options::default());
             tokio::select! {
                 ended = session => u32::from(ended.is_err()),
                 () = dead.notified() => {

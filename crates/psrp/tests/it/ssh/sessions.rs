@@ -70,7 +70,7 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
-    let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
+    let pool = RunspacePool::open(&ssh, Options::new().limits(ClientLimits { max_buffered_bytes: 256 << 10, ..ClientLimits::default() })).await.unwrap();
     let mut run = pool.start(PowerShell::script("flood")).await.unwrap();
     // Until the client reads no more; long enough for all buffers to fill up.
     tokio::time::sleep(Duration::from_millis(750)).await;
