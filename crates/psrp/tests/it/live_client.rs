@@ -16,7 +16,7 @@ use psrp::message::{
     Command, CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
 };
 use psrp::record::CommandTypes;
-use psrp::value::{SecureString, Value};
+use psrp::value::Value;
 use psrp::{Error, clixml};
 use test_support::optional;
 
@@ -146,6 +146,8 @@ async fn a_session_runs() {
 #[cfg(feature = "crypto")]
 #[tokio::test]
 async fn secure_strings_are_transferred_in_both_directions() {
+    use psrp::value::SecureString;
+
     let hidden = HostResult::Secure(SecureString::new("hidden"));
     let host = ScriptedHost::new().answer(HostMethod::ReadLineAsSecureString, hidden);
     let Some(pool) = open(Options::new().host(Arc::new(host))).await else { return };

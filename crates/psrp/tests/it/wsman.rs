@@ -6,7 +6,6 @@
 #![cfg(feature = "wsman")]
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -231,7 +230,7 @@ async fn ntlm_authenticates_and_encrypts() {
 #[tokio::test]
 async fn ntlm_authenticates_over_tls() {
     let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (certificate, key) = (directory.join("wsman-certificate.pem"), directory.join("wsman-key.pem"));
     std::fs::write(&certificate, authority.cert.pem()).unwrap();
     std::fs::write(&key, authority.signing_key.serialize_pem()).unwrap();
