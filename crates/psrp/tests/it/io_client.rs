@@ -7,9 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use psrp::SessionLimits;
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve::{self, SessionEnd};
-use psrp::io::{Options, Output, OutputRecord, RunspacePool};
+use psrp::io::{ClientLimits, Options, Output, OutputRecord, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::record::ErrorCategory;
 use psrp::value::Value;

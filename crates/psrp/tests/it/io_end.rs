@@ -10,7 +10,7 @@ use std::time::Duration;
 use psrp::Error;
 use psrp::client::Config;
 use psrp::io::serve::{self, SessionEnd};
-use psrp::io::{Options, RunspacePool};
+use psrp::io::{ClientLimits, Options, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Role;
 use psrp::value::Value;
@@ -58,7 +58,8 @@ async fn a_stopped_pipeline_delivers_all_its_output() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_a_pipeline_stops_and_closes_it() {
-    let options = Options::new().limits(ClientLimits { stop_delay: Duration::ZERO, ..ClientLimits::default() });
+    let options =
+        Options::new().limits(ClientLimits { stop_delay: Duration::ZERO, ..ClientLimits::default() });
     let TestSession { pool, handler, ended, log } =
         TestSession::with(Config::new(), options, serve::Options::default()).await;
     let run = pool.start(PowerShell::script("wait")).await.unwrap();

@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve;
-use psrp::io::{Options, RunspacePool};
+use psrp::io::{ClientLimits, Options, RunspacePool};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::{Object, Value};
 use test_support::counting;
@@ -18,7 +18,7 @@ use crate::handler::{TestHandler, TestSession, pipe};
 
 /// Opens a session whose client buffers at most this many bytes.
 async fn session(max_buffered_bytes: usize) -> TestSession {
-    let options = Options::new().limits(ClientLimits { max_buffered_bytes: max_buffered_bytes, ..ClientLimits::default() });
+    let options = Options::new().limits(ClientLimits { max_buffered_bytes, ..ClientLimits::default() });
     let server = serve::Options { max_unsent_bytes: 64 * 1024, ..serve::Options::default() };
     TestSession::with(Config::new(), options, server).await
 }
@@ -106,7 +106,8 @@ async fn input_waits_for_the_server() {
     // The client's end of a pipe that is not read after the pool was opened.
     let (near, far) = pipe(1024);
     let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::default()));
-    let options = Options::new().limits(ClientLimits { max_pending_bytes: 10_000, ..ClientLimits::default() });
+    let options =
+        Options::new().limits(ClientLimits { max_pending_bytes: 10_000, ..ClientLimits::default() });
     let opening = RunspacePool::over(near, options);
     let pool = tokio::select! {
         pool = opening => pool.unwrap(),

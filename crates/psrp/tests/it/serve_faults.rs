@@ -20,7 +20,8 @@ const FOREVER: Duration = Duration::from_secs(3600);
 
 /// Runs a session with many features. Returns whether all results are correct.
 async fn client(transport: TestTransport) -> Result<bool, Error> {
-    let options = io::Options::new().limits(io::ClientLimits { stop_timeout: Duration::from_secs(90), ..io::ClientLimits::default() });
+    let options = io::Options::new()
+        .limits(io::ClientLimits { stop_timeout: Duration::from_secs(90), ..io::ClientLimits::default() });
     let pool = RunspacePool::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
     let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 2);

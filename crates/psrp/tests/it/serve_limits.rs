@@ -11,7 +11,7 @@ use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
-use psrp::{Error, Object, server};
+use psrp::{Error, Object, SessionLimits, server};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -36,7 +36,11 @@ impl RawClient {
         let (lines, far) = pipe(4096);
         let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
-        let machine = RunspacePool::new(client::Config::new().capability(with_key()).limits(SessionLimits { max_pipelines: 9999, ..SessionLimits::default() }));
+        let machine = RunspacePool::new(
+            client::Config::new()
+                .capability(with_key())
+                .limits(SessionLimits { max_pipelines: 9999, ..SessionLimits::default() }),
+        );
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {
@@ -120,7 +124,8 @@ async fn pending_output_is_limited_and_can_be_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn input_is_acknowledged_when_the_handler_reads_it() {
-    let client = io::Options::new().limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
+    let client = io::Options::new()
+        .limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
     let server = Options { max_input_bytes: 50_000, ..Options::default() };
     let served = TestSession::with(client::Config::new(), client, server).await;
     let run = served.pool.start_with_input(PowerShell::script("slow")).await.unwrap();
@@ -198,7 +203,11 @@ async fn violations_end_the_session() {
     let cases: [(&[Packet<'_>], Check); 2] =
         [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
     for (packets, is_expected) in cases {
-        let options = Options { config: server::Config::new().limits(SessionLimits { max_pipelines: 3, ..SessionLimits::default() }), ..Options::default() };
+        let options = Options {
+            config: server::Config::new()
+                .limits(SessionLimits { max_pipelines: 3, ..SessionLimits::default() }),
+            ..Options::default()
+        };
         let mut raw = RawClient::opened(options).await;
         raw.start("wait").await;
         TestHandler::reach(&raw.handler.running, 1).await;

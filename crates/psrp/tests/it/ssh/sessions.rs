@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::PipelineEvent;
-use psrp::io::{Connect, Options, RunspacePool, Ssh};
+use psrp::io::{ClientLimits, Connect, Options, RunspacePool, Ssh};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::{Error, Value};
 
@@ -70,7 +70,12 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
-    let pool = RunspacePool::open(&ssh, Options::new().limits(ClientLimits { max_buffered_bytes: 256 << 10, ..ClientLimits::default() })).await.unwrap();
+    let pool = RunspacePool::open(
+        &ssh,
+        Options::new().limits(ClientLimits { max_buffered_bytes: 256 << 10, ..ClientLimits::default() }),
+    )
+    .await
+    .unwrap();
     let mut run = pool.start(PowerShell::script("flood")).await.unwrap();
     // Until the client reads no more; long enough for all buffers to fill up.
     tokio::time::sleep(Duration::from_millis(750)).await;
