@@ -17,8 +17,6 @@ use crate::upstream::Upstream;
 use crate::wrk::Wrk;
 use crate::{Paths, note, procfs, python, say, sheets, single, targets, verify};
 
-/// Name of our program with an access log.
-const LOGGED: &str = "pypi-proxy, logging";
 /// Rows that are measured without a load generator.
 const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
 
@@ -128,19 +126,25 @@ pub(crate) fn keys() -> impl Iterator<Item = String> {
 impl Run<'_> {
     fn start_ours(&self) -> Result<Server> {
         let cache = servers::empty(&self.folders.scratch, "ours")?;
-        self.ours(&self.upstream.index(), &cache, OURS, &["--access-log=false"])
+        self.ours(&self.upstream.index(), &cache, OURS)
     }
 
-    fn ours(&self, index: &str, cache: &Path, name: &str, flags: &[&str]) -> Result<Server> {
-        programs::ours(self.folders, self.binary, index, cache, name, flags)
+    fn ours(&self, index: &str, cache: &Path, name: &str) -> Result<Server> {
+        programs::ours(self.folders, self.binary, index, cache, name, &[])
     }
 
     /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
         // A long download timeout, so that no client is redirected to the index on a slow machine.
         let cache = servers::empty(&self.folders.scratch, "ours")?;
-        let patient = ["--access-log=false", "--download-timeout=60s"];
-        let server = self.ours(&self.upstream.index(), &cache, OURS, &patient)?;
+        let server = programs::ours(
+            self.folders,
+            self.binary,
+            &self.upstream.index(),
+            &cache,
+            OURS,
+            &["--download-timeout=60s"],
+        )?;
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
@@ -211,9 +215,7 @@ impl Run<'_> {
 
     fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
         say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        // Logging costs the same in every row, so it is only compared where little else is done.
-        let servers: Vec<&Server> =
-            servers.iter().filter(|server| server.name != LOGGED || row.is_small()).collect();
+        let servers: Vec<&Server> = servers.iter().collect();
         let (measured, unmeasured) =
             measure::measure(row, &servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
         say(&sheets::lines(&measured));
@@ -223,8 +225,8 @@ impl Run<'_> {
 
     fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
         for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-            // Slow servers take part in one round only, and logging makes no difference here.
-            if server.name == LOGGED || server.is_slow && round > 0 {
+            // Slow servers take part in one round only.
+            if server.is_slow && round > 0 {
                 continue;
             }
             if server.name == "devpi" && self.options.only.is_empty() {
@@ -246,7 +248,7 @@ impl Run<'_> {
             move || {
                 let folder = self.folders.scratch.join("ours");
                 let cache = if is_new { servers::empty(&self.folders.scratch, "new")? } else { folder };
-                self.ours(&self.upstream.index(), &cache, name, &["--access-log=false"])
+                self.ours(&self.upstream.index(), &cache, name)
             }
         };
         let mut add = |name: &str, start: Result<single::Start>| match start {
@@ -278,7 +280,7 @@ impl Run<'_> {
             };
         let ours = || {
             let cache = servers::empty(&self.folders.scratch, "all")?;
-            self.ours(&index, &cache, OURS, &["--access-log=false"])
+            self.ours(&index, &cache, OURS)
         };
         add(OURS, ours());
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
@@ -300,10 +302,6 @@ impl Run<'_> {
                 skip(outcome, "all", name, &error);
             }
         };
-        if self.options.takes(LOGGED) {
-            let cache = servers::empty(&folders.scratch, "ours-logging")?;
-            add(LOGGED, self.ours(&index, &cache, LOGGED, &[]));
-        }
         if self.options.takes("nginx static") {
             add("nginx static", programs::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
         }

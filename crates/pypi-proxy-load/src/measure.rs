@@ -37,6 +37,8 @@ pub(crate) struct Measured {
     pub(crate) status: u16,
     pub(crate) body_bytes: usize,
     pub(crate) coding: String,
+    /// True if the content was checked and is that of the other servers.
+    pub(crate) is_alike: bool,
     /// Peak memory of the server so far, in bytes.
     pub(crate) peak_memory: Option<u64>,
     /// Figures of each round.
@@ -178,6 +180,7 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
         status: verified.status,
         body_bytes: verified.body,
         coding: verified.coding.clone(),
+        is_alike: verified.is_alike,
         peak_memory: server.pid().map(procfs::peak_memory),
         rounds,
     }

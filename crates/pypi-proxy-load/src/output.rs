@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Role {
     Ours,
     Peer,
-    /// A limit of the machine, not a competitor.
-    Limit,
     /// groxpi, the reference implementation.
     Original,
 }
@@ -26,7 +24,6 @@ impl Role {
         match self {
             Self::Ours => "ours",
             Self::Peer => "peer",
-            Self::Limit => "limit",
             Self::Original => "original",
         }
     }

@@ -32,8 +32,7 @@ const GROXPI: ServerSpec<'static> = ServerSpec {
     name: "groxpi",
     role: Role::Original,
     layout: Layout::Proxy { prefix: "/simple/" },
-    // Its HTML list is a page of 224 bytes without any names.
-    health: Some("/simple/"),
+    health: Some("/health"),
     ready: "/health",
 };
 
@@ -73,7 +72,7 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
 pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
-    let health = (name == "groxpi").then_some("/simple/");
+    let health = (name == "groxpi").then_some("/health");
     Server::running(&ServerSpec { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
 }
 
@@ -87,7 +86,7 @@ pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
     );
     let spec = ServerSpec {
         name: "nginx static",
-        role: Role::Limit,
+        role: Role::Peer,
         layout: Layout::Folder,
         health: Some("/224.html"),
         ready: "/224.html",
@@ -108,7 +107,7 @@ pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str)
     );
     let spec = ServerSpec {
         name: "nginx cache",
-        role: Role::Limit,
+        role: Role::Peer,
         layout: Layout::Proxy { prefix: "/simple/" },
         health: None,
         ready: "/simple/tiny/",
@@ -127,7 +126,7 @@ fn nginx(folders: &Folders, spec: &ServerSpec<'_>, address: SocketAddr, server: 
     let config = format!(
         "{user}daemon off;\npid {dir}/pid;\nerror_log {dir}/error.log warn;\nworker_processes {workers};\n\
          events {{ worker_connections 8192; }}\n\
-         http {{\naccess_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
+         http {{\naccess_log {dir}/access.log; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
          types {{ text/html html; application/vnd.pypi.simple.v1+json json; }}\n\
          default_type application/octet-stream;\n{temporary}{server}\n}}\n",
         dir = dir.display()

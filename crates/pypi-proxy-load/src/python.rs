@@ -32,7 +32,8 @@ pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Ser
     let address = free_address()?;
     let mut command = program(&venv.join("bin/gunicorn"));
     command
-        .args(["--preload", "--workers", "1", "--threads", "2", "--bind", &address.to_string()])
+        .args(["--preload", "--workers", "1", "--threads", "2", "--access-logfile", "-"])
+        .args(["--bind", &address.to_string()])
         .arg("proxpi.server:app")
         .env("PROXPI_INDEX_URL", index)
         .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)

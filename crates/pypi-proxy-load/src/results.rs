@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::measure::{Measured, Round, Unmeasured};
 use crate::output::{Role, Row};
-use crate::rows::{ROWS, Resource};
 use crate::single::{Cold, List, Refresh, Start};
 use crate::stats::maximum;
 
@@ -134,10 +133,7 @@ fn under_load(entry: &Measured) -> Row {
         ("longest", vec![entry.max_us as f64 * 1e3]),
         ("errors", vec![entry.errors as f64]),
     ]);
-    // The content of health pages is not compared, and a server with an access log does more.
-    let is_alike = ROWS.iter().any(|row| row.key == entry.row && row.resource != Resource::Health)
-        && !entry.server.ends_with("logging");
-    row(&entry.row, &entry.server, entry.role, is_alike.then(|| entry.coding.clone()), figures)
+    row(&entry.row, &entry.server, entry.role, entry.is_alike.then(|| entry.coding.clone()), figures)
 }
 
 #[cfg(test)]
@@ -160,6 +156,7 @@ pub(crate) mod tests {
             status: 200,
             body_bytes: 1000,
             coding: "identity".into(),
+            is_alike: row != "health",
             peak_memory: Some(70 << 20),
             rounds: Vec::new(),
         }
@@ -179,9 +176,9 @@ pub(crate) mod tests {
             errors: 0,
         };
         let entry = |row, server| Measured { rounds: vec![round, round], ..measured(row, server, 1.0) };
-        let rows = vec![entry("index_warm", "groxpi"), entry("six_json", "groxpi")];
+        let rows = vec![entry("health", "groxpi"), entry("six_json", "groxpi")];
         let rows = Outcome { rows, ..Outcome::default() }.report_rows();
-        assert_eq!((rows[0].key.as_str(), rows[0].language), ("pypi_proxy/index_warm", "go"));
+        assert_eq!((rows[0].key.as_str(), rows[0].language), ("pypi_proxy/health", "go"));
         assert_eq!((&rows[0].class, rows[1].class.as_deref()), (&None, Some("identity")));
         assert_eq!((&rows[0].figures["p50"], &rows[0].figures["longest"]), (&vec![90e3, 90e3], &vec![1e6]));
         assert_eq!(

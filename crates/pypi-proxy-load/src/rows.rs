@@ -74,9 +74,10 @@ pub(crate) const ROWS: &[Row] = &[
     row(
         "index_warm",
         PUBLISHED,
-        Resource::Health,
+        page("", Format::Unspecified, Coding::Identity),
         true,
-        "what the report's index row really asks for: a page of about 224 bytes that never changes",
+        "the report's index row: the list of 100,000 names in HTML, not compressed; groxpi's is a page of 224 bytes \
+         without names",
     ),
     row(
         "files_warm",
@@ -201,14 +202,6 @@ pub(crate) struct Request {
 }
 
 impl Row {
-    /// Returns whether the response is so small that the overhead per request is visible.
-    pub(crate) fn is_small(&self) -> bool {
-        matches!(
-            self.resource,
-            Resource::Health | Resource::Page { project: "tiny", .. } | Resource::Wheel { project: "tiny" }
-        )
-    }
-
     /// Returns the request for this server, or `None` if it does not have the resource.
     pub(crate) fn request(&self, server: &Server) -> Option<Request> {
         let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());

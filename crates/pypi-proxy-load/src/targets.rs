@@ -12,7 +12,7 @@ const CACHE: &str = "nginx cache";
 /// Evaluates all targets for a run.
 pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
     let mut targets = vec![errors(outcome)];
-    for row in ["index_warm", "six_json", "six_json_100"] {
+    for row in ["six_json", "six_json_100"] {
         targets.push(at_most(outcome, row, STATIC, 1.1));
         targets.push(times_less(outcome, row, row, 2.5));
     }
@@ -29,7 +29,7 @@ pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
     for row in ["wheel_1m", "wheel_60m"] {
         targets.push(at_most(outcome, row, STATIC, 1.3));
     }
-    for row in ["index_warm", "files_warm", "six_json_100"] {
+    for row in ["files_warm", "six_json_100"] {
         targets.push(tail(outcome, row));
     }
     targets.extend(cold(outcome));

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::client::{self, Response};
 use crate::data::{self, Data};
+use crate::output::Role;
 use crate::pause;
 use crate::rows::{Expected, Request};
 use crate::servers::{Layout, Server};
@@ -29,6 +30,8 @@ pub(crate) struct Verified {
     pub(crate) wire: usize,
     /// Content coding of the response, which may differ from the requested one.
     pub(crate) coding: String,
+    /// True if the content was checked and is that of the other servers.
+    pub(crate) is_alike: bool,
 }
 
 /// Sends a request and checks the response.
@@ -61,6 +64,7 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
     };
     ensure!(response.status == status, "status {} instead of {status}", response.status);
     let body = decoded(&response, scratch)?;
+    let mut is_alike = expected != Expected::Something;
     match expected {
         Expected::Something => ensure!(!body.is_empty(), "empty response"),
         Expected::Unchanged => ensure!(body.is_empty(), "unexpected body"),
@@ -72,6 +76,10 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         Expected::Project { project, is_json } => {
             let wheel = data.wheel(project).context("unknown project")?;
             check_files(&body, is_json, &[(wheel.file.clone(), wheel.sha256.clone())])?;
+        }
+        // The HTML list of groxpi is a placeholder without names.
+        Expected::List { is_json: false } if server.role == Role::Original => {
+            is_alike = check_list(&body, false).is_ok();
         }
         Expected::List { is_json } => check_list(&body, is_json)?,
         Expected::Wheel { project } => {
@@ -94,6 +102,7 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         wire: response.wire_len
             - if response.header("connection").is_some() { "Connection: close\r\n".len() } else { 0 },
         coding: response.header("content-encoding").unwrap_or("identity").to_owned(),
+        is_alike,
     })
 }
 

@@ -16,12 +16,14 @@ mod alloc;
 mod builder;
 mod chunking;
 mod codec;
+#[cfg(feature = "derive")]
 mod derive;
 mod evolution;
 mod exchange;
 mod io;
 mod limits;
 mod prefixes;
+#[cfg(feature = "derive")]
 mod registry;
 mod schema_dynamic;
 mod schema_json;
