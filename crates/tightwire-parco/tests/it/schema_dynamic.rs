@@ -1,7 +1,7 @@
 //! Run-time schemas: rejected values, limits and error paths.
 
 use tightwire_parco::schema::{Dynamic, Schema, Value, of};
-use tightwire_parco::{DuplicateKeys, Limits, Mode, Options, WireExt as _, to_vec};
+use tightwire_parco::{DuplicateKeys, Limits, Mode, Options, WireExt as _};
 
 fn small_string() -> Schema {
     Schema::String { header: Box::new(of::<u8>()) }
@@ -171,7 +171,7 @@ fn recursive_derived_types_have_recursive_schemas() {
     let number = |number| Box::new(Expression::Number(number));
     let sum = Expression::Sum { left: number(1), right: number(-2) };
     let expression = Expression::List(vec![sum, Expression::List(Vec::new())]);
-    let bytes = to_vec(&expression).unwrap();
+    let bytes = tightwire_parco::to_vec(&expression).unwrap();
 
     let wire = of::<Expression>().compile().unwrap();
     let value: Value = wire.decode_exact(&bytes).unwrap();
