@@ -19,7 +19,7 @@ use crate::peers::{self, Prepared};
 use crate::process::first_line;
 use crate::rounds::{self, Slice};
 use crate::workspace::Workspace;
-use crate::{compare, machine, report, say, suites};
+use crate::{compare, history, machine, report, say, suites};
 
 pub(crate) const HELP: &str = "\
 cargo xtask bench [SYSTEM...] [OPTIONS]
@@ -29,12 +29,17 @@ Measures the suites beside their peers and writes target/report/{report.json, re
   SYSTEM                suite to measure; may be repeated [default: all]
   --row ROW             only rows whose key (system/row) contains ROW
   --table ID            only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N            number of alternating rounds [default: 3; with --quick 2]
+  --rounds N            number of alternating rounds, each with a process per implementation [default: 10; with --quick 2]
   --quick               short slices, for a first result
   --peers LANGUAGES     languages of peers, of rust,go,python,node,powershell [default: all that are installed]
   --import FILE         output of `go test -bench` of a Go project; may be repeated
   --compare OLD.json    compare with an earlier report.json, taking noise into account
   --fail-on-regression  with --compare: fail if a row became slower or allocates more
+  --save                save the ratios of the run by commit in benches/history
+
+cargo xtask bench --history
+
+Draws the saved ratios over the commits in target/report/history.html.
 
 cargo xtask bench --instructions [SYSTEM...] [--save]
 
@@ -44,7 +49,7 @@ benches/data/instructions.toml.
   --save                write that file
 ";
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = crate::model::MIN_PROCESSES;
 const QUICK_ROUNDS: usize = 2;
 /// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
@@ -63,6 +68,7 @@ struct Options {
     imports: Vec<String>,
     compare: Option<PathBuf>,
     fail_on_regression: bool,
+    save: bool,
 }
 
 impl Options {
@@ -81,6 +87,7 @@ impl Options {
             imports: args.values("--import")?,
             compare: args.value("--compare")?.map(PathBuf::from),
             fail_on_regression: args.flag("--fail-on-regression"),
+            save: args.flag("--save"),
             systems: args.positionals()?,
         };
         args.finish()?;
@@ -109,6 +116,10 @@ impl Options {
 pub(crate) fn command(mut args: Args) -> Result<()> {
     if args.flag("--instructions") {
         return instructions::command(args);
+    }
+    if args.flag("--history") {
+        args.finish()?;
+        return history::show(&Workspace::find()?);
     }
     let options = Options::parse(args)?;
     let workspace = Workspace::find()?;
@@ -171,7 +182,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     );
 
     let start = Instant::now();
-    let mut rows = rounds::run(sides, &workspace, options.rounds, options.slice);
+    let has_threads = |key: &str| sources.groups.of(key).is_some_and(|group| group.has_threads);
+    let mut rows = rounds::run(sides, &workspace, options.rounds, options.slice, has_threads);
     let run = describe_run(&options, prepared, begun, start.elapsed().as_secs_f64());
     join::add_imported(&mut rows, &imported, &sources);
 
@@ -180,6 +192,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     report.comparison = before.map(|before| compare::compare(&before, &report));
     say(&report::text(&report, &sources));
     report::write(&report, &sources, &workspace.report())?;
+    if options.save {
+        history::save(&report, &sources, &workspace)?;
+    }
     conclude(&report, &options)
 }
 

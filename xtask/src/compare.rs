@@ -1,11 +1,11 @@
 //! Compares two reports and finds rows that became slower, taking noise into account.
 //!
 //! The machine may differ between the runs. The median change of all peers of a suite is attributed to the machine
-//! and removed. A change counts only if it exceeds the differences between the rounds of either run.
+//! and removed. A change counts only if it exceeds the interval of either run.
 
 use crate::model::{Change, ChangeVerdict as Verdict, Comparison, Report, Role, Row};
 use crate::quantity::Quantity;
-use crate::stats::{median, minimum};
+use crate::stats::{interval, median};
 
 /// Minimum ratio that counts as a change, even if both runs had little noise.
 const LEAST: f64 = 1.05;
@@ -43,10 +43,9 @@ fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
 }
 
 fn change(before: &Row, after: &Row, drift: f64) -> Option<Change> {
-    let (before_ns, after_ns) = (minimum(before.times())?, minimum(after.times())?);
-    // The median round, because the minimum of five rounds is lower than that of two.
-    let spread = |row: &Row, least: f64| median(row.times()).map(|median| median / least);
-    let noise = spread(before, before_ns)?.max(spread(after, after_ns)?);
+    let (before_ns, after_ns) = (before.value(Quantity::Time)?, after.value(Quantity::Time)?);
+    let spread = |row: &Row| interval(row.figure(Quantity::Time)).map(|(low, high)| high / low);
+    let noise = spread(before)?.max(spread(after)?);
     let change = after_ns / before_ns / drift;
     let allocs = before.value(Quantity::Allocs).zip(after.value(Quantity::Allocs));
     let counted = [before, after].iter().all(|row| row.deterministic == Some(true));

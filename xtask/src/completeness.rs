@@ -82,6 +82,9 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
         }
     }
     for key in keys {
+        if sources.groups.of(key).is_none() {
+            gaps.push(format!("{key}: in no group of groups.toml"));
+        }
         let is_published = seed.benches.iter().any(|bench| bench.key == *key) || sources.rows.is_part(key);
         match (is_published, sources.rows.added(key)) {
             (true, Some(_)) if seed.benches.iter().any(|bench| bench.key == *key) => {
@@ -138,6 +141,7 @@ mod tests {
             gaps(&sources, &keys),
             [
                 "sse/decode_allocations: no row in the harness",
+                "sse/new: in no group of groups.toml",
                 "sse/new: in no report, and rows.toml has no reason for it"
             ]
         );

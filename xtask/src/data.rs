@@ -1,5 +1,6 @@
 //! Reads the committed figures and mappings in `benches/data`.
 
+pub(crate) mod groups;
 pub(crate) mod lines;
 pub(crate) mod peers;
 pub(crate) mod placement;

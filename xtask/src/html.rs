@@ -6,7 +6,7 @@ use crate::chart::escaped;
 use crate::model::Sheet;
 use crate::view::{Block, Section};
 
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = concat!(include_str!("style.css"), include_str!("chart.css"));
 
 /// Renders the whole page.
 pub(crate) fn render(introduction: &str, sections: &[Section]) -> String {
@@ -60,13 +60,6 @@ fn block(page: &mut String, section: &str, block: &Block) {
             }
             *page += "</dl>\n";
         }
-        Block::Tiles(counts) => {
-            *page += "<dl class=\"tiles\">\n";
-            for (label, count) in counts {
-                let _ = writeln!(page, "<div{}><dd>{count}</dd><dt>{label}</dt></div>", tone(label));
-            }
-            *page += "</dl>\n";
-        }
         Block::Table(sheet) | Block::Folded(sheet) if sheet.lines.is_empty() => {}
         Block::Table(sheet) => {
             let id = anchor(section, &sheet.title);
@@ -78,10 +71,13 @@ fn block(page: &mut String, section: &str, block: &Block) {
             table(page, section, sheet);
             *page += "</details>\n";
         }
-        Block::Chart(svg, key) => {
-            let key: String =
-                key.iter().map(|(class, label)| format!("<span class=\"{class}\">{label}</span> ")).collect();
-            let _ = writeln!(page, "<figure>\n{svg}<p class=\"key\">{key}</p>\n</figure>");
+        Block::Chart(chart) => {
+            let _ = writeln!(
+                page,
+                "<figure>\n<figcaption>{}</figcaption>\n{}</figure>",
+                escaped(&chart.title),
+                chart.svg
+            );
         }
     }
 }
@@ -145,10 +141,13 @@ fn class_of(sheet: &Sheet, column: usize) -> &'static str {
     // In tables of all implementations, the first column is empty in most lines.
     let key = usize::from(sheet.columns.get(1).is_some_and(|column| column.name == "Implementation"));
     match (&sheet.columns[column], column == key) {
-        (named, true) if named.name == "Target" => " class=\"key-column prose\"",
         (_, true) => " class=\"key-column\"",
         (column, _) if column.is_number => " class=\"number\"",
-        (column, _) if matches!(column.name.as_str(), "Remark" | "Reason" | "Found") => " class=\"prose\"",
+        (column, _)
+            if matches!(column.name.as_str(), "Remark" | "Reason" | "Condition" | "Even" | "Undecided") =>
+        {
+            " class=\"prose\""
+        }
         _ => "",
     }
 }
@@ -194,25 +193,25 @@ mod tests {
         assert_eq!(code("a `b<c` d"), "a <code>b&lt;c</code> d");
         assert_eq!(anchor("codec", "Speed / What (these) mean?"), "codec-speed-what-these-mean");
         assert_eq!(unbroken("2.00 ns, 8 B (a b)"), "2.00\u{a0}ns, 8\u{a0}B (a b)");
-        assert!(tone("faster than a").contains("good") && tone("missed").contains("bad"));
+        assert!(tone("faster against a").contains("good") && tone("missed").contains("bad"));
         assert_eq!(tone("not measured: slower"), " class=\"verdict\"");
     }
 
     #[test]
     fn page_has_no_external_references() {
-        let page = render("of a test", &sections(&report(), &sources(), true));
+        let page = render("of a test", &sections(&report(), &sources()));
         for reference in ["http:", "https:", " src=", "<script", "@import", "url("] {
             let allowed = page.replace("http://www.w3.org/2000/svg", "").replace("https:\\/\\/", "");
             assert!(!allowed.contains(reference), "{reference} points elsewhere");
         }
-        assert!(page.matches("<svg ").count() > 1, "the overview, and plots of tables");
+        assert!(page.matches("<svg ").count() > 1, "a chart per suite");
         assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
-        assert!(page.contains("faster than a&lt;b"), "text is escaped");
+        assert!(page.contains("faster against a&lt;b"), "text is escaped");
     }
 
     #[test]
     fn links_have_unique_targets() {
-        let page = render("of a test", &sections(&report(), &sources(), true));
+        let page = render("of a test", &sections(&report(), &sources()));
         let values = |attribute: &str| -> Vec<String> {
             let begin = format!(" {attribute}=\"");
             page.split(&begin).skip(1).filter_map(|part| Some(part.split_once('"')?.0.to_owned())).collect()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
+use crate::data::groups::{Group, GroupsFile};
 use crate::data::lines::LinesFile;
 use crate::data::placement::{RowsFile, UnmeasuredFile};
 use crate::data::recorded;
@@ -11,6 +12,7 @@ use crate::data::seed::{self, Seed};
 use crate::model::{Outcome, Ratio, Report, Role, Row};
 use crate::parse::benchfmt::BenchLine;
 use crate::quantity::Quantity;
+use crate::stats::{maximum, median, minimum};
 use crate::workspace::Workspace;
 
 /// The inputs of a report besides the measurements.
@@ -21,6 +23,7 @@ pub(crate) struct Sources {
     pub(crate) lines: LinesFile,
     pub(crate) unmeasured: UnmeasuredFile,
     pub(crate) rows: RowsFile,
+    pub(crate) groups: GroupsFile,
 }
 
 impl Sources {
@@ -33,6 +36,7 @@ impl Sources {
             lines: LinesFile::load(&data)?,
             unmeasured: UnmeasuredFile::load(&data)?,
             rows: RowsFile::load(&data)?,
+            groups: GroupsFile::load(&data)?,
         })
     }
 
@@ -59,10 +63,8 @@ impl Sources {
 pub(crate) enum Party {
     /// The Go project, recorded earlier.
     Recorded,
-    /// The Go project, live, imported or as a stand-in; otherwise the best Go peer.
-    Go,
-    /// The best peer in Rust, or else in another language besides Go.
-    Peer,
+    /// The best library of a language; in Go, the Go project if it was measured.
+    Language(&'static str),
     /// The limit of the machine.
     Limit,
     Ours,
@@ -90,149 +92,197 @@ impl<'f> Facts<'f> {
     pub(crate) fn keys(&self) -> Vec<&'f str> {
         let mut keys: Vec<&str> = Vec::new();
         for row in self.rows.iter().filter(|row| row.role < Role::RecordedOriginal) {
-            // The implementations of a row follow each other.
-            if keys.last() != Some(&row.key.as_str()) {
+            // The implementations of a row follow each other, except those of servers.
+            if !keys.iter().rev().any(|key| *key == row.key) {
                 keys.push(&row.key);
             }
         }
         keys
     }
 
-    /// Returns whether ours was measured in a row.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.of_key(key).any(|row| row.role == Role::Ours && !row.figures.is_empty())
-    }
-
     /// Returns the row that represents a party for a key.
     pub(crate) fn row(&self, key: &str, party: Party, quantity: Quantity) -> Option<&'f Row> {
         let best = |wanted: &dyn Fn(&Row) -> bool| best(self.of_key(key).filter(|row| wanted(row)), quantity);
-        let of_role = |role| best(&|row| row.role == role);
-        let peer = |wanted: &dyn Fn(&str) -> bool| {
-            best(&|row| row.role == Role::Peer && wanted(row.language.as_str()))
-        };
+        let is_go = |row: &Row| row.role.is_other() && row.language == "go";
         match party {
-            // Ours that does the same work as the Go project, the fastest of them; otherwise one with a peer of its
-            // class.
+            // Ours that does the same work as the Go project; otherwise one with an alternative of its class.
             Party::Ours => {
-                let class = self.row(key, Party::Go, quantity).and_then(|row| row.class.as_ref());
+                let go = self.row(key, Party::Language("go"), quantity);
+                let class = go.and_then(|row| row.class.as_ref());
                 let ours = |wanted: &dyn Fn(&Row) -> bool| best(&|row| row.role == Role::Ours && wanted(row));
                 ours(&|row| class.is_some() && row.class.as_ref() == class)
                     .or_else(|| {
                         ours(&|row| self.opponent(row, quantity).is_some_and(|ratio| ratio.like_for_like))
                     })
-                    .or_else(|| ours(&|row| self.opponent(row, quantity).is_some()))
                     .or_else(|| ours(&|_| true))
             }
-            Party::Peer => {
-                let class = self.row(key, Party::Ours, quantity).and_then(|ours| ours.class.as_ref());
-                best(&|row| row.role == Role::Peer && row.language == "rust" && row.class.as_ref() == class)
-                    .or_else(|| peer(&|language| language == "rust"))
-                    .or_else(|| peer(&|language| language != "go"))
+            Party::Language("go") => {
+                best(&|row| is_go(row) && row.role != Role::Peer).or_else(|| best(&is_go))
             }
-            Party::Go => of_role(Role::Original)
-                .or_else(|| of_role(Role::OriginalStandin))
-                .or_else(|| peer(&|language| language == "go")),
-            Party::Limit => of_role(Role::Limit),
-            Party::Recorded => of_role(Role::RecordedOriginal),
+            Party::Language(language) => {
+                let class = self.row(key, Party::Ours, quantity).and_then(|ours| ours.class.as_ref());
+                let is_it = |row: &Row| row.role.is_other() && row.language == language;
+                best(&|row| is_it(row) && row.class.as_ref() == class).or_else(|| best(&is_it))
+            }
+            Party::Limit => best(&|row| row.role == Role::Limit),
+            Party::Recorded => best(&|row| row.role == Role::RecordedOriginal),
         }
     }
 
-    /// Returns the ratio against the best implementation with one of these roles, if possible one of our class.
-    fn against(&self, ours: &Row, quantity: Quantity, is_wanted: impl Fn(&Row) -> bool) -> Option<Ratio> {
+    /// Returns the best implementation of our class that is wanted.
+    pub(crate) fn strongest(
+        &self,
+        ours: &Row,
+        quantity: Quantity,
+        is_wanted: &dyn Fn(&Row) -> bool,
+    ) -> Option<&'f Row> {
+        let is_alike = |row: &Row| ours.class.is_some() && row.class == ours.class && is_wanted(row);
+        best(self.of_key(&ours.key).filter(|row| is_alike(row)), quantity)
+    }
+
+    fn alike(&self, ours: &Row, quantity: Quantity, is_wanted: &dyn Fn(&Row) -> bool) -> Option<Ratio> {
         if !quantity.is_compared() || self.sources.rows.incomparable(&ours.key).is_some() {
             return None;
         }
-        let others = || self.of_key(&ours.key).filter(|row| is_wanted(row));
-        let alike = |row: &&Row| ours.class.is_some() && row.class == ours.class;
-        let other = best(others().filter(alike), quantity).or_else(|| best(others(), quantity))?;
-        ours.ratio(other, quantity)
+        ours.ratio(self.strongest(ours, quantity, is_wanted)?, quantity)
     }
 
-    /// Returns the ratio against the best peer.
-    pub(crate) fn best_peer(&self, ours: &Row, quantity: Quantity) -> Option<Ratio> {
-        self.against(ours, quantity, |row| row.role == Role::Peer)
-    }
-
-    /// Returns the ratio against the Go project, live or imported, or else against its stand-in.
-    pub(crate) fn original(&self, ours: &Row, quantity: Quantity) -> Option<Ratio> {
-        self.against(ours, quantity, |row| row.role == Role::Original)
-            .or_else(|| self.against(ours, quantity, |row| row.role == Role::OriginalStandin))
-    }
-
-    /// Returns the share of the machine's limit that ours reaches.
-    pub(crate) fn limit(&self, ours: &Row, quantity: Quantity) -> Option<Ratio> {
-        self.against(ours, quantity, |row| row.role == Role::Limit)
-    }
-
-    /// Returns the ratio against the strongest of the best peer and the Go project.
+    /// Returns the ratio against the strongest other implementation of our class.
     pub(crate) fn opponent(&self, ours: &Row, quantity: Quantity) -> Option<Ratio> {
-        let both = [self.best_peer(ours, quantity), self.original(ours, quantity)];
-        both.into_iter().flatten().min_by(|a, b| a.median.total_cmp(&b.median))
+        self.alike(ours, quantity, &|row| row.role.is_other())
     }
 
-    /// Returns the verdict of a row: against the best peer for ours, otherwise the reason of a missing figure.
-    pub(crate) fn verdict(&self, row: &Row) -> String {
-        let incomparable = self.sources.rows.incomparable(&row.key).filter(|_| row.role == Role::Ours);
-        match (&row.remark, incomparable) {
-            (Some(remark), _) => remark.clone(),
-            (None, Some(reason)) => format!("not compared: {reason}"),
-            (None, None) if row.is_once => "one call per round: it exceeds the time guard".to_owned(),
-            (None, None) if row.role == Role::Ours => self
-                .best_peer(row, Quantity::Time)
-                .map_or_else(|| "no peer".to_owned(), |ratio| ratio.verdict()),
-            (None, None) => String::new(),
-        }
-    }
-
-    /// Returns the result of ours in every published benchmark, and then in every other row.
-    pub(crate) fn standings(&self) -> Vec<Standing> {
+    /// Returns the results of ours: of the published benchmarks, and then of every other row.
+    pub(crate) fn standings(&self) -> Vec<Standing<'f>> {
         let published = self.sources.seed.benches.iter().filter(|bench| bench.published);
-        let mut standings: Vec<Standing> =
-            published.map(|bench| self.standing(bench.key.clone(), true)).collect();
+        let mut keys: Vec<&str> = published.map(|bench| bench.key.as_str()).collect();
+        let count = keys.len();
         for key in self.keys() {
-            if !standings.iter().any(|standing| standing.key == key) {
-                standings.push(self.standing(key.to_owned(), false));
+            if !keys.contains(&key) {
+                keys.push(key);
             }
         }
-        standings
+        keys.iter().enumerate().flat_map(|(index, key)| self.of_classes(key, index < count)).collect()
     }
 
-    fn standing(&self, key: String, is_published: bool) -> Standing {
-        // Rows of servers have a rate or a latency instead of a time.
-        let quantities = [Quantity::Time, Quantity::RequestsPerS, Quantity::BytesPerS];
-        let ratio = quantities
-            .into_iter()
-            .find_map(|quantity| self.opponent(self.row(&key, Party::Ours, quantity)?, quantity));
-        let remark = self.sources.rows.remark(&key).map(str::to_owned);
-        Standing { is_published, is_measured: self.has(&key), ratio, remark, key }
+    /// Returns the result of each class in which ours was measured.
+    fn of_classes(&self, key: &str, is_published: bool) -> Vec<Standing<'f>> {
+        let quantity = Quantity::COMPARED.into_iter().find(|quantity| {
+            let of_role = |role: fn(Role) -> bool| {
+                self.of_key(key).any(|row| role(row.role) && row.value(*quantity).is_some())
+            };
+            of_role(|role| role == Role::Ours) && of_role(Role::is_other)
+        });
+        let quantity = quantity.unwrap_or(Quantity::Time);
+        let standing = |ours: Option<&'f Row>| Standing {
+            key: key.to_owned(),
+            is_published,
+            ours,
+            quantity,
+            ratio: ours.and_then(|ours| self.opponent(ours, quantity)),
+            remark: self.sources.rows.remark(key).map(str::to_owned),
+        };
+        let ours = self.of_key(key).filter(|row| row.role == Role::Ours && !row.figures.is_empty());
+        let mut fastest: Vec<&Row> = Vec::new();
+        for row in ours {
+            match fastest.iter_mut().find(|other| other.class == row.class) {
+                Some(other) if row.value(quantity) < other.value(quantity) => *other = row,
+                Some(_) => {}
+                None => fastest.push(row),
+            }
+        }
+        match fastest.is_empty() {
+            true => vec![standing(None)],
+            false => fastest.into_iter().map(|row| standing(Some(row))).collect(),
+        }
+    }
+
+    /// Summarizes the rows of a group against the best implementation of each row that is wanted.
+    pub(crate) fn summary(&self, group: &Group, is_wanted: &dyn Fn(&Row) -> bool) -> Option<Summary> {
+        let keys = self.keys().into_iter().filter(|key| self.is_in(group, key));
+        let standings = keys.flat_map(|key| self.of_classes(key, false));
+        let ratios: Vec<Ratio> = standings
+            .filter_map(|standing| {
+                self.alike(standing.ours?, standing.quantity, &|row| row.role.is_other() && is_wanted(row))
+            })
+            .collect();
+        let values: Vec<f64> = ratios.iter().map(|ratio| ratio.value).collect();
+        let count = |outcome| ratios.iter().filter(|ratio| ratio.outcome() == outcome).count();
+        let mut names: Vec<(usize, String)> = Vec::new();
+        for ratio in &ratios {
+            let library = library(&ratio.against);
+            match names.iter_mut().find(|(_, name)| name == library) {
+                Some((count, _)) => *count += 1,
+                None => names.push((1, library.to_owned())),
+            }
+        }
+        names.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        Some(Summary {
+            median: median(&values)?,
+            low: minimum(&values)?,
+            high: maximum(&values)?,
+            outcomes: Outcome::ALL.map(count),
+            names: names.into_iter().map(|(_, name)| name).collect(),
+        })
+    }
+
+    pub(crate) fn is_in(&self, group: &Group, key: &str) -> bool {
+        self.sources.groups.of(key).is_some_and(|found| std::ptr::eq(found, group))
     }
 }
 
-/// Result of ours in one row.
+/// Returns the library of an implementation, whose name begins with it.
+pub(crate) fn library(implementation: &str) -> &str {
+    implementation.split([' ', ',']).next().unwrap_or(implementation)
+}
+
+/// Result of ours in one row and class.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct Standing<'f> {
     pub(crate) key: String,
     /// True if a report contains the benchmark; false if only the harness does.
     pub(crate) is_published: bool,
-    pub(crate) is_measured: bool,
-    /// Against the strongest of the best peer and the Go project.
+    /// Absent if the row was not measured.
+    pub(crate) ours: Option<&'f Row>,
+    pub(crate) quantity: Quantity,
+    /// Against the strongest other implementation of the same class.
     pub(crate) ratio: Option<Ratio>,
     /// Explanation of the result.
     pub(crate) remark: Option<String>,
 }
 
-impl Standing {
+impl Standing<'_> {
     pub(crate) fn label(&self) -> &'static str {
-        match (&self.ratio, self.is_measured) {
+        match (&self.ratio, self.ours) {
             (Some(ratio), _) => ratio.outcome().label(),
-            (None, true) => "no peer",
-            (None, false) => "not in this run",
+            (None, Some(_)) => "no alternative",
+            (None, None) => "not in this run",
         }
     }
 
-    pub(crate) fn is_faster(&self) -> bool {
-        self.ratio.as_ref().is_none_or(|ratio| ratio.outcome() == Outcome::Faster)
+    pub(crate) fn is(&self, outcome: Outcome) -> bool {
+        self.ratio.as_ref().is_some_and(|ratio| ratio.outcome() == outcome)
     }
+
+    /// Returns the key with the class if the row has several.
+    pub(crate) fn name(&self) -> String {
+        match self.ours.and_then(|ours| ours.class.as_deref()) {
+            Some(class) => format!("{} ({class})", self.key),
+            None => self.key.clone(),
+        }
+    }
+}
+
+/// The ratios of a group of rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Number of rows by [`Outcome::ALL`].
+    pub(crate) outcomes: [usize; 4],
+    /// The libraries that were compared with, the most frequent one first.
+    pub(crate) names: Vec<String>,
 }
 
 /// Returns the best row. Counts such as allocations are compared by time.
@@ -257,19 +307,21 @@ pub(crate) fn add_imported(
         let Some(first) = rows.iter().position(|row| row.key == *key) else { continue };
         let values = |unit: &str| lines.iter().filter_map(|line| line.value(unit)).collect::<Vec<_>>();
         let figures = [
-            (Quantity::MeanTime, values("ns/op")),
+            (Quantity::Time, values("ns/op")),
             (Quantity::Bytes, values("B/op")),
             (Quantity::Allocs, values("allocs/op")),
         ];
         let bench = sources.seed.benches.iter().find(|bench| bench.key == *key);
         let system = bench.and_then(|bench| sources.seed.systems.iter().find(|one| one.id == bench.system));
         let cpu = lines.iter().find_map(|line| line.cpu.as_deref()).unwrap_or("unknown machine");
+        // Like the first row, the Go project is of the class of ours that is compared with Go.
+        let class = rows.iter().find(|row| row.key == *key && row.language == "go");
         let row = Row {
+            class: class.unwrap_or(&rows[first]).class.clone(),
             implementation: system.map_or_else(|| "original".to_owned(), |system| system.name.clone()),
             role: Role::Original,
             language: "go".to_owned(),
             version: None,
-            class: None,
             figures: figures.into_iter().filter(|(_, values)| !values.is_empty()).collect(),
             is_once: false,
             deterministic: None,
@@ -305,91 +357,74 @@ mod tests {
         Report { rows, ..Report::default() }
     }
 
-    fn best_peer(rows: Vec<Row>) -> Option<Ratio> {
+    fn opponent(rows: Vec<Row>) -> Option<Ratio> {
         let (report, sources) = (report(rows), sources());
-        Facts::new(&report, &sources).best_peer(&report.rows[0], Quantity::Time)
+        Facts::new(&report, &sources).opponent(&report.rows[0], Quantity::Time)
     }
 
     #[test]
-    fn the_best_peer_is_one_of_the_same_class() {
-        let rows = vec![
+    fn the_opponent_is_the_best_of_the_same_class() {
+        let ratio = opponent(vec![
             row("owned", Role::Ours, Some("owned"), &[10.0, 12.0]),
             row("slow", Role::Peer, Some("owned"), &[90.0, 90.0]),
             row("alike", Role::Peer, Some("owned"), &[30.0, 24.0]),
             row("borrows", Role::Peer, Some("borrowed"), &[11.0, 11.0]),
             row("bandwidth", Role::Limit, Some("owned"), &[1.0, 1.0]),
             row("failed", Role::Peer, Some("owned"), &[]),
-        ];
-        let ratio = best_peer(rows.clone()).unwrap();
-        assert_eq!((ratio.against.as_str(), ratio.like_for_like, ratio.rounds), ("alike", true, 2));
-        assert_eq!((ratio.median, ratio.min, ratio.max), (2.5, 2.0, 3.0));
-        let (report, sources) = (report(rows), sources());
-        let limit = Facts::new(&report, &sources).limit(&report.rows[0], Quantity::Time).unwrap();
-        assert_eq!((limit.against.as_str(), limit.max), ("bandwidth", 0.1));
-    }
-
-    #[test]
-    fn without_a_peer_of_the_class_the_best_of_any_stands_in() {
-        let ratio = best_peer(vec![
+        ]);
+        let ratio = ratio.unwrap();
+        assert_eq!((ratio.against.as_str(), ratio.value, ratio.processes), ("alike", 27.0 / 11.0, 2));
+        let other_class = vec![
             row("borrowed", Role::Ours, Some("borrowed"), &[10.0, 10.0]),
             row("owns", Role::Peer, Some("owned"), &[40.0, 40.0]),
-            row("shares", Role::Peer, None, &[30.0, 30.0]),
-        ]);
-        assert_eq!(ratio.unwrap().verdict(), "faster than shares (another class)");
-        let failed = vec![row("a", Role::Ours, None, &[10.0]), row("failed", Role::Peer, None, &[])];
-        assert_eq!(best_peer(failed), None, "a failed peer is no competitor");
+            row("of no class", Role::Peer, None, &[30.0, 30.0]),
+        ];
+        assert_eq!(opponent(other_class), None);
     }
 
     #[test]
-    fn a_live_original_comes_before_its_stand_in() {
-        let (report, sources) = (
-            report(vec![
-                row("a", Role::Ours, Some("owned"), &[10.0]),
-                go_row("original-standin", Role::OriginalStandin, &[80.0]),
-                go_row("the-original", Role::Original, &[160.0]),
-            ]),
-            sources(),
-        );
-        let facts = Facts::new(&report, &sources);
-        assert_eq!(facts.original(&report.rows[0], Quantity::Time).unwrap().against, "the-original");
-        assert_eq!(facts.verdict(&report.rows[0]), "no peer", "the original is not a peer");
-        let recorded = facts.row(KEY, Party::Recorded, Quantity::Time).unwrap();
-        assert_eq!(recorded.value(Quantity::Time), Some(1562.0));
-    }
-
-    #[test]
-    fn ours_is_a_variant_that_does_what_the_original_does() {
+    fn ours_is_a_variant_that_does_what_the_go_project_does() {
         let (report, sources) = (
             report(vec![
                 row("a", Role::Ours, Some("owned"), &[20.0]),
                 row("b", Role::Ours, Some("borrowed"), &[10.0]),
                 row("p", Role::Peer, Some("owned"), &[40.0]),
+                go_row("fast", Role::Peer, &[70.0]),
                 go_row("original-standin", Role::OriginalStandin, &[900.0]),
             ]),
             sources(),
         );
         let facts = Facts::new(&report, &sources);
-        let named = |party| {
-            facts.row(KEY, party, Quantity::Allocs).is_none()
-                && facts.row(KEY, party, Quantity::Time).is_some()
-        };
-        assert!(named(Party::Ours) && named(Party::Peer) && named(Party::Go));
-        assert_eq!(facts.row(KEY, Party::Ours, Quantity::Time).unwrap().implementation, "a");
+        let named = |party| facts.row(KEY, party, Quantity::Time).unwrap().implementation.as_str();
+        assert_eq!(named(Party::Ours), "a");
+        assert_eq!((named(Party::Language("go")), named(Party::Language("rust"))), ("original-standin", "p"));
+        assert!(facts.row(KEY, Party::Ours, Quantity::Allocs).is_none());
+        let recorded = facts.row(KEY, Party::Recorded, Quantity::Time).unwrap();
+        assert_eq!(recorded.value(Quantity::Time), Some(1562.0));
     }
 
     #[test]
-    fn every_published_benchmark_has_a_standing() {
+    fn every_class_of_ours_has_a_standing() {
+        let many = |time: f64| vec![time; 10];
         let (report, sources) = (
             report(vec![
-                row("a", Role::Ours, Some("owned"), &[10.0, 10.0]),
-                row("p", Role::Peer, Some("owned"), &[20.0, 21.0]),
+                row("a", Role::Ours, Some("owned"), &many(10.0)),
+                row("b", Role::Ours, Some("borrowed"), &many(8.0)),
+                row("p, twice", Role::Peer, Some("owned"), &many(20.0)),
+                row("q", Role::Peer, Some("borrowed"), &many(6.0)),
             ]),
             sources(),
         );
-        let standings = Facts::new(&report, &sources).standings();
-        assert_eq!(standings.iter().filter(|standing| standing.is_published).count(), 84);
-        let measured: Vec<_> = standings.iter().filter(|standing| standing.is_measured).collect();
-        assert_eq!((measured.len(), measured[0].key.as_str(), measured[0].label()), (1, KEY, "faster"));
+        let facts = Facts::new(&report, &sources);
+        let standings = facts.standings();
+        assert_eq!(standings.iter().filter(|standing| standing.is_published).count(), 85);
+        let measured: Vec<_> = standings.iter().filter(|standing| standing.ours.is_some()).collect();
+        let labels: Vec<_> = measured.iter().map(|standing| (standing.name(), standing.label())).collect();
+        assert_eq!(labels, [(format!("{KEY} (owned)"), "faster"), (format!("{KEY} (borrowed)"), "slower")]);
+        let group = sources.groups.of(KEY).unwrap();
+        let summary = facts.summary(group, &|row| row.language == "rust").unwrap();
+        assert_eq!((summary.low, summary.high, summary.outcomes), (0.75, 2.0, [1, 0, 1, 0]));
+        assert_eq!(summary.names, ["p", "q"]);
     }
 
     #[test]
@@ -404,10 +439,10 @@ mod tests {
         assert_eq!(order, ["a", "perplexity-go", "peer"]);
         assert_eq!(
             (rows[1].value(Quantity::Time), rows[1].value(Quantity::Allocs)),
-            (Some(600.0), Some(7.0))
+            (Some(610.0), Some(7.0))
         );
         assert_eq!(rows[1].remark.as_deref(), Some("imported, Some CPU"));
         let ratio = rows[0].ratio(&rows[1], Quantity::Time).unwrap();
-        assert_eq!((ratio.min, ratio.max), (20.0, 31.0));
+        assert_eq!((ratio.value, ratio.processes), (610.0 / 15.0, 2));
     }
 }

@@ -25,6 +25,14 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
+/// Returns the last processor that this process may use, if the system reports it. Interrupts usually arrive at the
+/// first one.
+pub(crate) fn last_processor() -> Option<usize> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    list.rsplit([',', '-']).next()?.trim().parse().ok()
+}
+
 /// Returns the load average over one minute, if the system reports it.
 pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()

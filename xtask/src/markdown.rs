@@ -5,18 +5,19 @@ use std::fmt::Write;
 use crate::model::{Column, Sheet};
 use crate::view::{Block, Section};
 
-pub(crate) fn render(introduction: &str, sections: &[Section]) -> String {
+/// Renders a page. `charts` is the path from the page to the folder of the drawings.
+pub(crate) fn render(introduction: &str, sections: &[Section], charts: &str) -> String {
     let mut text = format!("{introduction}\n");
     for section in sections {
         let _ = write!(text, "\n## {}\n", section.title);
         for block in &section.blocks {
-            self::block(&mut text, block);
+            self::block(&mut text, block, charts);
         }
     }
     text
 }
 
-fn block(text: &mut String, block: &Block) {
+fn block(text: &mut String, block: &Block, charts: &str) {
     let list = |items: Vec<String>| {
         let lines: String = items.iter().map(|item| format!("- {item}\n")).collect();
         if lines.is_empty() { lines } else { format!("\n{lines}") }
@@ -24,15 +25,10 @@ fn block(text: &mut String, block: &Block) {
     *text += &match block {
         Block::Text(paragraph) => format!("\n{paragraph}\n"),
         Block::Warnings(warnings) => list(warnings.iter().map(|warning| format!("**{warning}**")).collect()),
-        Block::List(items) => list(items.iter().map(|item| (*item).to_owned()).collect()),
+        Block::List(items) => list(items.clone()),
         Block::Facts(facts) => list(facts.iter().map(|(name, value)| format!("{name}: {value}")).collect()),
-        Block::Tiles(counts) => {
-            let counts: Vec<String> =
-                counts.iter().map(|(label, count)| format!("{label} {count}")).collect();
-            format!("\n{}.\n", counts.join(", "))
-        }
         Block::Table(sheet) | Block::Folded(sheet) => table(sheet),
-        Block::Chart(..) => String::new(),
+        Block::Chart(chart) => format!("\n![{}]({charts}{}.svg)\n", chart.title, chart.id),
     };
 }
 
@@ -45,6 +41,12 @@ pub(crate) fn table(sheet: &Sheet) -> String {
     if !sheet.notes.is_empty() {
         let _ = write!(text, "{}\n\n", sheet.notes.join(" "));
     }
+    text + &grid(sheet)
+}
+
+/// Renders the columns and lines of a table.
+pub(crate) fn grid(sheet: &Sheet) -> String {
+    let mut text = String::new();
     let headings: Vec<String> = sheet.columns.iter().map(|column| escaped(&column.name)).collect();
     let cells: Vec<Vec<String>> =
         sheet.lines.iter().map(|line| line.cells.iter().map(|cell| escaped(cell)).collect()).collect();
@@ -92,9 +94,9 @@ mod tests {
 
     #[test]
     fn tables_have_aligned_columns() {
-        let text = render("# Report", &sections(&report(), &sources(), true));
+        let text = render("# Report", &sections(&report(), &sources()), "");
         assert!(text.contains("| push \\| owned"), "{text}");
-        assert!(text.contains("published 84, faster 1, slower 1, not in this run 82."), "{text}");
+        assert!(text.contains("![sse: time relative to ours"), "{text}");
         assert!(text.contains("go-sse (go): `go version` cannot be run here"), "{text}");
         for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
             let bars = |line: &str| line.replace("\\|", "").matches('|').count();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Quantity;
-use crate::stats::{maximum, median, minimum};
+use crate::stats::{has_two_groups, interval, median};
 
 /// Schema version of `report.json`, incremented with every incompatible change.
-pub(crate) const SCHEMA: u32 = 3;
+pub(crate) const SCHEMA: u32 = 4;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
@@ -90,6 +90,11 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Returns whether ours is compared with it.
+    pub(crate) fn is_other(self) -> bool {
+        matches!(self, Self::Original | Self::OriginalStandin | Self::Peer)
+    }
+
     /// Returns the word shown next to an implementation.
     pub(crate) fn label(self) -> &'static str {
         match self {
@@ -117,7 +122,7 @@ pub(crate) struct Row {
     pub(crate) class: Option<String>,
     pub(crate) payload_bytes: Option<u64>,
     pub(crate) elements: Option<u64>,
-    /// One value per round, or a single one.
+    /// One value per process, or a single one. Each round starts one process per implementation.
     #[serde(default)]
     pub(crate) figures: BTreeMap<Quantity, Vec<f64>>,
     /// True if each round consists of a single call, because one call exceeds the time limit.
@@ -140,52 +145,41 @@ impl Row {
         self.key.split_once('/').map_or(&self.key, |(_, name)| name)
     }
 
-    fn figure(&self, quantity: Quantity) -> &[f64] {
-        self.figures.get(&quantity).map_or(&[], Vec::as_slice)
+    /// Returns the values of a quantity, one per process or a single one.
+    pub(crate) fn figure(&self, quantity: Quantity) -> &[f64] {
+        let measured = if quantity.is_of_time() { Quantity::Time } else { quantity };
+        self.figures.get(&measured).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the time of every round: medians, or means if the tool reports no medians.
-    pub(crate) fn times(&self) -> &[f64] {
-        match self.figure(Quantity::Time) {
-            [] => self.figure(Quantity::MeanTime),
-            times => times,
-        }
-    }
-
-    /// Returns the figure of a quantity. For times, this is the smallest of the rounds, otherwise the median.
+    /// Returns the median over the processes.
     pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
-        let time = || minimum(self.times());
+        let figure = || median(self.figure(quantity));
         let elements = || self.elements.filter(|&elements| elements > 0).map(|elements| elements as f64);
         match quantity {
-            Quantity::Time | Quantity::MeanTime => time(),
-            Quantity::TimePerElement => Some(time()? / elements()?),
-            Quantity::ElementsPerS => Some(elements()? * 1e9 / time()?),
+            Quantity::TimePerElement => Some(figure()? / elements()?),
+            Quantity::ElementsPerS => Some(elements()? * 1e9 / figure()?),
             Quantity::Payload => self.payload_bytes.map(|bytes| bytes as f64),
-            _ => median(self.figure(quantity)),
+            _ => figure(),
         }
     }
 
-    /// Compares this row of ours with another one, round by round, because a change of the machine's load affects
-    /// both sides of a round. `None` if a figure is missing.
+    /// Compares this row of ours with another one. `None` if a figure is missing.
     pub(crate) fn ratio(&self, other: &Self, quantity: Quantity) -> Option<Ratio> {
-        let have = |quantity| !self.figure(quantity).is_empty() && !other.figure(quantity).is_empty();
-        let compared = match quantity.is_of_time() {
-            // A mean is compared with a mean.
-            true if have(Quantity::Time) => Quantity::Time,
-            true => Quantity::MeanTime,
-            false => quantity,
-        };
-        let rounds = self.figure(compared).iter().zip(other.figure(compared));
-        let better =
-            |(ours, other): (&f64, &f64)| if compared.is_rate() { ours / other } else { other / ours };
-        let ratios: Vec<f64> = rounds.map(better).filter(|ratio| ratio.is_finite()).collect();
-        Some(Ratio {
+        let (ours, others) = (self.figure(quantity), other.figure(quantity));
+        let is_rate = quantity.is_rate() && !quantity.is_of_time();
+        let better = |ours: f64, other: f64| if is_rate { ours / other } else { other / ours };
+        // Within a round, a change of the machine's load affects both sides.
+        let rounds: Vec<f64> = ours.iter().zip(others).map(|(ours, other)| better(*ours, *other)).collect();
+        let value = better(median(ours)?, median(others)?);
+        let (low, high) = interval(&rounds)?;
+        value.is_finite().then(|| Ratio {
             against: other.implementation.clone(),
             like_for_like: self.class.is_some() && self.class == other.class,
-            median: median(&ratios)?,
-            min: minimum(&ratios)?,
-            max: maximum(&ratios)?,
-            rounds: ratios.len(),
+            value,
+            low: low.min(value),
+            high: high.max(value),
+            processes: rounds.len(),
+            has_two_groups: has_two_groups(ours) || has_two_groups(others),
         })
     }
 }
@@ -197,54 +191,65 @@ pub(crate) struct Ratio {
     pub(crate) against: String,
     /// True if both are known to be of the same class.
     pub(crate) like_for_like: bool,
-    /// Median, minimum and maximum of the rounds' ratios.
-    pub(crate) median: f64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-    pub(crate) rounds: usize,
+    /// The ratio of the medians.
+    pub(crate) value: f64,
+    /// Bounds of its confidence interval, from the ratios of the rounds.
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Number of processes per side.
+    pub(crate) processes: usize,
+    /// True if the processes of one side form two groups, so that the median depends on chance.
+    pub(crate) has_two_groups: bool,
 }
 
 /// How ours compares with another side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Faster,
-    Slower,
     Even,
-    /// There is only one round, which says nothing about noise.
+    Slower,
+    /// The measurement does not show which side is faster.
     Undecided,
 }
 
 impl Outcome {
+    pub(crate) const ALL: [Self; 4] = [Self::Faster, Self::Even, Self::Slower, Self::Undecided];
+
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Faster => "faster",
-            Self::Slower => "slower",
             Self::Even => "even",
+            Self::Slower => "slower",
             Self::Undecided => "undecided",
         }
     }
 }
 
+/// Minimum number of processes per side for a verdict.
+pub(crate) const MIN_PROCESSES: usize = 10;
+/// The smallest ratio that counts as a difference.
+pub(crate) const LEAST_RATIO: f64 = 1.02;
+
 impl Ratio {
-    /// "Faster" and "slower" require all ratios on one side of 1.
+    /// "Faster" and "slower" require that the whole interval exceeds [`LEAST_RATIO`].
     pub(crate) fn outcome(&self) -> Outcome {
         match self {
-            Self { rounds: 0 | 1, .. } => Outcome::Undecided,
-            Self { min, .. } if *min > 1.0 => Outcome::Faster,
-            Self { max, .. } if *max < 1.0 => Outcome::Slower,
+            _ if self.processes < MIN_PROCESSES || self.has_two_groups => Outcome::Undecided,
+            Self { low, .. } if *low > LEAST_RATIO => Outcome::Faster,
+            Self { high, .. } if *high < 1.0 / LEAST_RATIO => Outcome::Slower,
             _ => Outcome::Even,
         }
     }
 
     /// Returns the verdict as text.
     pub(crate) fn verdict(&self) -> String {
-        let against = format!("{}{}", self.against, if self.like_for_like { "" } else { " (another class)" });
-        match self.outcome() {
-            Outcome::Undecided => format!("undecided after one round against {against}"),
-            Outcome::Faster => format!("faster than {against}"),
-            Outcome::Slower => format!("slower than {against}"),
-            Outcome::Even => format!("even with {against}"),
-        }
+        let reason = match self.outcome() {
+            Outcome::Undecided if self.has_two_groups => " (two groups)".to_owned(),
+            Outcome::Undecided if self.processes == 1 => " (1 process)".to_owned(),
+            Outcome::Undecided => format!(" ({} processes)", self.processes),
+            _ => String::new(),
+        };
+        format!("{}{reason}", self.outcome().label())
     }
 }
 
@@ -355,9 +360,8 @@ pub(crate) mod tests {
 
     pub(crate) const KEY: &str = "sse/decode_simple_event";
 
-    /// Creates a row with a time per round.
+    /// Creates a row with a time per process.
     pub(crate) fn row(implementation: &str, role: Role, class: Option<&str>, times: &[f64]) -> Row {
-        let means = times.iter().map(|time| time + 10.0).collect();
         Row {
             key: KEY.to_owned(),
             implementation: implementation.to_owned(),
@@ -367,37 +371,41 @@ pub(crate) mod tests {
             class: class.map(str::to_owned),
             payload_bytes: Some(25),
             elements: Some(1),
-            figures: BTreeMap::from([(Quantity::Time, times.to_vec()), (Quantity::MeanTime, means)]),
+            figures: BTreeMap::from([(Quantity::Time, times.to_vec())]),
             is_once: false,
             deterministic: None,
             remark: None,
         }
     }
 
-    /// Creates a row of a tool that reports only means.
-    pub(crate) fn go_row(implementation: &str, role: Role, means: &[f64]) -> Row {
-        let figures = BTreeMap::from([(Quantity::MeanTime, means.to_vec())]);
-        Row { figures, language: "go".to_owned(), ..row(implementation, role, Some("owned"), &[]) }
+    /// Creates a row of a Go program.
+    pub(crate) fn go_row(implementation: &str, role: Role, times: &[f64]) -> Row {
+        Row { language: "go".to_owned(), ..row(implementation, role, Some("owned"), times) }
     }
 
     #[test]
-    fn a_verdict_needs_all_rounds_on_one_side() {
-        let ours = row("a", Role::Ours, Some("owned"), &[10.0, 10.0]);
-        let against = |times: &[f64], class| {
-            ours.ratio(&row("p", Role::Peer, Some(class), times), Quantity::Time).unwrap().verdict()
+    fn a_verdict_needs_an_interval_beyond_two_percent() {
+        let around = |middle: f64| (0..10).map(|i| middle + f64::from(i) * 0.01).collect::<Vec<_>>();
+        let ours = row("a", Role::Ours, Some("owned"), &around(10.0));
+        let against = |times: &[f64]| {
+            ours.ratio(&row("p", Role::Peer, Some("owned"), times), Quantity::Time).unwrap().verdict()
         };
-        assert_eq!(against(&[11.0, 30.0], "owned"), "faster than p");
-        assert_eq!(against(&[9.0, 9.5], "borrowed"), "slower than p (another class)");
-        assert_eq!(against(&[9.0, 30.0], "owned"), "even with p");
-        assert_eq!(against(&[30.0], "owned"), "undecided after one round against p");
+        assert_eq!(against(&around(10.3)), "faster");
+        assert_eq!(against(&around(10.15)), "even", "1.5 % are too little");
+        assert_eq!(against(&around(9.7)), "slower");
+        assert_eq!(against(&[30.0]), "undecided (1 process)");
+        assert_eq!(against(&[30.0; 9]), "undecided (9 processes)");
+        let groups = [30.0, 30.0, 30.0, 40.0, 40.0, 40.0, 40.0, 30.0, 40.0, 30.0];
+        assert_eq!(against(&groups), "undecided (two groups)");
         assert_eq!(ours.ratio(&row("failed", Role::Peer, None, &[]), Quantity::Time), None);
     }
 
     #[test]
-    fn a_mean_is_compared_with_a_mean() {
-        let ours = row("a", Role::Ours, Some("owned"), &[10.0]);
-        let ratio = ours.ratio(&go_row("b", Role::OriginalStandin, &[80.0]), Quantity::Time).unwrap();
-        assert_eq!(ratio.median, 4.0, "our mean is 20");
+    fn a_ratio_is_that_of_the_medians_with_the_interval_of_the_rounds() {
+        let ours = row("a", Role::Ours, Some("owned"), &[10.0, 10.0, 20.0]);
+        let ratio = ours.ratio(&go_row("b", Role::OriginalStandin, &[80.0, 40.0, 80.0]), Quantity::Time);
+        let ratio = ratio.unwrap();
+        assert_eq!((ratio.value, ratio.low, ratio.high, ratio.processes), (8.0, 4.0, 8.0, 3));
     }
 
     #[test]
@@ -406,13 +414,13 @@ pub(crate) mod tests {
             figures: BTreeMap::from([(Quantity::RequestsPerS, vec![value, value])]),
             ..row(name, Role::Ours, None, &[])
         };
-        assert_eq!(rate("a", 30.0).ratio(&rate("b", 10.0), Quantity::RequestsPerS).unwrap().median, 3.0);
+        assert_eq!(rate("a", 30.0).ratio(&rate("b", 10.0), Quantity::RequestsPerS).unwrap().value, 3.0);
         assert_eq!(rate("a", 30.0).value(Quantity::RequestsPerS), Some(30.0));
     }
 
     #[test]
     fn a_time_can_be_divided_by_elements() {
-        let row = Row { elements: Some(4), ..row("a", Role::Ours, None, &[30.0, 20.0]) };
+        let row = Row { elements: Some(4), ..row("a", Role::Ours, None, &[30.0, 20.0, 15.0]) };
         assert_eq!(row.value(Quantity::TimePerElement), Some(5.0));
         assert_eq!(row.value(Quantity::ElementsPerS), Some(2e8));
         assert_eq!((row.value(Quantity::Payload), row.value(Quantity::P50)), (Some(25.0), None));

@@ -7,9 +7,8 @@ pub(crate) mod pyperf;
 /// What one run of one implementation of one row reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
-    /// Median time per operation; Go reports none.
-    pub(crate) median_ns: Option<f64>,
-    pub(crate) mean_ns: Option<f64>,
+    /// Median time per operation; for Go, which reports nothing else, the mean.
+    pub(crate) time_ns: f64,
     /// True if the time is that of a single call, which exceeds the time guard.
     pub(crate) is_once: bool,
     pub(crate) bytes_op: Option<f64>,

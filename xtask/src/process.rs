@@ -25,6 +25,23 @@ pub(crate) fn finish(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// Returns a command that runs on one processor only, if one is given.
+pub(crate) fn pinned(command: Command, processor: Option<usize>) -> Command {
+    let Some(processor) = processor else { return command };
+    let mut pinned = Command::new("taskset");
+    pinned.args(["--cpu-list", &processor.to_string()]).arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        pinned.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => pinned.env(name, value),
+            None => pinned.env_remove(name),
+        };
+    }
+    pinned
+}
+
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,

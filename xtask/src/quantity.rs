@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// Time per operation: the median of the samples, or the mean if the tool reports no median.
+    /// Time per operation: the median of the samples of a process.
     #[serde(alias = "time_ns")]
     Time,
-    /// Mean time per operation, which is compared with the figures of tools that report no median.
-    MeanTime,
     TimePerElement,
     ElementsPerS,
     /// Bytes allocated per operation.
@@ -38,6 +36,8 @@ pub(crate) enum Quantity {
     /// Time from the start of a server to its first response.
     #[serde(alias = "start_ns")]
     Start,
+    /// Processor time of a server per request.
+    CpuPerRequest,
     /// Number of upstream requests for a file that many clients requested at once.
     Fetches,
 }
@@ -53,16 +53,21 @@ pub(crate) enum Unit {
 }
 
 impl Quantity {
+    /// Quantities by which rows are compared, the most telling one first: a server's rate depends on what the load
+    /// generator leaves of the machine.
+    pub(crate) const COMPARED: [Self; 6] =
+        [Self::Time, Self::CpuPerRequest, Self::Start, Self::P50, Self::RequestsPerS, Self::BytesPerS];
+
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Time
-            | Self::MeanTime
             | Self::TimePerElement
             | Self::P50
             | Self::P75
             | Self::P90
             | Self::P99
             | Self::Longest
+            | Self::CpuPerRequest
             | Self::Start => Unit::Nanoseconds,
             Self::Bytes | Self::Payload | Self::Memory => Unit::Bytes,
             Self::BytesPerS => Unit::BytesPerS,
@@ -73,13 +78,13 @@ impl Quantity {
 
     /// Returns true if it expresses the time of an operation of a suite.
     pub(crate) fn is_of_time(self) -> bool {
-        matches!(self, Self::Time | Self::MeanTime | Self::TimePerElement | Self::ElementsPerS)
+        matches!(self, Self::Time | Self::TimePerElement | Self::ElementsPerS)
     }
 
     /// Returns true if the quantity differs from round to round, so that ours is compared with others.
     pub(crate) fn is_compared(self) -> bool {
-        let is_latency = matches!(self, Self::P50 | Self::P75 | Self::P90 | Self::P99);
-        self.is_of_time() || self.is_rate() || is_latency
+        let is_latency = matches!(self, Self::P50 | Self::P75 | Self::P90 | Self::P99 | Self::Start);
+        self.is_of_time() || self.is_rate() || is_latency || self == Self::CpuPerRequest
     }
 
     /// Returns true if higher is better.
@@ -96,16 +101,6 @@ impl Unit {
             Self::BytesPerS => bytes_per_second(value),
             Self::PerS => format!("{}/s", count(value)),
             Self::Count => per_op(value),
-        }
-    }
-
-    /// Returns the label of an axis.
-    pub(crate) fn axis(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "time",
-            Self::Bytes => "bytes",
-            Self::BytesPerS | Self::PerS => "rate, more is better",
-            Self::Count => "count",
         }
     }
 }

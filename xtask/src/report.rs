@@ -7,31 +7,30 @@ use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
 use crate::args::Args;
-use crate::join::{Facts, Sources};
+use crate::join::Sources;
 use crate::model::{Comparison, ProxyRun, Report, SCHEMA};
 use crate::workspace::Workspace;
-use crate::{chart, compare, html, markdown, view};
+use crate::{compare, html, markdown, publish, view};
 
 /// Name of the data file.
 const JSON: &str = "report.json";
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask report [--out] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]
+usage: cargo xtask report [--out | --committed] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]
 
 Renders the latest report again from target/report/report.json, load.json, fleet.json and the files of benches/data.
 
-  --out                 Also write BENCHMARKS.md and docs/overview.svg, to be committed
+  --out                 Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
+  --committed           Only write these files again, from docs/benchmarks/report.json
   --allow-noisy         Write them even if the run is not fit to publish
   --compare OLD.json    List the changes since an earlier report.json, taking noise into account
   --fail-on-regression  With --compare: fail if a row became slower or allocates more
 ";
 
-/// Path of the committed overview, relative to `BENCHMARKS.md`.
-const OVERVIEW: &str = "docs/overview.svg";
-
 /// Runs `cargo xtask report`.
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let is_out = args.flag("--out");
+    let is_committed = args.flag("--committed");
     let allow_noisy = args.flag("--allow-noisy");
     let compare = args.value("--compare")?.map(PathBuf::from);
     let fails = args.flag("--fail-on-regression");
@@ -39,6 +38,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     ensure!(compare.is_some() || !fails, "--fail-on-regression needs --compare OLD.json");
     let workspace = Workspace::find()?;
     let sources = Sources::load(&workspace)?;
+    if is_committed {
+        return publish::write(&read(&workspace.root.join(publish::RUN))?, &sources, &workspace.root);
+    }
     let mut report = read(&workspace.report().join(JSON))?;
     add_proxy_runs(&mut report, &workspace)?;
     if let Some(before) = compare {
@@ -51,26 +53,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
             report.run.unfit.join("; ")
         );
-        publish(&report, &sources, &workspace.root)?;
+        publish::write(&report, &sources, &workspace.root)?;
     }
     fail_on_regression(&report, fails)
-}
-
-/// Writes the files that are committed.
-fn publish(report: &Report, sources: &Sources, root: &Path) -> Result<()> {
-    let drawing = view::drawing(&Facts::new(report, sources).standings());
-    let drawing = drawing.context("no row has a peer: there is nothing to publish")?;
-    let machine = &report.run.machine;
-    let introduction = format!(
-        "# Benchmarks\n\nEvery table that the reports of the originals publish, beside what was measured on {} on a machine \
-         with {} cores ({}). Written by `cargo xtask report --out`; do not edit.\n\n\
-         ![Ratios of the strongest other's time to ours, row by row]({OVERVIEW})",
-        report.run.date.split('T').next().unwrap_or_default(),
-        machine.cores,
-        machine.cpu
-    );
-    let text = markdown::render(&introduction, &view::sections(report, sources, false));
-    write_files(root, [("BENCHMARKS.md", text), (OVERVIEW, chart::alone(&drawing))])
 }
 
 /// Fails if there are regressions and `fails` is set.
@@ -124,35 +109,36 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
+/// Returns the content of `report.json`, with one row per line.
+///
+/// # Errors
+///
+/// Fails if a figure is not finite.
+pub(crate) fn json(report: &Report) -> Result<String> {
+    let without_rows = serde_json::to_string(&Report { rows: Vec::new(), ..report.clone() })?;
+    let rows: Vec<String> = report.rows.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    Ok(without_rows.replacen("\"rows\":[]", &format!("\"rows\":[\n{}\n]", rows.join(",\n")), 1) + "\n")
+}
+
 /// Writes `report.json`, `report.md` and `index.html` and prints their paths.
 pub(crate) fn write(report: &Report, sources: &Sources, directory: &Path) -> Result<()> {
-    let sections = view::sections(report, sources, true);
     let run = &report.run;
     let place = format!("{}, {} ({} cores)", run.date, run.machine.cpu, run.machine.cores);
-    write_files(
-        directory,
-        [
-            (JSON, serde_json::to_string_pretty(report)? + "\n"),
-            ("report.md", text(report, sources)),
-            ("index.html", html::render(&place, &sections)),
-        ],
-    )
-}
-
-/// Renders the report as Markdown.
-pub(crate) fn text(report: &Report, sources: &Sources) -> String {
-    let introduction = "# Benchmark report\n\nWritten by `cargo xtask bench`; do not edit.";
-    markdown::render(introduction, &view::sections(report, sources, true))
-}
-
-fn write_files<const N: usize>(directory: &Path, files: [(&str, String); N]) -> Result<()> {
-    for (name, content) in files {
+    let page = html::render(&place, &view::sections(report, sources));
+    fs::create_dir_all(directory)?;
+    for (name, content) in [(JSON, json(report)?), ("report.md", text(report, sources)), ("index.html", page)]
+    {
         let path = directory.join(name);
-        let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, content));
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
         crate::say(&format!("{}\n", path.display()));
     }
     Ok(())
+}
+
+/// Renders the first page as Markdown.
+pub(crate) fn text(report: &Report, sources: &Sources) -> String {
+    let introduction = "# Benchmark report\n\nWritten by `cargo xtask bench`; do not edit.";
+    markdown::render(introduction, &view::summary::sections(report, sources), "")
 }
 
 #[cfg(test)]
@@ -171,24 +157,9 @@ mod tests {
         let texts = ["report.md", "index.html"].map(|name| fs::read_to_string(directory.join(name)).unwrap());
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(again, report());
-        assert!(texts.iter().all(|text| text.contains("decode_simple_event")));
+        assert!(texts.iter().all(|text| text.contains("client_do_simple")));
         let error = format!("{:#}", read(&directory.join(JSON)).unwrap_err());
         assert!(error.contains("cargo xtask bench"), "{error}");
-    }
-
-    #[test]
-    fn committed_files_contain_tables_and_drawing() {
-        let root = std::env::temp_dir().join(format!("xtask-publish-{}", std::process::id()));
-        fs::create_dir_all(root.join("docs")).unwrap();
-        publish(&report(), &sources(), &root).unwrap();
-        let [text, drawing] =
-            ["BENCHMARKS.md", OVERVIEW].map(|name| fs::read_to_string(root.join(name)).unwrap());
-        fs::remove_dir_all(&root).unwrap();
-        assert!(
-            text.contains("measured on 2026-01-02 on a machine") && text.contains("](docs/overview.svg)")
-        );
-        assert!(!text.contains("sse: all implementations"), "{text}");
-        assert!(drawing.starts_with("<svg ") && drawing.contains("<style>"));
     }
 
     #[test]

@@ -7,25 +7,26 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::model::{Role, Row};
 use crate::parse::{Sample, lines};
 use crate::peers::Program;
-use crate::process;
-use crate::progress::Progress;
 use crate::quantity::Quantity;
-use crate::stats::minimum;
+use crate::stats::rounded;
 use crate::suites::Suite;
 use crate::workspace::Workspace;
+use crate::{machine, process};
 
-/// A peer that takes this many times as long as the best of its class is measured in one round only.
-const DISTANT: f64 = 3.0;
+/// A peer that takes this many times as long as the best of its class in its language gets [`FEW`] processes only.
+const DISTANT: f64 = 1.5;
+const FEW: usize = 3;
 
-/// criterion's bootstrap affects only its confidence intervals; the report shows the range of the rounds instead.
-const RESAMPLES: &str = "2000";
+/// criterion's bootstrap affects only its confidence intervals; the report computes its own from the processes.
+const RESAMPLES: &str = "1000";
 
 /// Time limit of a slice. A slower one is stopped and recorded as failed.
 const STEP_LIMIT: Duration = Duration::from_secs(120);
@@ -41,12 +42,12 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// Default: about a fifth of a second per implementation and round.
+    /// Default: about a tenth of a second per process.
     pub(crate) const NORMAL: Self = Self {
-        warm_up: Duration::from_millis(30),
-        measure: Duration::from_millis(100),
-        samples: 12,
-        time_guard: Duration::from_millis(500),
+        warm_up: Duration::from_millis(10),
+        measure: Duration::from_millis(40),
+        samples: 10,
+        time_guard: Duration::from_millis(200),
     };
     /// For `--quick`.
     pub(crate) const QUICK: Self = Self {
@@ -59,8 +60,8 @@ impl Slice {
     /// Describes the sampling.
     pub(crate) fn describe(&self) -> String {
         format!(
-            "{} ms warm-up and {} ms in {} samples per implementation and round; peers that take more than {DISTANT} \
-             times as long as the best of their class in one only",
+            "{} ms warm-up and {} ms in {} samples per process; implementations that take more than {DISTANT} times as \
+             long as the best of their class and language have {FEW} processes",
             self.warm_up.as_millis(),
             self.measure.as_millis(),
             self.samples,
@@ -123,44 +124,55 @@ pub(crate) fn plan<'p>(
 }
 
 /// Runs all rounds and returns the rows. Failures are recorded in them.
+///
+/// The processes of rows that use one thread are pinned to one processor, if the system has `taskset`.
 pub(crate) fn run(
     mut sides: Vec<Vec<Side<'_>>>,
     workspace: &Workspace,
     rounds: usize,
     slice: Slice,
+    has_threads: impl Fn(&str) -> bool,
 ) -> Vec<Row> {
     let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
     let order = order(&counts, rounds);
     let scratch = workspace.scratch().join("step");
-    let names: Vec<String> = order.iter().map(|&(_, row, side)| sides[row][side].name()).collect();
-    let mut progress = Progress::new(order.len());
-    for (index, &(round, row, side)) in order.iter().enumerate() {
-        if round == 1 {
+    let processor = machine::last_processor().filter(|_| process::is_installed("taskset"));
+    let bar = ProgressBar::new(order.len() as u64).with_style(progress_style());
+    let mut begun = 0;
+    for (round, row, side) in order {
+        if round == begun {
+            begun += 1;
+            bar.suspend(|| crate::note(&format!("round {begun} of {rounds}")));
+        }
+        if round == FEW {
             leave_behind(&mut sides[row]);
         }
         // A suite checks its own results, because its implementations may have different expected values.
         let ours = sides[row].iter().find(|side| side.row.role == Role::Ours);
         let expected = ours.and_then(|side| side.check);
         let side = &mut sides[row][side];
+        bar.inc(1);
         if side.is_done {
-            progress.skip();
             continue;
         }
-        progress.begin(&names[index], names[index + 1..].iter().map(String::as_str));
-        let start = Instant::now();
+        bar.set_message(side.name());
+        let processor = processor.filter(|_| !has_threads(&side.row.key));
         let sample = match side.runner {
-            Runner::Suite(suite) => side.run_suite(suite, &scratch, round, slice),
+            Runner::Suite(suite) => side.run_suite(suite, &scratch, round, slice, processor),
             Runner::Program(program) => {
                 let (row, name) = (side.row.name(), &side.row.implementation);
-                let sample = program.run(row, name, slice.measure, STEP_LIMIT, &scratch);
+                let sample = program.run(row, name, slice.measure, STEP_LIMIT, &scratch, processor);
                 sample.and_then(|sample| checked(sample, expected))
             }
         };
         side.take(sample);
-        progress.end(&names[index], start.elapsed());
     }
-    progress.finish();
+    bar.finish_and_clear();
     sides.into_iter().flatten().filter(|side| side.is_present).map(|side| side.row).collect()
+}
+
+fn progress_style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}").expect("the template is valid")
 }
 
 fn checked(sample: Option<Sample>, expected: Option<u64>) -> Result<Option<Sample>> {
@@ -181,8 +193,15 @@ impl<'p> Side<'p> {
     }
 
     /// Runs a slice of a suite.
-    fn run_suite(&self, suite: &Suite, scratch: &Path, round: usize, slice: Slice) -> Result<Option<Sample>> {
-        let mut command = Command::new(&suite.executable);
+    fn run_suite(
+        &self,
+        suite: &Suite,
+        scratch: &Path,
+        round: usize,
+        slice: Slice,
+        processor: Option<usize>,
+    ) -> Result<Option<Sample>> {
+        let mut command = process::pinned(Command::new(&suite.executable), processor);
         command
             .env("CRITERION_HOME", scratch.join("criterion"))
             .args(["--bench", "--format", "json", "--exact", &self.name()])
@@ -218,12 +237,7 @@ impl<'p> Side<'p> {
                 return;
             }
         };
-        let timing = [(Quantity::Time, sample.median_ns), (Quantity::MeanTime, sample.mean_ns)];
-        for (quantity, value) in timing {
-            if let Some(value) = value {
-                row.figures.entry(quantity).or_default().push(value);
-            }
-        }
+        row.figures.entry(Quantity::Time).or_default().push(rounded(sample.time_ns));
         for (quantity, value) in [(Quantity::Bytes, sample.bytes_op), (Quantity::Allocs, sample.allocs_op)] {
             if let Some(value) = value {
                 row.figures.insert(quantity, vec![value]);
@@ -237,14 +251,16 @@ impl<'p> Side<'p> {
     }
 }
 
-/// Marks the peers of a row that are too slow for more rounds. The best of each class, ours, the Go project and the
-/// limits are never marked.
+/// Marks the peers of a row for which [`FEW`] processes suffice. Ours, the Go project and the limits are never marked.
 fn leave_behind(sides: &mut [Side<'_>]) {
-    let time = |side: &Side<'_>| minimum(side.row.times());
+    let time = |side: &Side<'_>| side.row.value(Quantity::Time);
     let is_distant = |side: &Side<'_>| {
-        let alike = |other: &&Side<'_>| other.row.role == Role::Peer && other.row.class == side.row.class;
-        let best = sides.iter().filter(alike).filter_map(time).fold(f64::INFINITY, f64::min);
-        side.row.role == Role::Peer && time(side).is_some_and(|time| time > DISTANT * best)
+        let row = &side.row;
+        let is_alike = |other: &Row| other.class == row.class && other.language == row.language;
+        let others = sides.iter().filter(|other| other.row.role == Role::Peer && is_alike(&other.row));
+        let best = others.filter_map(time).fold(f64::INFINITY, f64::min);
+        let limit = if matches!(row.language.as_str(), "rust" | "go") { DISTANT * best } else { 0.0 };
+        row.role == Role::Peer && time(side).is_some_and(|time| time > limit)
     };
     let distant: Vec<bool> = sides.iter().map(is_distant).collect();
     for (side, distant) in sides.iter_mut().zip(distant) {
@@ -289,8 +305,8 @@ mod tests {
         let mut sides = [
             side(&suite, "ours", Role::Ours, "owned", &[10.0]),
             side(&suite, "best", Role::Peer, "owned", &[50.0]),
-            side(&suite, "near", Role::Peer, "owned", &[149.0]),
-            side(&suite, "far", Role::Peer, "owned", &[151.0]),
+            side(&suite, "near", Role::Peer, "owned", &[74.0]),
+            side(&suite, "far", Role::Peer, "owned", &[76.0]),
             side(&suite, "only one", Role::Peer, "borrowed", &[5000.0]),
             side(&suite, "original", Role::Original, "owned", &[9000.0]),
         ];
@@ -302,17 +318,12 @@ mod tests {
 
     #[test]
     fn a_wrong_check_value_discards_what_earlier_rounds_found() {
-        let sample = Sample {
-            median_ns: Some(5.0),
-            mean_ns: Some(6.0),
-            check: Some(4),
-            version: Some("1.2".to_owned()),
-            ..Sample::default()
-        };
+        let sample =
+            Sample { time_ns: 5.0, check: Some(4), version: Some("1.2".to_owned()), ..Sample::default() };
         let suite = suite();
         let mut side = side(&suite, "x", Role::Peer, "owned", &[]);
         side.take(checked(Some(sample.clone()), Some(4)));
-        assert_eq!((side.row.times(), side.row.version.as_deref()), (&[5.0][..], Some("1.2")));
+        assert_eq!((side.row.figure(Quantity::Time), side.row.version.as_deref()), (&[5.0][..], Some("1.2")));
         side.take(checked(Some(sample), Some(5)));
         assert_eq!(side.row.remark.as_deref(), Some("failed: check value 4, expected 5"));
         assert!(side.row.figures.is_empty() && side.is_done);

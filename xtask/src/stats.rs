@@ -1,9 +1,14 @@
 //! Statistics of the reports.
 
-/// Returns the median; `None` without values.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
+fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+/// Returns the median; `None` without values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => None,
@@ -12,8 +17,40 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+/// Returns a confidence interval of the median, of at least 95 % if there are six values or more, otherwise the range.
+///
+/// The bounds are two of the values: the median lies between the k-th smallest and the k-th largest one, unless at
+/// least n - k + 1 of n values are on the same side of it, which a binomial distribution describes. With ten values, the
+/// bounds are the second smallest and the second largest one, and the confidence is 97.9 %.
+pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
+    let sorted = sorted(values);
+    let count = sorted.len();
+    let mut left_out = 0;
+    // Probability that at most `left_out` values are below the median.
+    let mut term = 0.5_f64.powi(i32::try_from(count).ok()?);
+    let mut probability = term;
+    while 2 * (left_out + 1) < count {
+        term *= (count - left_out) as f64 / (left_out + 1) as f64;
+        probability += term;
+        if 2.0 * probability > 0.05 {
+            break;
+        }
+        left_out += 1;
+    }
+    Some((*sorted.get(left_out)?, *sorted.get(count - 1 - left_out)?))
+}
+
+/// Returns whether the values form two groups of at least two values each.
+///
+/// The groups are further apart than the range of either, and by more than 5 %.
+pub(crate) fn has_two_groups(values: &[f64]) -> bool {
+    let sorted = sorted(values);
+    let last = sorted.len().saturating_sub(1);
+    (2..last).any(|split| {
+        let (below, above) = (sorted[split - 1], sorted[split]);
+        let widest = (below - sorted[0]).max(sorted[last] - above);
+        above - below > widest.max(0.05 * below)
+    })
 }
 
 pub(crate) fn minimum(values: &[f64]) -> Option<f64> {
@@ -24,10 +61,9 @@ pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
-/// Returns the geometric mean, in which ratios of 2 and 1/2 cancel out.
-pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    mean(&logarithms).map(f64::exp)
+/// Rounds to four significant digits, which is more than a time has.
+pub(crate) fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -36,7 +72,8 @@ mod tests {
 
     #[test]
     fn of_nothing_is_nothing() {
-        assert_eq!((median(&[]), mean(&[]), geometric_mean(&[]), minimum(&[])), (None, None, None, None));
+        assert_eq!((median(&[]), interval(&[]), minimum(&[])), (None, None, None));
+        assert!(!has_two_groups(&[]));
     }
 
     #[test]
@@ -44,6 +81,24 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!((minimum(&[2.0, 1.0]), maximum(&[2.0, 1.0])), (Some(1.0), Some(2.0)));
-        assert!((geometric_mean(&[2.0, 0.5, 8.0]).unwrap() - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn intervals_leave_out_as_many_values_as_the_confidence_allows() {
+        let values = |count: u32| (1..=count).map(f64::from).collect::<Vec<_>>();
+        assert_eq!(interval(&values(1)), Some((1.0, 1.0)));
+        assert_eq!(interval(&values(5)), Some((1.0, 5.0)));
+        assert_eq!(interval(&values(8)), Some((1.0, 8.0)), "0.8 % at most");
+        assert_eq!(interval(&values(9)), Some((2.0, 8.0)));
+        assert_eq!(interval(&values(10)), Some((2.0, 9.0)));
+        assert_eq!(interval(&values(20)), Some((6.0, 15.0)));
+    }
+
+    #[test]
+    fn two_groups_need_a_gap_that_is_wider_than_both() {
+        assert!(has_two_groups(&[22.0, 36.0, 22.5, 36.2, 22.1]));
+        assert!(!has_two_groups(&[22.0, 36.0, 22.5, 22.1]), "a single process");
+        assert!(!has_two_groups(&[10.0, 11.0, 12.0, 13.0, 14.0]), "evenly spread");
+        assert!(!has_two_groups(&[10.0, 10.01, 10.1, 10.11]), "within 5 %");
     }
 }

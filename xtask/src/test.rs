@@ -18,13 +18,14 @@ use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
 use crate::workspace::Workspace;
 use crate::{
-    cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy, unchanged,
+    cargo, completeness, features, instructions, note, process, proxy, publish, release, say, setup, tidy,
+    unchanged,
 };
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [--full] [STEP...]
 
-Runs the checks before a change: toolchain, fmt, tidy, clippy, tests (including documentation tests) and docs, without
+Runs the checks before a change: toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs, without
 the benchmark suites.
 
   --full  run everything that CI runs, including the suites and the programs in other languages: also tools, features,
@@ -73,6 +74,7 @@ const STEPS: &[Step] = &[
     step("toolchain", toolchain),
     step("fmt", |gate| cargo(&gate.workspace, &["fmt", "--all", "--check"]).map(|()| None)),
     step("tidy", |gate| tidy::check(&gate.workspace).map(|()| None)),
+    step("figures", |gate| publish::check(&gate.workspace).map(|()| None)),
     full("tools", |_| Ok(joined(&setup::missing()))),
     step("clippy", |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
     full("features", features),

@@ -87,10 +87,30 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// Returns the README files and guides below a folder.
+///
+/// # Errors
+///
+/// Fails if the folders cannot be listed.
+pub(crate) fn guides(root: &Path) -> Result<Vec<String>> {
+    let mut guides: Vec<PathBuf> = vec!["README.md".into()];
+    for folder in ["crates", "docs"] {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else { continue };
+        for entry in entries {
+            let path = Path::new(folder).join(entry?.file_name());
+            guides.push(if folder == "crates" { path.join("README.md") } else { path });
+        }
+    }
+    guides.retain(|path| path.extension().is_some_and(|name| name == "md") && root.join(path).is_file());
+    guides.sort();
+    Ok(guides.iter().map(|path| path.to_string_lossy().into_owned()).collect())
+}
+
 /// Returns whether a file is copied or generated: test vectors, licence texts and lock files.
 fn is_foreign(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/samples/")
+        || path.starts_with("docs/benchmarks/")
         || path.contains("LICENSE-")
         || path.ends_with("Cargo.lock")
         || path.ends_with("go.sum")

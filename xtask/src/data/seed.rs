@@ -159,22 +159,6 @@ impl Row {
     fn has_least(&self, name: &str) -> bool {
         name.strip_suffix("_max").is_some_and(|stem| self.others.contains_key(&format!("{stem}_min")))
     }
-
-    /// Returns the published figure of a quantity, if there is exactly one.
-    pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
-        let other = |name: &str| self.others.get(name).and_then(toml::Value::as_float);
-        match quantity {
-            Quantity::Time | Quantity::TimePerElement | Quantity::Start => self.time_ns,
-            Quantity::Bytes => self.bytes_op,
-            Quantity::Allocs => self.allocs_op,
-            Quantity::ElementsPerS | Quantity::RequestsPerS | Quantity::BytesPerS => self.throughput,
-            Quantity::P50 => other("p50_ns").or(self.time_ns),
-            Quantity::P75 => other("p75_ns"),
-            Quantity::P90 => other("p90_ns"),
-            Quantity::P99 => other("p99_ns"),
-            _ => None,
-        }
-    }
 }
 
 /// Formats one figure. The end of the field name is the unit.
@@ -199,12 +183,6 @@ fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
 impl Seed {
     pub(crate) fn load(data: &Path) -> Result<Self> {
         super::load(&data.join("seed-rows.toml"))
-    }
-
-    /// Returns the platform line of a report.
-    pub(crate) fn platform(&self, system: &str) -> String {
-        let found = self.systems.iter().find(|candidate| candidate.id == system);
-        found.map_or_else(|| system.to_owned(), System::platform)
     }
 
     /// Returns the key of the benchmark that an output line belongs to.
@@ -245,7 +223,7 @@ mod tests {
     fn reads_the_committed_file() {
         let seed = seed();
         assert_eq!((seed.systems.len(), seed.tables.len(), seed.rows.len()), (5, 47, 257));
-        assert!(seed.platform("perplexity").contains("AMD Ryzen 9 5950X"));
+        assert!(seed.systems[0].platform().contains("AMD Ryzen 9 5950X"));
         for row in &seed.rows {
             assert!(seed.tables.iter().any(|table| table.id == row.table), "{} has no table", row.id);
             if let Some(key) = &row.bench {

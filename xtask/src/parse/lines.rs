@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use super::Sample;
-use crate::stats::{mean, median};
+use crate::stats::median;
 
 /// One line. Everything but the identity and the time is optional. A check value is compared with that of the row.
 #[derive(Clone, Debug, Deserialize)]
@@ -12,7 +12,6 @@ struct Line {
     key: String,
     implementation: String,
     time_ns: Option<f64>,
-    mean_ns: Option<f64>,
     #[serde(default)]
     is_once: bool,
     version: Option<String>,
@@ -32,7 +31,7 @@ struct Line {
 ///
 /// Fails if a line is invalid, or reports a failure.
 pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
-    let (mut medians, mut means, mut last) = (Vec::new(), Vec::new(), None);
+    let (mut times, mut last) = (Vec::new(), None);
     for text in text.lines().map(str::trim).filter(|line| line.starts_with('{')) {
         let line: Line = serde_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
         if line.key != key || line.implementation != implementation {
@@ -43,13 +42,11 @@ pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Opti
         }
         let time = line.time_ns.with_context(|| format!("no time: {text}"))?;
         ensure!(time.is_finite() && time > 0.0, "a time of {time} ns: {text}");
-        medians.push(time);
-        means.push(line.mean_ns.unwrap_or(time));
+        times.push(time);
         last = Some(line);
     }
-    Ok(last.map(|line| Sample {
-        median_ns: median(&medians),
-        mean_ns: mean(&means),
+    Ok(last.zip(median(&times)).map(|(line, time_ns)| Sample {
+        time_ns,
         is_once: line.is_once,
         bytes_op: line.bytes_op,
         allocs_op: line.allocs_op,
@@ -71,7 +68,7 @@ mod tests {
     fn a_sample_is_found_by_key_and_name() {
         let found = sample(NODE, "sse/decode_simple_event", "json").unwrap().unwrap();
         assert_eq!((found.check, found.bytes_op, found.allocs_op), (Some(25), None, None));
-        assert!(found.median_ns.is_some_and(|time| time > 1.0) && found.mean_ns.is_some());
+        assert!(found.time_ns > 1.0);
         assert_eq!(sample(NODE, "sse/decode_simple_event", "nobody").unwrap(), None);
     }
 

@@ -1,10 +1,10 @@
 //! The JSON format 1.0 of pyperf.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::Sample;
-use crate::stats::{mean, median};
+use crate::stats::median;
 
 #[derive(Debug, Deserialize)]
 struct File {
@@ -34,17 +34,17 @@ struct Run {
     values: Vec<f64>,
 }
 
-/// Parses the first benchmark. Median and mean are those of all values of all runs.
+/// Parses the first benchmark. The time is the median of all values of all runs.
 pub(crate) fn sample(text: &str) -> Result<Option<Sample>> {
     let file: File = serde_json::from_str(text)?;
     ensure!(file.version == "1.0", "pyperf file of version {}, expected 1.0", file.version);
     let Some(benchmark) = file.benchmarks.into_iter().next() else { return Ok(None) };
     let times: Vec<f64> =
         benchmark.runs.iter().flat_map(|run| &run.values).map(|seconds| seconds * 1e9).collect();
-    ensure!(!times.is_empty(), "a benchmark without values");
+    let time_ns = median(&times).context("a benchmark without values")?;
     // With a single benchmark, pyperf moves shared metadata to the top level.
     let version = benchmark.metadata.version.or(file.metadata.version);
-    Ok(Some(Sample { median_ns: median(&times), mean_ns: mean(&times), version, ..Sample::default() }))
+    Ok(Some(Sample { time_ns, version, ..Sample::default() }))
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn reads_times_in_nanoseconds() {
-        let median = |text| sample(text).unwrap().unwrap().median_ns.unwrap();
+        let median = |text| sample(text).unwrap().unwrap().time_ns;
         assert_eq!(sample(TWO).unwrap().unwrap().version.as_deref(), Some("1"));
         assert!((median(TWO) - 406.0).abs() < 20.0, "{}", median(TWO));
         assert!((median(SINGLE) - 366.439_5).abs() < 1e-3, "{}", median(SINGLE));
