@@ -11,7 +11,6 @@ use crate::chart;
 use crate::html;
 use crate::join::{Facts, Sources};
 use crate::model::Report;
-use crate::view::{Block, Chart, Section};
 use crate::workspace::Workspace;
 
 /// A saved run. Ratios are those of the fastest other implementation, so that runs of different machines compare.
@@ -77,23 +76,20 @@ pub(crate) fn show(workspace: &Workspace) -> Result<()> {
     let (first, last) =
         runs.first().zip(runs.last()).context("no run is saved; use `cargo xtask bench --save`")?;
     let label = |run: &Saved| format!("{} {}", run.date.split('T').next().unwrap_or_default(), run.commit);
-    let mut section = Section {
-        id: "overview".to_owned(),
-        title: "Median ratio to the fastest alternative, by group".to_owned(),
-        blocks: vec![Block::Text(
-            "Above 1, ours is faster. One point per saved run, the oldest one on the left.".to_owned(),
-        )],
-    };
-    for title in last.groups.keys() {
+    let mut text = "# Median ratio to the fastest alternative, by group\n\nAbove 1, ours is faster. One point per saved \
+                    run, the oldest one on the left.\n"
+        .to_owned();
+    let mut charts = BTreeMap::new();
+    for (index, title) in last.groups.keys().enumerate() {
         let values: Vec<Option<f64>> = runs.iter().map(|run| run.groups.get(title).copied()).collect();
-        section.blocks.extend(
-            chart::line(title, &values, (&label(first), &label(last)))
-                .map(|svg| Block::Chart(Chart { id: String::new(), title: title.clone(), svg })),
-        );
+        if let Some(svg) = chart::line(title, &values, (&label(first), &label(last))) {
+            text += &format!("\n## {title}\n\n![{title}](g{index}.svg)\n");
+            charts.insert(format!("g{index}"), svg);
+        }
     }
     let path = workspace.report().join("history.html");
     fs::create_dir_all(workspace.report())?;
-    fs::write(&path, html::render(&format!("{} saved runs", runs.len()), &[section]))?;
+    fs::write(&path, html::render("Benchmark history", &text, &charts))?;
     crate::say(&format!("{}\n", path.display()));
     Ok(())
 }

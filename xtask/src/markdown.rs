@@ -1,60 +1,52 @@
-//! The report as Markdown, which is also printed at the end of `cargo xtask bench`.
+//! Tables and lists in Markdown.
 
 use std::fmt::Write;
 
 use crate::model::{Column, Sheet};
-use crate::view::{Block, Section};
 
-/// Renders a page. `charts` is the path from the page to the folder of the drawings.
-pub(crate) fn render(introduction: &str, sections: &[Section], charts: &str) -> String {
-    let mut text = format!("{introduction}\n");
-    for section in sections {
-        let _ = write!(text, "\n## {}\n", section.title);
-        for block in &section.blocks {
-            self::block(&mut text, block, charts);
-        }
-    }
-    text
+/// Returns a list; nothing without items.
+pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let items = items.into_iter().map(|item| format!("- {}\n", escaped(item.as_ref())));
+    let list: String = items.collect();
+    if list.is_empty() { list } else { format!("\n{list}") }
 }
 
-fn block(text: &mut String, block: &Block, charts: &str) {
-    let list = |items: Vec<String>| {
-        let lines: String = items.iter().map(|item| format!("- {item}\n")).collect();
-        if lines.is_empty() { lines } else { format!("\n{lines}") }
-    };
-    *text += &match block {
-        Block::Text(paragraph) => format!("\n{paragraph}\n"),
-        Block::Warnings(warnings) => list(warnings.iter().map(|warning| format!("**{warning}**")).collect()),
-        Block::List(items) => list(items.clone()),
-        Block::Facts(facts) => list(facts.iter().map(|(name, value)| format!("{name}: {value}")).collect()),
-        Block::Table(sheet) | Block::Folded(sheet) => table(sheet),
-        Block::Chart(chart) => format!("\n![{}]({charts}{}.svg)\n", chart.title, chart.id),
-    };
-}
-
-/// Renders one table; nothing if it has no lines.
+/// Returns a table with title and notes; nothing if it has no lines.
 pub(crate) fn table(sheet: &Sheet) -> String {
-    if sheet.lines.is_empty() {
-        return String::new();
+    match sheet.lines.is_empty() {
+        true => String::new(),
+        false => format!("\n### {}\n{}\n{}", escaped(&sheet.title), notes(sheet), grid(sheet)),
     }
-    let mut text = format!("\n### {}\n\n", sheet.title);
-    if !sheet.notes.is_empty() {
-        let _ = write!(text, "{}\n\n", sheet.notes.join(" "));
-    }
-    text + &grid(sheet)
 }
 
-/// Renders the columns and lines of a table.
+/// Returns a table that the reader has to unfold.
+pub(crate) fn folded(sheet: &Sheet) -> String {
+    match sheet.lines.is_empty() {
+        true => String::new(),
+        false => format!(
+            "\n<details><summary>{}</summary>\n{}\n{}\n</details>\n",
+            escaped(&sheet.title),
+            notes(sheet),
+            grid(sheet)
+        ),
+    }
+}
+
+fn notes(sheet: &Sheet) -> String {
+    if sheet.notes.is_empty() { String::new() } else { format!("\n{}\n", escaped(&sheet.notes.join(" "))) }
+}
+
+/// Returns the columns and lines of a table, padded, so that the source is readable.
 pub(crate) fn grid(sheet: &Sheet) -> String {
-    let mut text = String::new();
-    let headings: Vec<String> = sheet.columns.iter().map(|column| escaped(&column.name)).collect();
+    let headings: Vec<String> = sheet.columns.iter().map(|column| cell(&column.name)).collect();
     let cells: Vec<Vec<String>> =
-        sheet.lines.iter().map(|line| line.cells.iter().map(|cell| escaped(cell)).collect()).collect();
+        sheet.lines.iter().map(|line| line.cells.iter().map(|text| cell(text)).collect()).collect();
     let width = |index: usize| {
         let column = cells.iter().map(|line| &line[index]).chain([&headings[index]]);
         column.map(|cell| cell.chars().count()).max().unwrap_or_default().max(3)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let mut text = String::new();
     row(&mut text, &headings, &widths, &sheet.columns);
     for (column, width) in sheet.columns.iter().zip(&widths) {
         let (rule, end) =
@@ -68,7 +60,6 @@ pub(crate) fn grid(sheet: &Sheet) -> String {
     text
 }
 
-/// Pads the cells, so that the source is readable as a table.
 fn row(text: &mut String, cells: &[String], widths: &[usize], columns: &[Column]) {
     for ((cell, &width), column) in cells.iter().zip(widths).zip(columns) {
         let padding = " ".repeat(width - cell.chars().count());
@@ -81,28 +72,27 @@ fn row(text: &mut String, cells: &[String], widths: &[usize], columns: &[Column]
     text.push_str("|\n");
 }
 
+/// Escapes what starts an HTML element.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('<', "&lt;")
+}
+
 /// Escapes vertical bars, which would end the cell.
-fn escaped(cell: &str) -> String {
-    cell.replace('|', "\\|").replace('\n', " ")
+fn cell(text: &str) -> String {
+    escaped(text).replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sections;
-    use crate::view::tests::{report, sources};
 
     #[test]
     fn tables_have_aligned_columns() {
-        let text = render("# Report", &sections(&report(), &sources()), "");
-        assert!(text.contains("| push \\| owned"), "{text}");
-        assert!(text.contains("![sse: time relative to ours"), "{text}");
-        assert!(text.contains("go-sse (go): `go version` cannot be run here"), "{text}");
-        for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
-            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
-            let widths: Vec<(usize, usize)> =
-                table.lines().map(|line| (bars(line), line.chars().count())).collect();
-            assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
-        }
+        let lines = vec![vec!["a|<b".to_owned(), "1".to_owned()], vec!["c".to_owned(), "200".to_owned()]];
+        let sheet = Sheet::new("T", &["Name", "#Number"], lines).with_notes(vec!["N.".to_owned()]);
+        let text = "\n### T\n\nN.\n\n| Name     | Number |\n|----------|-------:|\n| a\\|&lt;b |      1 |\n| c        |    200 |\n";
+        assert_eq!(table(&sheet), text);
+        assert!(folded(&sheet).starts_with("\n<details><summary>T</summary>\n\nN.\n\n| Name"));
+        assert_eq!(table(&Sheet::default()), "");
     }
 }

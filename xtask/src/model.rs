@@ -327,10 +327,6 @@ pub(crate) struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub(crate) cells: Vec<String>,
-    /// True for our implementations, which are highlighted.
-    pub(crate) is_ours: bool,
-    /// True for the first line of a row of the suite.
-    pub(crate) starts_group: bool,
 }
 
 impl Sheet {
@@ -340,12 +336,11 @@ impl Sheet {
             Some(name) => Column { name: name.to_owned(), is_number: true },
             None => Column { name: (*name).to_owned(), is_number: false },
         };
-        let line = |cells| Line { cells, is_ours: false, starts_group: false };
         Self {
             title: title.to_owned(),
             notes: Vec::new(),
             columns: columns.iter().map(column).collect(),
-            lines: lines.into_iter().map(line).collect(),
+            lines: lines.into_iter().map(|cells| Line { cells }).collect(),
         }
     }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::join::{Facts, Sources};
 use crate::model::{Outcome, Report, Role, Sheet};
 use crate::quantity::{self as units, Quantity};
-use crate::view::{self, Block, Section, summary};
+use crate::view::{self, summary};
 use crate::workspace::Workspace;
 use crate::{chart, markdown, report, tidy};
 
@@ -68,17 +68,15 @@ fn files(report: &Report, sources: &Sources, root: &Path) -> Result<Vec<(String,
         machine.cpu,
         pages(sources)
     );
-    let sections = summary::sections(report, sources);
     let mut files = vec![
         (RUN.to_owned(), report::json(report)?),
-        ("BENCHMARKS.md".to_owned(), markdown::render(&introduction, &sections, "docs/benchmarks/")),
+        ("BENCHMARKS.md".to_owned(), format!("{introduction}\n{}", summary::text(report, sources))),
     ];
-    let systems = sources.seed.systems.iter().map(|system| view::system_page(&system.id, report, sources));
-    for section in systems.chain([view::coverage(sources)]) {
-        files.extend(drawings(&section));
-        let introduction = "<!-- Written by `cargo xtask report --out`; do not edit. -->";
-        let text = markdown::render(introduction, std::slice::from_ref(&section), "");
-        files.push((format!("{FOLDER}/{}.md", section.id), text));
+    for page in view::systems(report, sources).chain([view::coverage(sources)]) {
+        let text = format!("<!-- Written by `cargo xtask report --out`; do not edit. -->\n{}", page.text);
+        files.push((format!("{FOLDER}/{}.md", page.id), text));
+        let drawings = page.charts.into_iter();
+        files.extend(drawings.map(|chart| (format!("{FOLDER}/{}.svg", chart.id), chart::alone(&chart.svg))));
     }
     for path in tidy::guides(root)? {
         let text = fs::read_to_string(root.join(&path))?;
@@ -95,13 +93,6 @@ fn pages(sources: &Sources) -> String {
     let page = |id: &str, name: &str| format!("[{name}]({FOLDER}/{id}.md)");
     let systems = sources.seed.systems.iter().map(|system| page(&system.id, &system.name));
     systems.chain([page("coverage", "coverage")]).collect::<Vec<_>>().join(", ")
-}
-
-fn drawings(section: &Section) -> impl Iterator<Item = (String, String)> {
-    section.blocks.iter().filter_map(|block| match block {
-        Block::Chart(chart) => Some((format!("{FOLDER}/{}.svg", chart.id), chart::alone(&chart.svg))),
-        _ => None,
-    })
 }
 
 /// Replaces the marked parts of a text.

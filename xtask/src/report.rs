@@ -1,5 +1,6 @@
 //! `cargo xtask report`: reads, renders and writes reports.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::args::Args;
 use crate::join::Sources;
 use crate::model::{Comparison, ProxyRun, Report, SCHEMA};
 use crate::workspace::Workspace;
-use crate::{compare, html, markdown, publish, view};
+use crate::{compare, html, publish, view};
 
 /// Name of the data file.
 const JSON: &str = "report.json";
@@ -122,12 +123,10 @@ pub(crate) fn json(report: &Report) -> Result<String> {
 
 /// Writes `report.json`, `report.md` and `index.html` and prints their paths.
 pub(crate) fn write(report: &Report, sources: &Sources, directory: &Path) -> Result<()> {
-    let run = &report.run;
-    let place = format!("{}, {} ({} cores)", run.date, run.machine.cpu, run.machine.cores);
-    let page = html::render(&place, &view::sections(report, sources));
     fs::create_dir_all(directory)?;
-    for (name, content) in [(JSON, json(report)?), ("report.md", text(report, sources)), ("index.html", page)]
-    {
+    let files =
+        [(JSON, json(report)?), ("report.md", text(report, sources)), ("index.html", page(report, sources))];
+    for (name, content) in files {
         let path = directory.join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
         crate::say(&format!("{}\n", path.display()));
@@ -135,10 +134,21 @@ pub(crate) fn write(report: &Report, sources: &Sources, directory: &Path) -> Res
     Ok(())
 }
 
-/// Renders the first page as Markdown.
+/// Returns the first page in Markdown, which is also printed at the end of `cargo xtask bench`.
 pub(crate) fn text(report: &Report, sources: &Sources) -> String {
-    let introduction = "# Benchmark report\n\nWritten by `cargo xtask bench`; do not edit.";
-    markdown::render(introduction, &view::summary::sections(report, sources), "")
+    format!("# Benchmark report\n{}", view::summary::text(report, sources))
+}
+
+/// Returns the whole report as a page in HTML.
+pub(crate) fn page(report: &Report, sources: &Sources) -> String {
+    let mut text = text(report, sources);
+    let mut charts = BTreeMap::new();
+    for page in view::systems(report, sources).chain([view::coverage(sources)]) {
+        text += &page.text;
+        charts.extend(page.charts.into_iter().map(|chart| (chart.id, chart.svg)));
+    }
+    text += &view::all_implementations(report, sources);
+    html::render("Benchmark report", &text, &charts)
 }
 
 #[cfg(test)]

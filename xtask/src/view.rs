@@ -6,38 +6,26 @@ use crate::chart::{self, Bar, Cluster};
 use crate::data::groups::Group;
 use crate::data::seed;
 use crate::join::{Facts, Party, Sources, Standing};
+use crate::markdown;
 use crate::model::{Ratio, Report, Role, Row, Sheet};
 use crate::quantity::{self as units, Quantity, Unit};
 use crate::stats::{maximum, minimum};
 
 pub(crate) mod summary;
 
-/// A part of the report with its own heading.
+/// A page in Markdown with its drawings, to which it refers as `ID.svg`.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub(crate) struct Page {
+    /// Name of the file without extension.
     pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) text: String,
+    pub(crate) charts: Vec<Chart>,
 }
 
-#[derive(Debug)]
-pub(crate) enum Block {
-    Text(String),
-    Warnings(Vec<String>),
-    List(Vec<String>),
-    /// Names and values.
-    Facts(Vec<(String, String)>),
-    Table(Sheet),
-    /// A long table.
-    Folded(Sheet),
-    Chart(Chart),
-}
-
-/// A drawing that the Markdown pages refer to as `ID.svg`.
 #[derive(Debug)]
 pub(crate) struct Chart {
     pub(crate) id: String,
-    pub(crate) title: String,
+    title: String,
     pub(crate) svg: String,
 }
 
@@ -53,55 +41,58 @@ const LANGUAGES: [(&str, &str); 5] = [
     ("powershell", "PowerShell"),
 ];
 
-/// Returns the whole report, for the HTML page.
-pub(crate) fn sections(report: &Report, sources: &Sources) -> Vec<Section> {
-    let facts = Facts::new(report, sources);
-    let mut sections = summary::sections(report, sources);
-    for system in &sources.seed.systems {
-        let mut section = system_page(&system.id, report, sources);
-        let suites = suites_of(&system.id, &facts, sources);
-        section.blocks.extend(implementations(&facts, &suites).map(Block::Folded));
-        sections.push(section);
-    }
-    sections.push(coverage(sources));
-    sections
+/// Returns a page for each report of a Go project.
+pub(crate) fn systems<'r>(report: &'r Report, sources: &'r Sources) -> impl Iterator<Item = Page> + use<'r> {
+    sources.seed.systems.iter().map(|system| system_page(system, report, sources))
 }
 
-/// Returns the page of one report: charts, published tables, and all rows.
-pub(crate) fn system_page(id: &str, report: &Report, sources: &Sources) -> Section {
+/// Returns the page of one report: charts, published tables, all rows, and the results of servers.
+fn system_page(system: &seed::System, report: &Report, sources: &Sources) -> Page {
     let facts = Facts::new(report, sources);
-    let system = sources.seed.systems.iter().find(|system| system.id == id);
-    let system = system.expect("the caller passes the id of a system");
-    let mut blocks = vec![Block::Text(format!(
-        "{}. The published figures are those of {}.",
-        system.role,
-        system.platform()
-    ))];
-    let suites = suites_of(id, &facts, sources);
-    blocks.extend(suites.iter().filter_map(|suite| chart_of(suite, &facts, sources)).map(Block::Chart));
-    let tables = sources.seed.tables.iter().filter(|table| table.system == id);
-    blocks.extend(tables.map(|table| Block::Table(published(table, &facts, sources))));
-    blocks.extend(suites.iter().filter_map(|suite| all_rows(suite, &facts)).map(Block::Table));
-    if id == "pypi_proxy" {
-        let runs = [&report.load, &report.fleet].into_iter().flatten();
-        blocks.extend(runs.flat_map(|run| &run.tables).cloned().map(Block::Folded));
+    let (name, role, platform) = (&system.name, &system.role, system.platform());
+    let mut text = format!("\n## {name}\n\n{role}. The published figures are those of {platform}.\n");
+    let suites = suites_of(&system.id, &facts, sources);
+    let charts: Vec<Chart> = suites.iter().filter_map(|suite| chart_of(suite, &facts, sources)).collect();
+    for Chart { id, title, .. } in &charts {
+        text += &format!("\n![{title}]({id}.svg)\n");
     }
-    Section { id: id.to_owned(), title: system.name.clone(), blocks }
+    for table in sources.seed.tables.iter().filter(|table| table.system == system.id) {
+        text += &markdown::table(&published(table, &facts, sources));
+    }
+    for sheet in suites.iter().filter_map(|suite| all_rows(suite, &facts)) {
+        text += &markdown::table(&sheet);
+    }
+    if system.id == "pypi_proxy" {
+        let runs = [&report.load, &report.fleet].into_iter().flatten();
+        runs.flat_map(|run| &run.tables).for_each(|sheet| text += &markdown::folded(sheet));
+    }
+    Page { id: system.id.clone(), text, charts }
 }
 
 /// Lists published entries that no run measures, and rows without a published figure.
-pub(crate) fn coverage(sources: &Sources) -> Section {
+pub(crate) fn coverage(sources: &Sources) -> Page {
     let absent = sources.unmeasured.unmeasured.iter().flat_map(|entry| {
         let names = entry.benches.iter().chain(&entry.lines);
         names.map(|name| vec![name.clone(), entry.reason.clone()])
     });
     let added = sources.rows.added.iter();
     let added = added.flat_map(|entry| entry.rows.iter().map(|row| vec![row.clone(), entry.text.clone()]));
-    let blocks = vec![
-        Block::Table(Sheet::new("Published and not measured", &["Published", "Reason"], absent)),
-        Block::Table(Sheet::new("Measured and not published", &["Rows", "Reason"], added)),
+    let sheets = [
+        Sheet::new("Published and not measured", &["Published", "Reason"], absent),
+        Sheet::new("Measured and not published", &["Rows", "Reason"], added),
     ];
-    Section { id: "coverage".to_owned(), title: "Coverage".to_owned(), blocks }
+    let tables: String = sheets.iter().map(markdown::table).collect();
+    Page { id: "coverage".to_owned(), text: format!("\n## Coverage\n{tables}"), charts: Vec::new() }
+}
+
+/// Returns a folded table of all implementations of each suite.
+pub(crate) fn all_implementations(report: &Report, sources: &Sources) -> String {
+    let facts = Facts::new(report, sources);
+    let suites: BTreeSet<String> =
+        sources.groups.groups.iter().map(|group| group.suite().to_owned()).collect();
+    let sheets: Vec<Sheet> = implementations(&facts, &suites).collect();
+    let tables: String = sheets.iter().map(markdown::folded).collect();
+    format!("\n## All implementations\n{tables}")
 }
 
 /// Formats a ratio with its interval.
@@ -295,12 +286,8 @@ fn implementations<'f>(
         let rows: Vec<&Row> = keys.flat_map(|key| facts.of_key(key)).collect();
         let lines = rows.iter().map(|row| implementation(row));
         let mut sheet = Sheet::new(&format!("{suite}: all implementations"), &columns, lines);
-        for (index, (line, row)) in sheet.lines.iter_mut().zip(&rows).enumerate() {
-            line.is_ours = row.role == Role::Ours;
-            line.starts_group = index == 0 || rows[index - 1].key != row.key;
-            if !line.starts_group {
-                line.cells[0].clear();
-            }
+        for index in (1..rows.len()).filter(|index| rows[index - 1].key == rows[*index].key) {
+            sheet.lines[index].cells[0].clear();
         }
         (!rows.is_empty()).then_some(sheet)
     })
@@ -381,52 +368,39 @@ pub(crate) mod tests {
         }
     }
 
-    fn tables(report: &Report) -> Vec<Sheet> {
-        let blocks = sections(report, &sources()).into_iter().flat_map(|section| section.blocks);
-        let tables = blocks.filter_map(|block| match block {
-            Block::Table(sheet) | Block::Folded(sheet) => Some(sheet),
-            _ => None,
-        });
-        tables.collect()
+    /// Returns the cells of the first line that contains a text, without empty ones at both ends.
+    fn line<'t>(text: &'t str, label: &str) -> Vec<&'t str> {
+        let line = text.lines().find(|line| line.starts_with('|') && line.contains(label)).unwrap();
+        line.trim_matches('|').split('|').map(str::trim).collect()
     }
 
     #[test]
     fn every_published_line_is_in_a_table() {
-        let tables = tables(&report());
-        assert!(
-            tables.iter().all(|sheet| sheet.lines.iter().all(|line| line.cells.len() == sheet.columns.len()))
-        );
-        let published = || tables.iter().filter(|sheet| sheet.columns[1].name == "Published");
-        let find = |label: &str| {
-            let lines = published().flat_map(|sheet| &sheet.lines);
-            lines.into_iter().find(|line| line.cells[0].contains(label)).unwrap().cells.clone()
-        };
-        assert_eq!(published().map(|sheet| sheet.lines.len()).sum::<usize>(), 257);
+        let (report, sources) = (report(), sources());
+        let facts = Facts::new(&report, &sources);
+        let sheets = || sources.seed.tables.iter().map(|table| published(table, &facts, &sources));
+        assert!(sheets().all(|sheet| sheet.lines.iter().all(|line| line.cells.len() == sheet.columns.len())));
+        assert_eq!(sheets().map(|sheet| sheet.lines.len()).sum::<usize>(), 257);
+        let text: String = systems(&report, &sources).map(|page| page.text).collect();
         assert_eq!(
-            find("Decode_SimpleEvent")[1..],
-            [
-                "611 ns, 4336 B, 7 allocs",
-                "1.56 µs, 4320 B, 6 allocs (perplexity-go)",
-                "40.0 ns (push | owned)",
-                "80.0 ns (a<b)",
-                "900 ns (original-standin)",
-                "2.00x (1.95 to 2.05)",
-                "faster against a<b"
-            ]
+            line(&text, "Decode_SimpleEvent").join("; "),
+            "BenchmarkDecoder_Decode_SimpleEvent-32; 611 ns, 4336 B, 7 allocs; \
+             1.56 µs, 4320 B, 6 allocs (perplexity-go); 40.0 ns (push \\; owned); 80.0 ns (a&lt;b); \
+             900 ns (original-standin); 2.00x (1.95 to 2.05); faster against a&lt;b"
         );
-        assert!(find("easyjson").last().unwrap().starts_with("not measured: an"));
+        assert!(line(&text, "easyjson").last().unwrap().starts_with("not measured: an"));
+        let rows = &text[text.find("### Suite client: all rows").unwrap()..];
+        let cells = line(rows, "client_do_simple");
+        assert_eq!(cells[1..3], ["100 ns", "95.0 ns (reqwest)"]);
+        assert_eq!(cells[7..], ["0.95x (0.95 to 0.95)", "slower"]);
     }
 
     #[test]
     fn all_implementations_share_the_name_of_their_row() {
-        let tables = tables(&report());
-        let sse = tables.iter().find(|sheet| sheet.title == "sse: all implementations").unwrap();
-        let firsts: Vec<&str> = sse.lines.iter().map(|line| line.cells[0].as_str()).collect();
-        assert_eq!(firsts[..3], ["decode_simple_event", "", ""]);
-        assert!(sse.lines[0].is_ours && !sse.lines[1].is_ours);
-        let rows = tables.iter().find(|sheet| sheet.title == "Suite client: all rows").unwrap();
-        assert_eq!(rows.lines[0].cells[1..3], ["100 ns", "95.0 ns (reqwest)"]);
-        assert_eq!(rows.lines[0].cells[7..], ["0.95x (0.95 to 0.95)", "slower"]);
+        let text = all_implementations(&report(), &sources());
+        let sse = &text[text.find("sse: all implementations").unwrap()..];
+        assert_eq!(line(sse, "push")[0], "decode_simple_event");
+        assert_eq!(line(sse, "a&lt;b")[0], "");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use crate::parse::benchfmt::BenchLine;
-use crate::quantity::{self as units, Quantity};
+use crate::quantity as units;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Seed {

@@ -2,41 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use super::{Block, LANGUAGES, NONE, Section, range};
+use super::{LANGUAGES, NONE, range};
 use crate::join::{Facts, Sources, Standing, Summary};
+use crate::markdown;
 use crate::model::{LEAST_RATIO, MIN_PROCESSES, Outcome, Report, Role, Row, Sheet};
 use crate::quantity::{self as units, Quantity};
 
 /// Number of libraries named in a line.
 const MAX_NAMES: usize = 3;
 
-/// Returns the sections of the first page.
-pub(crate) fn sections(report: &Report, sources: &Sources) -> Vec<Section> {
+/// Returns the first page without its title.
+pub(crate) fn text(report: &Report, sources: &Sources) -> String {
     let facts = Facts::new(report, sources);
     let standings = facts.standings();
-    let section = |id: &str, title: &str, blocks| Section { id: id.into(), title: title.into(), blocks };
-    let mut overview = vec![
-        Block::Text(tally(&standings)),
-        Block::Table(against("Compared with the best Rust library", "rust", &facts, sources)),
-        Block::Table(against("Compared with the Go library", "go", &facts, sources)),
-        Block::Table(interpreted(&facts, sources)),
+    let facts_of_run = run_facts(report).into_iter().map(|(name, value)| format!("{name}: {value}"));
+    let warnings = warnings(report).into_iter().map(|warning| format!("**{warning}**"));
+    let questions = [
+        against("Compared with the best Rust library", "rust", &facts, sources),
+        against("Compared with the Go library", "go", &facts, sources),
+        interpreted(&facts, sources),
     ];
-    overview.extend(changes(report).map(Block::Table));
-    let lost = vec![
-        Block::Text(format!(
-            "All rows of this run in which another implementation is faster, published or not. A row counts as faster \
-             or slower only if the whole interval of its ratio is beyond {LEAST_RATIO}."
-        )),
-        Block::Table(slower(&standings)),
-        Block::Table(unsettled(&facts, sources)),
-    ];
-    vec![
-        section("run", "Run", vec![Block::Facts(run_facts(report)), Block::Warnings(warnings(report))]),
-        section("overview", "Overview", overview),
-        section("slower", "Rows that are not faster", lost),
-        section("load", "The proxy under load", load(report, sources)),
-        section("method", "Method", vec![Block::List(METHOD.map(str::to_owned).to_vec())]),
-    ]
+    let mut text = "\n## Run\n".to_owned();
+    text += &markdown::list(facts_of_run.chain(warnings));
+    text += &format!("\n## Overview\n\n{}\n", tally(&standings));
+    questions.iter().chain(&changes(report)).for_each(|sheet| text += &markdown::table(sheet));
+    text += &format!(
+        "\n## Rows that are not faster\n\nAll rows of this run in which another implementation is faster, published or \
+         not. A row counts as faster or slower only if the whole interval of its ratio is beyond {LEAST_RATIO}.\n"
+    );
+    text += &markdown::table(&slower(&standings));
+    text += &markdown::table(&unsettled(&facts, sources));
+    text += &format!("\n## The proxy under load\n\n{}", load(report, sources));
+    text + "\n## Method\n" + &markdown::list(METHOD)
 }
 
 fn run_facts(report: &Report) -> Vec<(String, String)> {
@@ -233,9 +230,9 @@ fn changes(report: &Report) -> Option<Sheet> {
 }
 
 /// Returns the processor time per request of every server, and figures that a server has once.
-fn load(report: &Report, sources: &Sources) -> Vec<Block> {
+fn load(report: &Report, sources: &Sources) -> String {
     let Some(run) = &report.load else {
-        return vec![Block::Text("Not measured in this run; `cargo xtask load` measures it.".to_owned())];
+        return "Not measured in this run; `cargo xtask load` measures it.\n".to_owned();
     };
     let mut servers: Vec<&str> = Vec::new();
     for row in &run.rows {
@@ -274,14 +271,14 @@ fn load(report: &Report, sources: &Sources) -> Vec<Block> {
                 machine, so the processor time per request is compared, not the rate. Body is the size of our response; \
                 `*` marks a server whose response has other content or another coding, which is not compared.";
     let single = [Quantity::Memory, Quantity::Start, Quantity::Fetches];
-    let remarks = single_remarks(sources);
-    let mut blocks = vec![
-        Block::Text(text.to_owned()),
-        Block::Table(table("Processor time per request", &[Quantity::CpuPerRequest])),
-        Block::Table(table("Peak memory, start-up time, and upstream requests for one file", &single)),
-    ];
-    blocks.extend(remarks.map(Block::Text));
-    blocks
+    let remark = sources.rows.remark("pypi_proxy/startup");
+    [
+        format!("{text}\n"),
+        markdown::table(&table("Processor time per request", &[Quantity::CpuPerRequest])),
+        markdown::table(&table("Peak memory, start-up time, and upstream requests for one file", &single)),
+        remark.map_or_else(String::new, |remark| format!("\nStart-up: {remark}.\n")),
+    ]
+    .concat()
 }
 
 /// Returns the figure of a server, marked if its response cannot be compared with ours.
@@ -289,10 +286,6 @@ fn server_cell(row: &Row, ours: &Row, quantity: Quantity) -> String {
     let is_alike = ours.class.is_some() && row.class == ours.class || quantity != Quantity::CpuPerRequest;
     let value = row.value(quantity).map_or_else(|| NONE.to_owned(), |value| quantity.unit().format(value));
     format!("{value}{}", if is_alike { "" } else { " *" })
-}
-
-fn single_remarks(sources: &Sources) -> Option<String> {
-    sources.rows.remark("pypi_proxy/startup").map(|text| format!("Start-up: {text}."))
 }
 
 /// Describes the method. Details are in `benches/README.md`.
