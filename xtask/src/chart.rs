@@ -16,7 +16,7 @@ const HEADING: f64 = 22.0;
 /// The longest bar, as a multiple of ours; longer ones are cut, and their value says so.
 const LONGEST: f64 = 8.0;
 /// Maximum length of a heading; longer ones would exceed the drawing.
-const MAX_LABEL: usize = 54;
+const MAX_LABEL: usize = 48;
 /// Colours of a drawing as a separate file.
 const ALONE: &str = include_str!("chart.css");
 
@@ -44,7 +44,7 @@ pub(crate) fn bars(title: &str, clusters: &[Cluster]) -> Option<String> {
     let (mut body, mut top) = (String::new(), 0.0);
     for cluster in clusters {
         top += HEADING;
-        text(&mut body, "label", 0.0, top - 7.0, &shortened(&cluster.label));
+        text(&mut body, "label", 4.0, top - 7.0, &shortened(&cluster.label));
         for bar in &cluster.bars {
             let is_cut = bar.value > LONGEST;
             let width = bar.value.min(LONGEST) * scale;

@@ -117,7 +117,7 @@ fn cluster(group: &Group, facts: &Facts<'_>) -> Option<Cluster> {
     });
     let bars: Vec<Bar> = bars.collect();
     let ours = Bar { class: "ours", label: "ours".to_owned(), value: 1.0 };
-    let label = format!("{} ({})", group.title, group.package);
+    let label = group.title.clone();
     (!bars.is_empty()).then(|| Cluster { label, bars: std::iter::once(ours).chain(bars).collect() })
 }
 
