@@ -31,7 +31,7 @@ const MAX_GROWTH: f64 = 4.4;
 /// Time limit of a run, which normally takes one or two seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What the counts depend on besides the code.
+/// Versions and processor features that determine the counts, besides the code.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Origin {
     rustc: String,

@@ -48,7 +48,7 @@ use crate::args::Args;
 struct Command {
     name: &'static str,
     summary: &'static str,
-    /// What `--help` prints; `None` if the program behind the command has options of its own.
+    /// Help text; `None` if the program behind the command has its own.
     help: Option<&'static str>,
     run: fn(Args) -> Result<()>,
 }

@@ -184,7 +184,7 @@ impl Row {
     }
 }
 
-/// How many times as good ours is as another implementation; above one, ours is better.
+/// Figure of another implementation divided by ours; above one, ours is better.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ratio {
     /// The other implementation.

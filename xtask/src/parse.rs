@@ -4,7 +4,7 @@ pub(crate) mod benchfmt;
 pub(crate) mod lines;
 pub(crate) mod pyperf;
 
-/// What one run of one implementation of one row reported.
+/// Result of one process of an implementation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
     /// Median time per operation; for Go, which reports nothing else, the mean.
