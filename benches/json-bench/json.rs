@@ -1,4 +1,4 @@
-//! Suite `json`: the rows of the third report, and documents of three kinds and sizes, each compared
+//! Suite `json`: the rows of the third report, a mix of documents, and documents of three kinds and sizes, each compared
 //! with other crates.
 //!
 //! The report has most rows twice or more, once per backend of the Go library. Here, all of these rows have all
@@ -14,6 +14,7 @@ use json_bench::families::{
     TestCow, TestDynamic, TestOwned, Tree,
 };
 use json_bench::library::{self, Library, Ours, SerdeJson, SimdJson, SonicRs, implementation};
+use json_bench::mix::Mix;
 use json_bench::payload;
 use json_bench::types::Check as _;
 use serde::Serialize;
@@ -43,6 +44,7 @@ fn main() {
     unmarshal(&mut suite);
     decoders(&mut suite);
     round_trips(&mut suite);
+    mixed(&mut suite);
     documents(&mut suite);
     suite.finish();
 }
@@ -333,6 +335,30 @@ fn round_trip_tree<'a, L: Library>(row: Row<'a>, document: &[u8]) -> Row<'a> {
     row.run(implementation::<L>(TREE), tree_check(document), || {
         tree.as_ref().map_or(0, |tree| library::round_trip_tree(&mut library, tree))
     })
+}
+
+/// Documents of nine types and lengths in turn, so that no buffer has the length of the document before.
+fn mixed(suite: &mut Suite) {
+    let mix = &Mix::new();
+    let row = suite.row("mixed_encode").payload(mix.length).elements(Mix::DOCUMENTS);
+    let row = all!(row, mixed_fresh::<_>, mix);
+    all!(row, mixed_reused::<_>, mix);
+    let row = suite.row("mixed_decode").payload(mix.length).elements(Mix::DOCUMENTS);
+    all!(row, mixed_decode::<_>, mix);
+}
+
+fn mixed_fresh<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    row.run(implementation::<L>("typed, new buffer"), mix.length, || mix.encode::<L>())
+}
+
+fn mixed_reused<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    let mut buffer = Vec::new();
+    row.run(implementation::<L>("typed, reused buffer"), mix.length, || mix.encode_reused::<L>(&mut buffer))
+}
+
+fn mixed_decode<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    let mut library = L::default();
+    row.run(implementation::<L>(OWNED), mix.check(), || mix.decode(&mut library))
 }
 
 /// Rows with documents of 10 KB, 100 KB and 1 MB.
