@@ -1,16 +1,30 @@
 //! Types of the published documents, which may borrow from them.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::documents::{Catalogue, Coastline, Messages};
-use super::text::Lazy;
 use super::types::{ApiData, ApiResponse, Check, PageResponse, TestData, TestMetadata, TestResponse};
 
 /// Type that may borrow from its document.
 pub trait Family {
     /// Type for documents with the lifetime `'de`.
     type Of<'de>: Deserialize<'de> + Check;
+}
+
+/// String that borrows from the document unless it has escapes.
+///
+/// A `Cow` as type parameter always copies, because `#[serde(borrow)]` is an attribute of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lazy<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
+impl AsRef<str> for Lazy<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
 }
 
 macro_rules! families {

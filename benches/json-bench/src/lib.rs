@@ -6,5 +6,4 @@ pub mod families;
 pub mod library;
 pub mod mix;
 pub mod payload;
-pub mod text;
 pub mod types;
