@@ -1,12 +1,13 @@
 //! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live
-//! peers. Client and server share a process, as in the Go benchmark. This workspace's client is built on
+//! peers. Client and server share a process, as in the Go benchmark, and one thread, so that a row can run on one
+//! core. This workspace's client is built on
 //! reqwest, so the difference to it is the cost of the client's own work; hyper-util is the lower bound of
 //! both.
 
 use benches::{Impl, Row, Suite};
 use client_bench::ours::Ours;
 use client_bench::peers::{HyperUtil, Reqwest};
-use client_bench::repeat::{Threads, concurrent, sequential};
+use client_bench::repeat::{concurrent, sequential};
 use client_bench::stream::{self, AsyncOpenai, StreamApi};
 use client_bench::workload::Workload;
 
@@ -14,10 +15,8 @@ benches::counting_allocator!();
 
 /// An owned response.
 const OWNED: &str = "owned";
-/// Same as [`OWNED`], on a runtime with a thread per processor instead of one thread.
-const THREADS: &str = "owned, several threads";
 /// A stream chunk with all fields.
-const TYPED: &str = "typed";
+const TYPED: &str = "typed chunks";
 /// The text of the chunks.
 const TEXT: &str = "text";
 
@@ -42,44 +41,36 @@ fn main() {
     suite.finish();
 }
 
-/// Sequential requests. Client and server take turns, so one thread does all the work. With several threads
-/// they only wake each other up, as the second half of the row shows.
+/// Sequential requests: client and server take turns.
 fn sequential_requests(suite: &mut Suite, workload: &Workload) {
     let answer = || workload.answer.clone();
-    one_and_several_threads(
-        suite.row(workload.row).payload(workload.expected()),
+    requests(
+        suite.row(workload.row),
         workload,
-        |threads| sequential(threads, answer(), |server| Ours::new(workload, server)),
-        |threads| sequential(threads, answer(), |server| Reqwest::new(workload, server)),
-        sequential(Threads::One, answer(), |server| HyperUtil::new(workload, server)),
+        sequential(answer(), |server| Ours::new(workload, server)),
+        sequential(answer(), |server| Reqwest::new(workload, server)),
+        sequential(answer(), |server| HyperUtil::new(workload, server)),
     );
 }
 
-/// Runs the implementations on one thread, and on a thread per processor.
-fn one_and_several_threads<O: FnMut(u64) -> u64, R: FnMut(u64) -> u64>(
+fn requests(
     row: Row<'_>,
     workload: &Workload,
-    ours: impl Fn(Threads) -> O,
-    reqwest: impl Fn(Threads) -> R,
+    ours: impl FnMut(u64) -> u64,
+    reqwest: impl FnMut(u64) -> u64,
     hyper_util: impl FnMut(u64) -> u64,
 ) {
     let expected = workload.expected();
-    let (one, several) = (Threads::One, Threads::PerProcessor);
-    row.run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(one))
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper_util)
-        .run_batches(Impl::ours("undecoded, several threads").class(THREADS), expected, ours(several))
-        .run_batches(
-            Impl::peer("reqwest, several threads", REQWEST).class(THREADS),
-            expected,
-            reqwest(several),
-        );
+    row.payload(expected)
+        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
+        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest)
+        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper_util);
 }
 
 /// The retry delay with little else. It is random, so ratios between implementations are meaningless.
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
-    let ours = sequential(Threads::One, workload.answer.clone(), |server| Ours::new(&workload, server));
+    let ours = sequential(workload.answer.clone(), |server| Ours::new(&workload, server));
     suite.row(workload.row).payload(workload.expected()).run_batches(
         Impl::ours("undecoded").class(OWNED),
         workload.expected(),
@@ -90,9 +81,9 @@ fn with_retry(suite: &mut Suite) {
 /// Same without the delay: the cost of a retry. For reqwest, both requests are sent explicitly.
 fn with_retry_without_sleep(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry_without_sleep");
-    let (threads, expected, answer) = (Threads::One, workload.expected(), || workload.answer.clone());
-    let ours = sequential(threads, answer(), |server| Ours::without_sleep(&workload, server));
-    let reqwest = sequential(threads, answer(), |server| Reqwest::new(&workload, server));
+    let (expected, answer) = (workload.expected(), || workload.answer.clone());
+    let ours = sequential(answer(), |server| Ours::without_sleep(&workload, server));
+    let reqwest = sequential(answer(), |server| Reqwest::new(&workload, server));
     suite
         .row(workload.row)
         .payload(expected)
@@ -100,17 +91,16 @@ fn with_retry_without_sleep(suite: &mut Suite) {
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest);
 }
 
-/// Requests of 32 tasks that share one client, measured in wall-clock time. As above, several threads spend
-/// more on waking each other up than they gain.
+/// Requests of 32 tasks that share one client, measured in wall-clock time.
 fn concurrent_requests(suite: &mut Suite) {
-    let workload = Workload::simple("client_do_concurrent");
+    let workload = &Workload::simple("client_do_concurrent");
     let answer = || workload.answer.clone();
-    one_and_several_threads(
-        suite.row(workload.row).payload(workload.expected()).elements(1),
-        &workload,
-        |threads| concurrent(threads, answer(), |server| Ours::new(&workload, server)),
-        |threads| concurrent(threads, answer(), |server| Reqwest::new(&workload, server)),
-        concurrent(Threads::One, answer(), |server| HyperUtil::new(&workload, server)),
+    requests(
+        suite.row(workload.row).elements(1),
+        workload,
+        concurrent(answer(), |server| Ours::new(workload, server)),
+        concurrent(answer(), |server| Reqwest::new(workload, server)),
+        concurrent(answer(), |server| HyperUtil::new(workload, server)),
     );
 }
 
@@ -119,19 +109,17 @@ fn streamed(suite: &mut Suite) {
     const ROW: &str = "client_stream_10k";
     let answer = stream::answer();
     let expected = stream::value(stream::CHUNKS, stream::TEXT);
-    let threads = Threads::PerProcessor;
-    let ours = |form| sequential(threads, answer.clone(), move |server| stream::Ours::new(form, server));
+    let ours = |form| sequential(answer.clone(), move |server| stream::Ours::new(form, server));
     suite
         .row(ROW)
         .payload(stream::LEN)
         .elements(stream::CHUNKS)
-        .run_batches(Impl::ours("parts").class(TYPED), expected, ours(StreamApi::Chunks))
-        .run_batches(Impl::ours("deltas only").class(TYPED), expected, ours(StreamApi::DeltasOnly))
+        .run_batches(Impl::ours("chunks").class(TYPED), expected, ours(StreamApi::Chunks))
         .run_batches(Impl::ours("text").class(TEXT), expected, ours(StreamApi::Text))
         .run_batches(
             Impl::peer("async-openai", ASYNC_OPENAI).class(TYPED),
             expected,
-            sequential(threads, answer.clone(), AsyncOpenai::new),
+            sequential(answer.clone(), AsyncOpenai::new),
         )
         .run_batches(Impl::limit("events only"), stream::value(stream::CHUNKS, 0), ours(StreamApi::Events));
 }

@@ -1,18 +1,22 @@
-//! Suite `json`: the rows of the third report, and documents of three kinds and sizes, each compared with other crates.
+//! Suite `json`: the rows of the third report, a mix of documents, and documents of three kinds and sizes, each compared
+//! with other crates.
 //!
-//! The report has most rows twice, once per backend of the Go library. Here, the first row of a pair has all
-//! implementations, the other only tightwire-json and the standard library of each language.
+//! The report has most rows twice or more, once per backend of the Go library. Here, all of these rows have all
+//! libraries. The first row of such a group also has the classes that the report lacks: reused buffers, borrowed strings
+//! and the trees of the libraries.
 
 use std::hint::black_box;
 
 use benches::{Impl, Row, Suite, memory};
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use json_bench::families::{
-    ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
-    MessagesOwned, PageCow, PageOwned, PageStr, TestCow, TestDynamic, TestOwned, TestStr, Tree,
+    ApiCow, ApiDynamic, ApiOwned, CatalogueOwned, CoastlineOwned, Family, MessagesOwned, PageCow, PageOwned,
+    TestCow, TestDynamic, TestOwned, Tree,
 };
 use json_bench::library::{self, Library, Ours, SerdeJson, SimdJson, SonicRs, implementation};
+use json_bench::mix::Mix;
 use json_bench::payload;
+use json_bench::types::Check as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,27 +24,18 @@ use tightwire_json::Codec;
 
 benches::counting_allocator!();
 
-/// Implementations of a row.
-#[derive(Clone, Copy, PartialEq)]
-enum Set {
-    /// All, with new and with reused buffers.
-    Full,
-    /// All, with new buffers.
-    Backends,
-    /// tightwire-json and serde_json.
-    Standard,
-}
-
-/// Tree of values, where the Go library has a map of any values.
-const DYNAMIC: &str = "dynamic";
-/// Structs only.
+/// Structs, encoded.
 const TYPED: &str = "typed";
-/// Structs with owned strings.
+/// Structs with owned strings, decoded.
 const OWNED: &str = "typed owned";
-/// Structs with strings that borrow if they have no escapes.
-const COW: &str = "typed cow";
-/// Structs with strings that must borrow.
-const STR: &str = "typed str";
+/// Structs with strings that borrow if they have no escapes, decoded.
+const BORROWED: &str = "typed borrowed";
+/// Structs with a tree of serde_json, where the Go library has a map of any values.
+const WITH_TREE: &str = "typed with tree";
+/// The tree of serde_json, for all libraries.
+const SAME_TREE: &str = "serde_json tree";
+/// The tree of each library.
+const TREE: &str = "tree";
 
 fn main() {
     let mut suite = Suite::from_args("json", env!("CARGO_TARGET_TMPDIR"));
@@ -49,178 +44,167 @@ fn main() {
     unmarshal(&mut suite);
     decoders(&mut suite);
     round_trips(&mut suite);
+    mixed(&mut suite);
     documents(&mut suite);
     suite.finish();
 }
 
-/// Runs a function for the peers of a set.
-macro_rules! peers {
-    ($set:expr, $row:expr, $function:ident::<_ $(, $type:ty)*>, $($argument:expr),+) => {{
-        let row = $function::<SerdeJson $(, $type)*>($row, $($argument),+);
-        match $set {
-            Set::Standard => row,
-            Set::Full | Set::Backends => {
-                let row = $function::<SimdJson $(, $type)*>(row, $($argument),+);
-                $function::<SonicRs $(, $type)*>(row, $($argument),+)
-            }
-        }
+/// Runs a function for all libraries.
+macro_rules! all {
+    ($row:expr, $function:ident::<_ $(, $type:ty)*>, $($argument:expr),+) => {{
+        let row = $function::<Ours $(, $type)*>($row, $($argument),+);
+        peers!(row, $function::<_ $(, $type)*>, $($argument),+)
     }};
+}
+
+/// Runs a function for all peers.
+macro_rules! peers {
+    ($row:expr, $function:ident::<_ $(, $type:ty)*>, $($argument:expr),+) => {{
+        let row = $function::<SerdeJson $(, $type)*>($row, $($argument),+);
+        let row = $function::<SimdJson $(, $type)*>(row, $($argument),+);
+        $function::<SonicRs $(, $type)*>(row, $($argument),+)
+    }};
+}
+
+/// Runs a group of rows. `fill` adds the implementations; its second argument is true for the first row.
+fn group(suite: &mut Suite, names: &[&str], payload: u64, fill: impl for<'a> Fn(Row<'a>, bool) -> Row<'a>) {
+    for (index, name) in names.iter().enumerate() {
+        fill(suite.row(*name).payload(payload), index == 0);
+    }
 }
 
 /// Returns the encoded length of a value, which is the same for all encoders.
 fn length<T: Serialize>(value: &T) -> u64 {
-    serde_json::to_vec(value).map_or(0, |document| document.len() as u64)
+    document(value).len() as u64
+}
+
+fn document<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 fn marshal(suite: &mut Suite) {
-    let (dynamic, typed) = (payload::api_dynamic(), payload::api_typed());
-    for (name, set) in [
-        ("api_response_sonic", Set::Full),
-        ("api_response_stdlib", Set::Standard),
-        ("api_response_sonic_direct", Set::Backends),
-    ] {
-        let row = suite.row(name).payload(length(&dynamic));
-        encode(encode(row, DYNAMIC, &dynamic, set), TYPED, &typed, set);
-    }
-    for (name, set) in [("user_data_sonic", Set::Full), ("user_data_stdlib", Set::Standard)] {
-        let user = payload::user();
-        encode(suite.row(name).payload(length(&user)), TYPED, &user, set);
-    }
-    for (name, set) in [("page_response_sonic", Set::Full), ("page_response_stdlib", Set::Standard)] {
-        let page = payload::page();
-        encode(suite.row(name).payload(length(&page)).elements(20), TYPED, &page, set);
-    }
-    let (dynamic, typed) = (payload::test_dynamic(), payload::test_typed());
-    for (name, set) in
-        [("marshal", Set::Full), ("marshal_stdlib", Set::Standard), ("marshal_sonic", Set::Backends)]
-    {
-        let row = suite.row(name).payload(length(&dynamic));
-        encode(encode(row, DYNAMIC, &dynamic, set), TYPED, &typed, set);
-    }
-    let len = length(&dynamic);
+    let (with_tree, typed) = (payload::api_dynamic(), payload::api_typed());
+    let names = ["api_response_sonic", "api_response_stdlib", "api_response_sonic_direct"];
+    group(suite, &names, length(&typed), |row, first| {
+        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
+    });
+    let user = payload::user();
+    group(suite, &["user_data_sonic", "user_data_stdlib"], length(&user), |row, first| {
+        encode(row, &user, first)
+    });
+    let page = payload::page();
+    group(suite, &["page_response_sonic", "page_response_stdlib"], length(&page), |row, first| {
+        encode(row.elements(20), &page, first)
+    });
+    let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
+    let len = length(&typed);
+    group(suite, &["marshal", "marshal_stdlib", "marshal_sonic"], len, |row, first| {
+        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
+    });
     let fast = Codec::fast();
+    let name = |form: &str| implementation::<Ours>(&format!("{form}, new buffer"));
     let row = suite.row("marshal_fastest_mode").payload(len);
-    let row = row.run(implementation::<Ours>(DYNAMIC), len, || encoded(fast.to_vec(black_box(&dynamic))));
-    let row = row.run(implementation::<Ours>(TYPED), len, || encoded(fast.to_vec(black_box(&typed))));
-    let row = peers!(Set::Backends, row, fresh::<_, _>, DYNAMIC, &dynamic);
-    peers!(Set::Backends, row, fresh::<_, _>, TYPED, &typed);
+    let row = row.run(name(WITH_TREE), len, || encoded(fast.to_vec(black_box(&with_tree))));
+    let row = row.run(name(TYPED), len, || encoded(fast.to_vec(black_box(&typed))));
+    let row = peers!(row, fresh::<_, _>, WITH_TREE, &with_tree);
+    peers!(row, fresh::<_, _>, TYPED, &typed);
 
-    let (dynamic, typed) = (payload::complex_dynamic(), payload::complex_typed());
-    for (name, set) in [
-        ("marshal_complex", Set::Full),
-        ("marshal_complex_stdlib", Set::Standard),
-        ("marshal_complex_sonic", Set::Backends),
-    ] {
-        let row = suite.row(name).payload(length(&dynamic));
-        encode(encode(row, DYNAMIC, &dynamic, set), TYPED, &typed, set);
-    }
-    for (name, set) in [("marshal_small", Set::Full), ("marshal_small_stdlib", Set::Standard)] {
-        let simple = payload::simple();
-        encode(suite.row(name).payload(length(&simple)), TYPED, &simple, set);
-    }
+    let (with_tree, typed) = (payload::complex_dynamic(), payload::complex_typed());
+    let names = ["marshal_complex", "marshal_complex_stdlib", "marshal_complex_sonic"];
+    group(suite, &names, length(&typed), |row, first| {
+        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
+    });
+    let simple = payload::simple();
+    group(suite, &["marshal_small", "marshal_small_stdlib"], length(&simple), |row, first| {
+        encode(row, &simple, first)
+    });
 }
 
 fn encoded<E>(document: Result<Vec<u8>, E>) -> u64 {
     document.map_or(0, |document| black_box(&document).len() as u64)
 }
 
-/// Encodes into a new vector, and with [`Set::Full`] also into a reused buffer.
-fn encode<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set) -> Row<'a> {
-    let row = peers!(set, fresh::<Ours, T>(row, form, value), fresh::<_, T>, form, value);
-    if set != Set::Full {
+/// Encodes structs into a new vector, and in the first row of a group also into a reused buffer, and the same document
+/// as a tree.
+fn encode<'a, T: Serialize>(row: Row<'a>, value: &T, first: bool) -> Row<'a> {
+    let row = encode_new(row, TYPED, value);
+    if !first {
         return row;
     }
-    let form = &format!("{form} reused");
-    peers!(set, reused::<Ours, T>(row, form, value), reused::<_, T>, form, value)
+    let row = all!(row, reused::<_, T>, TYPED, value);
+    all!(row, tree::<_>, &document(value))
+}
+
+fn encode_new<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+    all!(row, fresh::<_, T>, form, value)
 }
 
 fn fresh<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
-    row.run(implementation::<L>(form), length(value), || library::encode::<L, T>(value))
+    let implementation = implementation::<L>(&format!("{form}, new buffer"));
+    row.run(implementation, length(value), || library::encode::<L, T>(value))
 }
 
 fn reused<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
     let mut buffer = Vec::new();
-    row.run(implementation::<L>(form), length(value), || library::encode_reused::<L, T>(&mut buffer, value))
+    let implementation = implementation::<L>(&format!("{form}, reused buffer"));
+    row.run(implementation, length(value), || library::encode_reused::<L, T>(&mut buffer, value))
 }
 
-/// Rows that write a line with a new encoder into a new buffer. The HTTP rows then write the buffer to a sink.
+fn tree<'a, L: Library>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+    let tree = L::default().tree(document);
+    // The expected length is that of the encoder of serde_json, without unnecessary escapes.
+    let expected = serde_json::from_slice::<Value>(document).map_or(u64::MAX, |tree| length(&tree));
+    row.run(implementation::<L>(&format!("{TREE}, new buffer")), expected, || {
+        tree.as_ref().map_or(0, library::encode_tree::<L>)
+    })
+}
+
+/// Rows that write a line with a new encoder into a new buffer. The HTTP rows of the Go library also copy the buffer to
+/// a sink, which costs nothing here.
 fn encoders(suite: &mut Suite) {
-    let (dynamic, typed) = (payload::api_dynamic(), payload::api_typed());
-    for (name, set, http) in [
-        ("api_response_encoder_sonic", Set::Full, false),
-        ("api_response_encoder_stdlib", Set::Standard, false),
-        ("http_response_sonic", Set::Full, true),
-        ("http_response_stdlib", Set::Standard, true),
-    ] {
-        let row = suite.row(name).payload(length(&dynamic) + 1);
-        lines(lines(row, DYNAMIC, &dynamic, set, http), TYPED, &typed, set, http);
-    }
+    let (with_tree, typed) = (payload::api_dynamic(), payload::api_typed());
+    let names = [
+        "api_response_encoder_sonic",
+        "api_response_encoder_stdlib",
+        "http_response_sonic",
+        "http_response_stdlib",
+    ];
+    group(suite, &names, length(&typed) + 1, |row, _| lines(row, &with_tree, &typed));
     let page = payload::page();
-    for (name, set) in [("http_page_response_sonic", Set::Full), ("http_page_response_stdlib", Set::Standard)]
-    {
-        lines(suite.row(name).payload(length(&page) + 1).elements(20), TYPED, &page, set, true);
-    }
-    let (dynamic, typed) = (payload::test_dynamic(), payload::test_typed());
-    for (name, set) in
-        [("encoder", Set::Full), ("encoder_stdlib", Set::Standard), ("encoder_sonic", Set::Backends)]
-    {
-        let row = suite.row(name).payload(length(&dynamic) + 1);
-        lines(lines(row, DYNAMIC, &dynamic, set, false), TYPED, &typed, set, false);
-    }
+    let names = ["http_page_response_sonic", "http_page_response_stdlib"];
+    group(suite, &names, length(&page) + 1, |row, _| all!(row.elements(20), line::<_, _>, TYPED, &page));
+    let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
+    let names = ["encoder", "encoder_stdlib", "encoder_sonic"];
+    group(suite, &names, length(&typed) + 1, |row, _| lines(row, &with_tree, &typed));
 }
 
-fn lines<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T, set: Set, http: bool) -> Row<'a> {
-    let row = row.run(implementation::<Ours>(form), length(value) + 1, || match http {
-        true => library::http(value),
-        false => library::encoder(value),
-    });
-    peers!(set, row, line::<_, T>, form, value)
+fn lines<'a, D: Serialize, T: Serialize>(row: Row<'a>, with_tree: &D, typed: &T) -> Row<'a> {
+    all!(all!(row, line::<_, D>, WITH_TREE, with_tree), line::<_, T>, TYPED, typed)
 }
 
 fn line<'a, L: Library, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
-    row.run(implementation::<L>(form), length(value) + 1, || library::line::<L, T>(value))
+    let implementation = implementation::<L>(&format!("{form}, new buffer"));
+    row.run(implementation, length(value) + 1, || library::line::<L, T>(value))
 }
 
 fn unmarshal(suite: &mut Suite) {
-    let document = serde_json::to_vec(&payload::api_dynamic()).unwrap_or_default();
-    for (name, set) in
-        [("api_response_unmarshal_sonic", Set::Full), ("api_response_unmarshal_stdlib", Set::Standard)]
-    {
-        let row = bounded(suite.row(name).payload(document.len() as u64), &document);
-        let row = decode::<ApiDynamic>(row, DYNAMIC, &document, API, set);
-        let row = decode::<ApiOwned>(row, OWNED, &document, API, set);
-        if set == Set::Full {
-            let row = decode::<ApiCow>(row, COW, &document, API, set);
-            let row = decode::<ApiStr>(row, STR, &document, API, set);
-            // The tree types of these peers have other properties, so that they are a separate class.
-            let own = "tree of its own";
-            let row = slice::<SimdJson, ApiSimdJson>(row, own, &document, API);
-            slice::<SonicRs, ApiSonicRs>(row, own, &document, API);
-        }
-    }
-    let document = serde_json::to_vec(&payload::page()).unwrap_or_default();
-    for (name, set) in
-        [("page_response_unmarshal_sonic", Set::Full), ("page_response_unmarshal_stdlib", Set::Standard)]
-    {
-        let row = bounded(suite.row(name).payload(document.len() as u64).elements(20), &document);
-        let row = decode::<PageOwned>(row, OWNED, &document, PAGE, set);
-        if set == Set::Full {
-            let row = decode::<PageCow>(row, COW, &document, PAGE, set);
-            decode::<PageStr>(row, STR, &document, PAGE, set);
-        }
-    }
-    let document = serde_json::to_vec(&payload::test_dynamic()).unwrap_or_default();
-    for (name, set) in
-        [("unmarshal", Set::Full), ("unmarshal_stdlib", Set::Standard), ("unmarshal_sonic", Set::Backends)]
-    {
-        let row = suite.row(name).payload(document.len() as u64);
-        let row = decode::<TestDynamic>(row, DYNAMIC, &document, TEST, set);
-        let row = decode::<TestOwned>(row, OWNED, &document, TEST, set);
-        if set == Set::Full {
-            let row = decode::<TestCow>(row, COW, &document, TEST, set);
-            decode::<TestStr>(row, STR, &document, TEST, set);
-        }
-    }
+    let input = document(&payload::api_dynamic());
+    let names = ["api_response_unmarshal_sonic", "api_response_unmarshal_stdlib"];
+    group(suite, &names, input.len() as u64, |row, first| {
+        let row = decode::<ApiDynamic>(bounded(row, &input), WITH_TREE, &input, API);
+        decode_typed::<ApiOwned, ApiCow>(row, &input, API, first)
+    });
+    let input = document(&payload::page());
+    let names = ["page_response_unmarshal_sonic", "page_response_unmarshal_stdlib"];
+    group(suite, &names, input.len() as u64, |row, first| {
+        decode_typed::<PageOwned, PageCow>(bounded(row.elements(20), &input), &input, PAGE, first)
+    });
+    let input = document(&payload::test_dynamic());
+    let names = ["unmarshal", "unmarshal_stdlib", "unmarshal_sonic"];
+    group(suite, &names, input.len() as u64, |row, first| {
+        let row = decode::<TestDynamic>(row, WITH_TREE, &input, TEST);
+        decode_typed::<TestOwned, TestCow>(row, &input, TEST, first)
+    });
 }
 
 /// Adds the lower bound: every decoder has to read every byte and validate UTF-8.
@@ -236,15 +220,25 @@ const PAGE: u64 = 20 * 100 + 10 * 190 + 20 * 5 + 200 + 20;
 /// Check value of the test response: the lengths of its message and its five permissions.
 const TEST: u64 = 7 + 5 * 11;
 
-fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64, set: Set) -> Row<'a> {
-    let row = slice::<Ours, F>(row, form, document, expected);
-    let row = peers!(set, row, slice::<_, F>, form, document, expected);
-    if set == Set::Standard {
+/// Decodes structs with owned strings, and in the first row of a group also with borrowed strings, and trees.
+fn decode_typed<'a, O: Family, B: Family>(
+    row: Row<'a>,
+    document: &[u8],
+    expected: u64,
+    first: bool,
+) -> Row<'a> {
+    let row = decode::<O>(row, OWNED, document, expected);
+    if !first {
         return row;
     }
-    let text =
-        Impl::peer(format!("serde_json str {form}"), SerdeJson::VERSION.unwrap_or_default()).class(form);
-    row.run(text, expected, || library::serde_json_str::<F>(document))
+    let row = decode::<B>(row, BORROWED, document, expected);
+    all!(row, decode_tree::<_>, document)
+}
+
+fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64) -> Row<'a> {
+    let text = Impl::peer(format!("serde_json {form}, text"), SerdeJson::VERSION.unwrap_or_default());
+    all!(row, slice::<_, F>, form, document, expected)
+        .run(text.class(form), expected, || library::serde_json_str::<F>(document))
 }
 
 fn slice<'a, L: Library, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64) -> Row<'a> {
@@ -252,81 +246,77 @@ fn slice<'a, L: Library, F: Family>(row: Row<'a>, form: &str, document: &[u8], e
     row.run(implementation::<L>(form), expected, || library::decode::<L, F>(&mut library, document))
 }
 
+fn decode_tree<'a, L: Library>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+    let mut library = L::default();
+    row.run(implementation::<L>(TREE), tree_check(document), || {
+        library::decode_tree::<L>(&mut library, document)
+    })
+}
+
+fn tree_check(document: &[u8]) -> u64 {
+    serde_json::from_slice::<Value>(document).map_or(u64::MAX, |tree| tree.check())
+}
+
 /// Rows with a new reader and a new stream decoder. simd-json and sonic-rs have no stream decoder: they read the whole
 /// input first, and are compared with the functions of tightwire-json and serde_json that do the same.
 fn decoders(suite: &mut Suite) {
-    let document = serde_json::to_vec(&payload::api_dynamic()).unwrap_or_default();
-    for (name, set) in
-        [("api_response_decoder_sonic", Set::Full), ("api_response_decoder_stdlib", Set::Standard)]
-    {
-        let row = suite.row(name).payload(document.len() as u64);
-        let row = read::<ApiDynamic>(row, DYNAMIC, &document, set);
-        read::<ApiOwned>(row, OWNED, &document, set);
-    }
+    let input = document(&payload::api_dynamic());
+    let names = ["api_response_decoder_sonic", "api_response_decoder_stdlib"];
+    group(suite, &names, input.len() as u64, |row, _| {
+        read::<ApiOwned>(read::<ApiDynamic>(row, WITH_TREE, &input), OWNED, &input)
+    });
 }
 
-fn read<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], set: Set) -> Row<'a>
+fn read<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8]) -> Row<'a>
 where
     F::Of<'static>: DeserializeOwned,
 {
-    let row = row.run(implementation::<Ours>(form), API, || library::stream::<F>(document)).run(
-        implementation::<SerdeJson>(form),
-        API,
-        || library::serde_json_stream::<F>(document),
-    );
-    if set == Set::Standard {
-        return row;
-    }
-    let form = &format!("{form} whole");
-    peers!(set, reader::<Ours, F>(row, form, document), reader::<_, F>, form, document)
+    let class = &format!("{form}, stream");
+    let row = row.run(implementation::<Ours>(class), API, || library::stream::<F>(document));
+    let row = row.run(implementation::<SerdeJson>(class), API, || library::serde_json_stream::<F>(document));
+    all!(row, reader::<_, F>, &format!("{form}, whole reader"), document)
 }
 
-fn reader<'a, L: Library, F: Family>(row: Row<'a>, form: &str, document: &[u8]) -> Row<'a>
+fn reader<'a, L: Library, F: Family>(row: Row<'a>, class: &str, document: &[u8]) -> Row<'a>
 where
     F::Of<'static>: DeserializeOwned,
 {
-    row.run(implementation::<L>(form), API, || library::decode_reader::<L, F>(document))
+    row.run(implementation::<L>(class), API, || library::decode_reader::<L, F>(document))
 }
 
 fn round_trips(suite: &mut Suite) {
-    let (dynamic, typed) = (payload::api_dynamic(), payload::api_typed());
-    for (name, set) in
-        [("round_trip_api_response_sonic", Set::Full), ("round_trip_api_response_stdlib", Set::Standard)]
-    {
-        let row = suite.row(name).payload(length(&dynamic));
-        let row = both_ways::<ApiDynamic, _>(row, DYNAMIC, &dynamic, API, set);
-        let row = both_ways::<ApiOwned, _>(row, OWNED, &typed, API, set);
-        if set == Set::Full {
-            both_ways::<ApiStr, _>(row, STR, &typed, API, set);
-        }
-    }
+    let (with_tree, typed) = (payload::api_dynamic(), payload::api_typed());
+    let names = ["round_trip_api_response_sonic", "round_trip_api_response_stdlib"];
+    group(suite, &names, length(&typed), |row, first| {
+        let row = all!(row, round_trip::<_, ApiDynamic, _>, WITH_TREE, &with_tree, API);
+        both_ways::<ApiOwned, ApiCow, _>(row, &typed, API, first)
+    });
     let page = payload::page();
-    for (name, set) in
-        [("round_trip_page_response_sonic", Set::Full), ("round_trip_page_response_stdlib", Set::Standard)]
-    {
-        let row = suite.row(name).payload(length(&page)).elements(20);
-        let row = both_ways::<PageOwned, _>(row, OWNED, &page, PAGE, set);
-        if set == Set::Full {
-            both_ways::<PageStr, _>(row, STR, &page, PAGE, set);
-        }
-    }
-    let (dynamic, typed) = (payload::test_dynamic(), payload::test_typed());
-    for (name, set) in [("roundtrip", Set::Full), ("roundtrip_stdlib", Set::Standard)] {
-        let row = suite.row(name).payload(length(&dynamic));
-        let row = both_ways::<TestDynamic, _>(row, DYNAMIC, &dynamic, TEST, set);
-        both_ways::<TestOwned, _>(row, OWNED, &typed, TEST, set);
-    }
+    let names = ["round_trip_page_response_sonic", "round_trip_page_response_stdlib"];
+    group(suite, &names, length(&page), |row, first| {
+        both_ways::<PageOwned, PageCow, _>(row.elements(20), &page, PAGE, first)
+    });
+    let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
+    group(suite, &["roundtrip", "roundtrip_stdlib"], length(&typed), |row, first| {
+        let row = all!(row, round_trip::<_, TestDynamic, _>, WITH_TREE, &with_tree, TEST);
+        both_ways::<TestOwned, TestCow, _>(row, &typed, TEST, first)
+    });
 }
 
-fn both_ways<'a, F: Family, T: Serialize>(
+/// Encodes and decodes structs with owned strings, and in the first row of a group also with borrowed strings, and
+/// trees.
+fn both_ways<'a, O: Family, B: Family, T: Serialize>(
     row: Row<'a>,
-    form: &str,
     value: &T,
     expected: u64,
-    set: Set,
+    first: bool,
 ) -> Row<'a> {
-    let row = round_trip::<Ours, F, T>(row, form, value, expected);
-    peers!(set, row, round_trip::<_, F, T>, form, value, expected)
+    let row = all!(row, round_trip::<_, O, T>, OWNED, value, expected);
+    if !first {
+        return row;
+    }
+    let row = all!(row, round_trip::<_, B, T>, BORROWED, value, expected);
+    all!(row, round_trip_tree::<_>, &document(value))
 }
 
 fn round_trip<'a, L: Library, F: Family, T: Serialize>(
@@ -339,20 +329,52 @@ fn round_trip<'a, L: Library, F: Family, T: Serialize>(
     row.run(implementation::<L>(form), expected, || library::round_trip::<L, F, T>(&mut library, value))
 }
 
+fn round_trip_tree<'a, L: Library>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+    let mut library = L::default();
+    let tree = library.tree(document);
+    row.run(implementation::<L>(TREE), tree_check(document), || {
+        tree.as_ref().map_or(0, |tree| library::round_trip_tree(&mut library, tree))
+    })
+}
+
+/// Documents of nine types and lengths in turn, so that no buffer has the length of the document before.
+fn mixed(suite: &mut Suite) {
+    let mix = &Mix::new();
+    let row = suite.row("mixed_encode").payload(mix.length).elements(Mix::DOCUMENTS);
+    let row = all!(row, mixed_fresh::<_>, mix);
+    all!(row, mixed_reused::<_>, mix);
+    let row = suite.row("mixed_decode").payload(mix.length).elements(Mix::DOCUMENTS);
+    all!(row, mixed_decode::<_>, mix);
+}
+
+fn mixed_fresh<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    row.run(implementation::<L>("typed, new buffer"), mix.length, || mix.encode::<L>())
+}
+
+fn mixed_reused<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    let mut buffer = Vec::new();
+    row.run(implementation::<L>("typed, reused buffer"), mix.length, || mix.encode_reused::<L>(&mut buffer))
+}
+
+fn mixed_decode<'a, L: Library>(row: Row<'a>, mix: &Mix) -> Row<'a> {
+    let mut library = L::default();
+    row.run(implementation::<L>(OWNED), mix.check(), || mix.decode(&mut library))
+}
+
 /// Rows with documents of 10 KB, 100 KB and 1 MB.
 fn documents(suite: &mut Suite) {
     for kind in Kind::ALL {
         for size in Size::ALL {
             match kind {
-                Kind::Messages => document::<MessagesOwned, Messages>(suite, kind, size),
-                Kind::Catalogue => document::<CatalogueOwned, Catalogue>(suite, kind, size),
-                Kind::Coastline => document::<CoastlineOwned, Coastline>(suite, kind, size),
+                Kind::Messages => one_document::<MessagesOwned, Messages>(suite, kind, size),
+                Kind::Catalogue => one_document::<CatalogueOwned, Catalogue>(suite, kind, size),
+                Kind::Coastline => one_document::<CoastlineOwned, Coastline>(suite, kind, size),
             }
         }
     }
 }
 
-fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind: Kind, size: Size) {
+fn one_document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind: Kind, size: Size) {
     let name = |direction: &str| format!("{}_{}_{direction}", kind.name(), size.name());
     let (decoding, encoding) = (name("decode"), name("encode"));
     let selected = suite.selects(&decoding) || suite.selects(&encoding);
@@ -360,16 +382,16 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let (decoded, encoded) = size.lengths(kind);
 
     let row = bounded(suite.row(decoding).payload(decoded), document);
-    let tree = library::decode::<SerdeJson, Tree>(&mut SerdeJson, document);
-    let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
+    let row = decode::<Tree>(row, SAME_TREE, document, tree_check(document));
+    let row = all!(row, decode_tree::<_>, document);
     let typed = library::decode::<SerdeJson, F>(&mut SerdeJson, document);
-    decode::<F>(row, OWNED, document, typed, Set::Backends);
+    decode::<F>(row, OWNED, document, typed);
 
-    let (Ok(tree), Ok(typed)) =
+    let (Ok(value), Ok(typed)) =
         (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document))
     else {
         unreachable!("generated documents have their type, as tests check")
     };
-    let row = suite.row(encoding).payload(encoded);
-    encode(encode(row, DYNAMIC, &tree, Set::Backends), TYPED, &typed, Set::Backends);
+    let row = encode_new(suite.row(encoding).payload(encoded), SAME_TREE, &value);
+    encode_new(all!(row, tree::<_>, document), TYPED, &typed);
 }

@@ -1,40 +1,32 @@
 //! Suite `types`: encoding and decoding of the values of the Perplexity client, each compared with other crates.
 //!
-//! tightwire-json uses the types of tightwire-perplexity, which keep unknown values and accept missing or `null`
-//! fields. The peers use plain structs with serde's derive, as a program would define them for this API.
+//! All libraries have the same two sets of Rust types: plain structs with serde's derive, as a program would define them
+//! for this API, and the types of tightwire-perplexity, which keep unknown values and accept missing or `null` fields.
 //!
 //! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not
 //! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
-//!
-//! The other backends of tightwire-json are only measured with the feature `all-backends`, which slows down the peer
-//! serde_json.
 
 use std::hint::black_box;
 
 use benches::{Row, Suite};
 use json_bench::api::document::Document;
 use json_bench::api::plain;
-#[cfg(feature = "all-backends")]
-use json_bench::library::backends;
 use json_bench::library::{Library, Ours, SerdeJson, SimdJson, SonicRs, implementation};
-use json_bench::types::Check;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_perplexity::types::{chat, search};
 
 benches::counting_allocator!();
 
-/// Encoding into a new vector.
-const TYPED: &str = "typed";
-/// Encoding into a reused buffer.
-const REUSED: &str = "typed reused";
-/// Decoding into an owned value.
-const OWNED: &str = "typed owned";
+/// Plain structs with serde's derive, encoded into a new vector or decoded.
+const DERIVED: &str = "derived structs";
+/// The types of tightwire-perplexity, likewise.
+const CLIENT: &str = "client types";
 
 /// Type that can be encoded and decoded.
-trait Payload: Serialize + DeserializeOwned + Check {}
+trait Payload: Serialize + DeserializeOwned {}
 
-impl<T: Serialize + DeserializeOwned + Check> Payload for T {}
+impl<T: Serialize + DeserializeOwned> Payload for T {}
 
 fn main() {
     let mut suite = Suite::from_args("types", env!("CARGO_TARGET_TMPDIR"));
@@ -79,29 +71,18 @@ fn main() {
     suite.finish();
 }
 
-/// Runs the two rows of a document: `O` is the type of tightwire-perplexity, `P` the plain struct. The names are those of
-/// input and output in the file of documents.
-fn pair<O: Payload, P: Payload>(suite: &mut Suite, name: &str, suffix: &str, [input, output]: [&str; 2]) {
+/// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. The names are those
+/// of input and output in the file of documents.
+fn pair<C: Payload, D: Payload>(suite: &mut Suite, name: &str, suffix: &str, [input, output]: [&str; 2]) {
     let document = &Document::load(input, output);
-    // Expected length and check value; the value itself is compared with the document.
-    let value = payload::<O>(document);
-    let length = serde_json::to_vec(&value).map_or(0, |encoded| encoded.len() as u64);
+    let length = serde_json::to_vec(&payload::<C>(document)).map_or(0, |encoded| encoded.len() as u64);
     let row = suite.row(format!("{name}_marshal{suffix}")).payload(length);
-    let row = encode::<Ours, O>(row, document, length);
-    let row = encode::<SerdeJson, P>(row, document, length);
-    let row = encode::<SimdJson, P>(row, document, length);
-    encode::<SonicRs, P>(row, document, length);
+    let row = encoders::<D>(row, DERIVED, document, length);
+    encoders::<C>(row, CLIENT, document, length);
 
-    let check = value.check();
     let row = suite.row(format!("{name}_unmarshal{suffix}")).payload(document.input.len() as u64);
-    let row = decode::<Ours, O>(row, document, check);
-    #[cfg(feature = "all-backends")]
-    let row = decode::<backends::SerdeJson, O>(row, document, check);
-    #[cfg(feature = "all-backends")]
-    let row = decode::<backends::SimdJson, O>(row, document, check);
-    let row = decode::<SerdeJson, P>(row, document, check);
-    let row = decode::<SimdJson, P>(row, document, check);
-    decode::<SonicRs, P>(row, document, check);
+    let row = decoders::<D>(row, DERIVED, document);
+    decoders::<C>(row, CLIENT, document);
 }
 
 /// Returns the value of the marshal row.
@@ -112,29 +93,45 @@ fn payload<T: Payload>(document: &Document) -> T {
     value
 }
 
-/// Encodes into a new vector, and into a reused buffer. The check value is the length, 0 if the output differs from the
-/// document of the row.
-fn encode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, length: u64) -> Row<'a> {
+fn encoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document, length: u64) -> Row<'a> {
+    let row = encode::<Ours, T>(row, class, document, length);
+    let row = encode::<SerdeJson, T>(row, class, document, length);
+    let row = encode::<SimdJson, T>(row, class, document, length);
+    encode::<SonicRs, T>(row, class, document, length)
+}
+
+/// The check value is the length, 0 if the output differs from the document of the row.
+fn encode<'a, L: Library, T: Payload>(
+    row: Row<'a>,
+    class: &str,
+    document: &Document,
+    length: u64,
+) -> Row<'a> {
     let value = payload::<T>(document);
     let is_right = L::to_vec(&value).is_some_and(|encoded| document.is_encoded_in(&encoded));
-    let count = |document: &[u8]| if is_right { black_box(document).len() as u64 } else { 0 };
-    let row = row.run(implementation::<L>(TYPED), length, || {
-        L::to_vec(black_box(&value)).map_or(0, |document| count(&document))
-    });
-    let mut buffer = Vec::new();
-    row.run(implementation::<L>(REUSED), length, || {
-        buffer.clear();
-        L::to_buf(&mut buffer, black_box(&value)).map_or(0, |()| count(&buffer))
+    row.run(implementation::<L>(class), length, || match L::to_vec(black_box(&value)) {
+        Some(document) if is_right => black_box(&document).len() as u64,
+        _ => 0,
     })
 }
 
-/// Decodes the input. The check value is computed from the value, 0 if the value lacks a part of the document.
-fn decode<'a, L: Library, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
+fn decoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document) -> Row<'a> {
+    let row = decode::<Ours, T>(row, class, document);
+    let row = decode::<SerdeJson, T>(row, class, document);
+    let row = decode::<SimdJson, T>(row, class, document);
+    decode::<SonicRs, T>(row, class, document)
+}
+
+/// The check value is the length of the input, 0 if the value lacks a part of the document.
+fn decode<'a, L: Library, T: Payload>(row: Row<'a>, class: &str, document: &Document) -> Row<'a> {
     let mut library = L::default();
     let input = document.input.as_slice();
     let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
-    row.run(implementation::<L>(OWNED), check, || match library.read::<T>(black_box(input)) {
-        Some(value) if is_right => black_box(&value).check(),
+    row.run(implementation::<L>(class), input.len() as u64, || match library.read::<T>(black_box(input)) {
+        Some(value) if is_right => {
+            black_box(&value);
+            input.len() as u64
+        }
         _ => 0,
     })
 }

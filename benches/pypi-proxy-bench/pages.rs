@@ -12,6 +12,11 @@ use pypi_proxy_bench::typed;
 
 benches::counting_allocator!();
 
+/// A document rewritten for clients. Ours keeps unknown fields, which the peers lose.
+const REWRITTEN: &str = "rewritten";
+/// Work without a peer.
+const OURS: &str = "pypi-proxy";
+
 fn main() {
     let mut suite = Suite::from_args("pypi_proxy", env!("CARGO_TARGET_TMPDIR"));
     page(&mut suite, "page_refresh", &documents::page(), FILES);
@@ -29,19 +34,19 @@ fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
         .row(name)
         .payload(document.len() as u64)
         .elements(expected)
-        .run(Impl::ours("rewritten"), expected, || {
+        .run(Impl::ours("rewritten").class(REWRITTEN), expected, || {
             let page = Page::from_json(black_box(document).to_vec()).unwrap();
             black_box(page.json());
             page.files().len() as u64
         })
-        .run(Impl::peer("serde_json", "1.0.154"), expected, || {
+        .run(Impl::peer("serde_json", "1.0.154").class(REWRITTEN), expected, || {
             let document = black_box(document).to_vec();
             let mut page: typed::Page<'_> = serde_json::from_slice(&document).unwrap();
             page.rewrite();
             black_box(serde_json::to_vec(&page).unwrap());
             page.files.len() as u64
         })
-        .run(Impl::peer("sonic-rs", "0.5.10"), expected, || {
+        .run(Impl::peer("sonic-rs", "0.5.10").class(REWRITTEN), expected, || {
             let document = black_box(document).to_vec();
             let mut page: typed::Page<'_> = sonic_rs::from_slice(&document).unwrap();
             page.rewrite();
@@ -57,14 +62,14 @@ fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
 fn html(suite: &mut Suite) {
     let page = Page::from_json(documents::page()).unwrap();
     let len = page.to_html().len() as u64;
-    suite
-        .row("page_html")
-        .payload(len)
-        .elements(FILES as u64)
-        .run(Impl::ours("rendered"), len, || black_box(black_box(&page).to_html()).len() as u64);
+    suite.row("page_html").payload(len).elements(FILES as u64).run(
+        Impl::ours("rendered").class(OURS),
+        len,
+        || black_box(black_box(&page).to_html()).len() as u64,
+    );
     let html = page.to_html();
     suite.row("page_from_html").payload(len).elements(FILES as u64).run(
-        Impl::ours("read"),
+        Impl::ours("read").class(OURS),
         FILES as u64,
         || Page::from_html(black_box(&html)).unwrap().files().len() as u64,
     );
@@ -76,18 +81,18 @@ fn list(suite: &mut Suite) {
         .row("list_refresh")
         .payload(document.len() as u64)
         .elements(names)
-        .run(Impl::ours("rewritten"), names, || {
+        .run(Impl::ours("rewritten").class(REWRITTEN), names, || {
             let list = ProjectList::from_json(black_box(&document).clone()).unwrap();
             black_box(list.json());
             list.names().len() as u64
         })
-        .run(Impl::peer("serde_json", "1.0.154"), names, || {
+        .run(Impl::peer("serde_json", "1.0.154").class(REWRITTEN), names, || {
             let document = black_box(&document).clone();
             let list: typed::List<'_> = serde_json::from_slice(&document).unwrap();
             black_box(serde_json::to_vec(&list).unwrap());
             list.projects.len() as u64
         })
-        .run(Impl::peer("sonic-rs", "0.5.10"), names, || {
+        .run(Impl::peer("sonic-rs", "0.5.10").class(REWRITTEN), names, || {
             let document = black_box(&document).clone();
             let list: typed::List<'_> = sonic_rs::from_slice(&document).unwrap();
             black_box(sonic_rs::to_vec(&list).unwrap());
@@ -98,7 +103,7 @@ fn list(suite: &mut Suite) {
 /// Parsers that run for each request.
 fn small(suite: &mut Suite) {
     suite.row("negotiate").payload((ACCEPT.len() + ACCEPT_ENCODING.len()) as u64).run(
-        Impl::ours("header fields"),
+        Impl::ours("header fields").class(OURS),
         1,
         || {
             let form = Form::from_accept(black_box(ACCEPT));
@@ -106,19 +111,19 @@ fn small(suite: &mut Suite) {
             u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
         },
     );
-    suite.row("range").run(Impl::ours("header field"), 983_616, || {
+    suite.row("range").run(Impl::ours("header field").class(OURS), 983_616, || {
         match ByteRange::parse(black_box("bytes=-16384"), 1_000_000) {
             ByteRange::Part { start, .. } => start,
             ByteRange::Full | ByteRange::Unsatisfiable => 0,
         }
     });
-    suite.row("project_name").run(Impl::ours("normalised"), 11, || {
+    suite.row("project_name").run(Impl::ours("normalised").class(OURS), 11, || {
         ProjectName::parse(black_box("Foo_Bar.Baz")).unwrap().as_str().len() as u64
     });
     let page = Page::from_json(documents::page()).unwrap();
     let name = page.files().nth(FILES / 2).unwrap().name().to_owned();
     let size = page.file(&name).unwrap().details().size.unwrap();
-    suite.row("file_of_page").run(Impl::ours("looked up"), size, || {
+    suite.row("file_of_page").run(Impl::ours("looked up").class(OURS), size, || {
         black_box(&page).file(black_box(&name)).unwrap().details().size.unwrap()
     });
 }

@@ -37,7 +37,7 @@ fn main() {
 }
 
 fn row(suite: &mut Suite, length: u64, ask: impl FnMut() -> u64) {
-    suite.row("allocs_per_request").elements(1).run(Impl::ours("page"), length, ask);
+    suite.row("allocs_per_request").elements(1).run(Impl::ours("page").class("response"), length, ask);
 }
 
 /// Starts an index, and a proxy of it.

@@ -33,21 +33,25 @@ fn main() {
     };
     assert!((0..u64::from(FILES)).all(|at| find(at) == 64));
     let mut at = 0;
-    suite.row("get").elements(1).run(Impl::ours("one thread"), 64, || {
+    suite.row("get").elements(1).run(Impl::ours("one thread").class("one thread"), 64, || {
         at += 1;
         find(at)
     });
     // Time of all threads divided by the number of all lookups.
-    suite.row("get_concurrent").elements(1).run_batches(Impl::ours("four threads"), 64, |times| {
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..THREADS)
-                .map(|number| {
-                    let share = times / THREADS + u64::from(number < times % THREADS);
-                    scope.spawn(move || (0..share).map(|at| find(at * 7 + number)).min().unwrap_or(64))
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or(0)).min().unwrap_or(0)
-        })
-    });
+    suite.row("get_concurrent").elements(1).run_batches(
+        Impl::ours("four threads").class("four threads"),
+        64,
+        |times| {
+            thread::scope(|scope| {
+                let threads: Vec<_> = (0..THREADS)
+                    .map(|number| {
+                        let share = times / THREADS + u64::from(number < times % THREADS);
+                        scope.spawn(move || (0..share).map(|at| find(at * 7 + number)).min().unwrap_or(64))
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap_or(0)).min().unwrap_or(0)
+            })
+        },
+    );
     suite.finish();
 }

@@ -49,10 +49,9 @@ impl Impl {
         Self::new(name, Role::Limit)
     }
 
-    /// Kind of the result, such as `owned` or `borrowed`.
+    /// Kind of work and result, such as `typed owned` or `reused buffer`. Mandatory, except for limits.
     ///
-    /// Ratios compare implementations of the same class. Without a class, or if a class has no peer, ours is compared
-    /// with the best peer of any class, and the report says so.
+    /// Ours is only compared with peers of the same class, and a row has one implementation of ours per class.
     pub fn class(mut self, class: impl Into<String>) -> Self {
         self.class = Some(class.into());
         self

@@ -14,8 +14,12 @@
 //!         .row("count_lines")
 //!         .payload(input.len() as u64)
 //!         .elements(2)
-//!         .run(Impl::ours("loop"), 2, || input.iter().filter(|&&byte| byte == b'\n').count() as u64)
-//!         .run(Impl::peer("split", "std"), 2, || input.split(|&byte| byte == b'\n').count() as u64 - 1);
+//!         .run(Impl::ours("loop").class("count"), 2, || {
+//!             input.iter().filter(|&&byte| byte == b'\n').count() as u64
+//!         })
+//!         .run(Impl::peer("split", "std").class("count"), 2, || {
+//!             input.split(|&byte| byte == b'\n').count() as u64 - 1
+//!         });
 //!     suite.finish();
 //! }
 //! ```

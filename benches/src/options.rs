@@ -43,11 +43,11 @@ pub(crate) struct Options {
     pub(crate) is_json: bool,
     pub(crate) filters: Vec<String>,
     pub(crate) exact: bool,
-    pub(crate) baseline: Option<String>,
     pub(crate) sampling: Sampling,
     pub(crate) counting: bool,
-    /// Lowers the rows' own guards; see [`Row::time_guard`](crate::Row::time_guard).
-    pub(crate) time_guard: Option<Duration>,
+    /// Maximum duration of a peer's operation that is sampled. For a slower peer, the duration of the checked call is the
+    /// only figure. Ours is always sampled, except with [`Impl::once`](crate::Impl::once).
+    pub(crate) time_guard: Duration,
 }
 
 pub(crate) const HELP: &str = "\
@@ -59,12 +59,12 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --test                    run every operation once and compare its check value
   --list                    list the benchmarks
   --format json             print lists and results as one JSON object per line
-  --save-baseline NAME      keep criterion's figures under this name
   --warm-up-time SECONDS    default 0.2
   --measurement-time SECONDS  default 0.5
+  --millis N                the same, as programs in other languages take it
   --sample-size N           default 40, at least 10
   --nresamples N            default 10000
-  --time-guard SECONDS      measure a peer once whose operation takes longer
+  --time-guard SECONDS      measure a peer once whose operation takes longer, default 2
   --skip-counting           do not count allocations
 ";
 
@@ -78,10 +78,9 @@ impl Options {
             is_json: false,
             filters: Vec::new(),
             exact: false,
-            baseline: None,
             sampling: Sampling::default(),
             counting: true,
-            time_guard: None,
+            time_guard: Duration::from_secs(2),
         };
         let (mut bench, mut test, mut list) = (false, false, false);
         let mut arguments = arguments.into_iter();
@@ -99,10 +98,13 @@ impl Options {
                 "--exact" => options.exact = true,
                 "--skip-counting" => options.counting = false,
                 "--format" => options.is_json = value()? == "json",
-                "--save-baseline" => options.baseline = Some(value()?),
                 "--warm-up-time" => options.sampling.warm_up = seconds(&flag, &value()?)?,
                 "--measurement-time" => options.sampling.measurement = seconds(&flag, &value()?)?,
-                "--time-guard" => options.time_guard = Some(seconds(&flag, &value()?)?),
+                "--millis" => {
+                    let millis = at_least(1, &flag, &value()?)?;
+                    options.sampling.measurement = Duration::from_millis(millis as u64);
+                }
+                "--time-guard" => options.time_guard = seconds(&flag, &value()?)?,
                 "--sample-size" => options.sampling.samples = at_least(10, &flag, &value()?)?,
                 "--nresamples" => options.sampling.resamples = at_least(1, &flag, &value()?)?,
                 // Test runners pass these to every harness; they do not change the output of a suite.
@@ -180,13 +182,11 @@ mod tests {
 
     #[test]
     fn values_may_be_inline_or_next() {
-        let options =
-            parse("--bench --sample-size=10 --measurement-time 0.25 --save-baseline round1").unwrap();
+        let options = parse("--bench --sample-size=10 --measurement-time 0.25").unwrap();
         assert_eq!(options.sampling.samples, 10);
         assert_eq!(options.sampling.measurement, Duration::from_millis(250));
-        assert_eq!(options.baseline.as_deref(), Some("round1"));
-        assert_eq!(options.time_guard, None);
-        assert_eq!(parse("--time-guard 0.2").unwrap().time_guard, Some(Duration::from_millis(200)));
+        assert_eq!(parse("--millis 300").unwrap().sampling.measurement, Duration::from_millis(300));
+        assert_eq!(parse("--time-guard 0.2").unwrap().time_guard, Duration::from_millis(200));
     }
 
     #[test]

@@ -20,8 +20,8 @@ use crate::table::{Line, Table, say};
 const SLOW: Duration = Duration::from_millis(50);
 /// criterion's minimum.
 const SLOW_SAMPLES: usize = 10;
-/// Maximum duration of a peer's operation that is sampled; a slower one is measured once.
-const TIME_GUARD: Duration = Duration::from_secs(2);
+/// Minimum number of samples of a slow operation without criterion.
+const MIN_SAMPLES: usize = 2;
 
 /// All rows of one system.
 #[derive(Debug)]
@@ -84,8 +84,8 @@ impl Suite {
             name,
             payload: None,
             elements: None,
-            time_guard: self.options.time_guard.unwrap_or(TIME_GUARD),
             implementations: HashSet::new(),
+            classes: HashSet::new(),
             suite: self,
         }
     }
@@ -120,8 +120,9 @@ pub struct Row<'a> {
     key: String,
     payload: Option<u64>,
     elements: Option<u64>,
-    time_guard: Duration,
     implementations: HashSet<String>,
+    /// Classes of ours.
+    classes: HashSet<Option<String>>,
 }
 
 impl Row<'_> {
@@ -137,23 +138,15 @@ impl Row<'_> {
         self
     }
 
-    /// Maximum duration of a peer's operation that is sampled (default 2 s; the command line may lower it).
-    ///
-    /// For a slower peer, the duration of the checked call is the only figure, and the report marks it. Ours is always
-    /// sampled, except with [`Impl::once`].
-    pub fn time_guard(mut self, limit: Duration) -> Self {
-        self.time_guard = self.suite.options.time_guard.map_or(limit, |lower| limit.min(lower));
-        self
-    }
-
     /// Checks, counts and times one implementation.
     ///
     /// `operation` returns a value computed from its result, such as a sum of lengths. It must equal `expected`.
     ///
     /// # Panics
     ///
-    /// Panics if an implementation with [`Role::Ours`] returns another value, or if the row has two implementations
-    /// with one name. A wrong value or a panic of a peer is recorded, and the run continues.
+    /// Panics if an implementation with [`Role::Ours`] returns another value, if the row has two implementations with
+    /// one name or two of ours with one class, or if ours or a peer has no class. A wrong value or a panic of a peer is
+    /// recorded, and the run continues.
     pub fn run(self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64) -> Self {
         self.run_batches(implementation, expected, |iterations| {
             let mut value = 0;
@@ -183,6 +176,18 @@ impl Row<'_> {
             "row {} has two implementations named {}",
             self.key,
             implementation.name
+        );
+        let class = implementation.class.as_deref();
+        assert!(
+            class.is_some() || implementation.role == Role::Limit,
+            "{} of row {} has no class",
+            implementation.name,
+            self.key
+        );
+        assert!(
+            implementation.role != Role::Ours || self.classes.insert(class.map(str::to_owned)),
+            "row {} has two implementations of ours of the class {class:?}",
+            self.key
         );
         let name = format!("{}/{}", self.key, implementation.name);
         if !self.suite.options.selects(&name) {
@@ -229,7 +234,8 @@ impl Row<'_> {
                 line.failure = Some(why);
             }
             Ok(once)
-                if implementation.once || (once > self.time_guard && implementation.role == Role::Peer) =>
+                if implementation.once
+                    || (once > self.suite.options.time_guard && implementation.role == Role::Peer) =>
             {
                 line.is_once = true;
                 (line.time_ns, line.mean_ns) = (Some(once.as_nanos() as f64), Some(once.as_nanos() as f64));
@@ -240,7 +246,11 @@ impl Row<'_> {
                     (line.bytes_op, line.allocs_op) = (Some(counts.bytes_op), Some(counts.allocs_op));
                     line.deterministic = Some(counts.deterministic);
                 }
-                let samples = self.suite.time(&self.name, &line, once > SLOW, operations);
+                let samples = if once > SLOW && self.suite.options.is_json {
+                    time_slow(self.suite.options.sampling.measurement, operations)
+                } else {
+                    self.suite.time(&self.name, &line, once > SLOW, operations)
+                };
                 line.time_ns = median(&samples);
                 line.mean_ns = Some(samples.iter().sum::<f64>() / samples.len() as f64);
             }
@@ -265,9 +275,6 @@ impl Suite {
             .measurement_time(sampling.measurement)
             .sample_size(if slow { SLOW_SAMPLES } else { sampling.samples })
             .nresamples(sampling.resamples);
-        if let Some(baseline) = &self.options.baseline {
-            criterion = criterion.save_baseline(baseline.clone());
-        }
         // A new group per call, so that criterion's file names do not depend on earlier rows.
         let mut group = criterion.benchmark_group(&self.system);
         if slow {
@@ -296,6 +303,19 @@ impl Suite {
         let taken = if slow { SLOW_SAMPLES } else { sampling.samples };
         samples.split_off(samples.len().saturating_sub(taken))
     }
+}
+
+/// Times single calls until the time is used up, and returns the samples in nanoseconds. `cargo xtask bench` starts each
+/// implementation several times, so that fewer samples than criterion takes suffice.
+fn time_slow(measurement: Duration, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
+    let start = Instant::now();
+    let mut samples = Vec::new();
+    while samples.len() < MIN_SAMPLES || start.elapsed() < measurement {
+        let start = Instant::now();
+        black_box(operations(1));
+        samples.push(start.elapsed().as_nanos() as f64);
+    }
+    samples
 }
 
 /// Runs `operations` once and compares its value. Returns the duration, or a peer's failure in one line.

@@ -11,24 +11,31 @@ use sse_bench::{ours, peers};
 
 benches::counting_allocator!();
 
-/// Owned events.
+/// Owned events from chunks that the caller passes to the decoder.
 const OWNED: &str = "owned";
-/// Events that borrow from the chunk or the decoder.
+/// Owned events from a blocking reader.
+const READER: &str = "owned, from a reader";
+/// Events that borrow from the chunk or the decoder, passed to a callback.
 const BORROWED: &str = "borrowed";
-/// Events that share the memory of the chunk.
-const SHARED: &str = "shared";
-/// Encoded bytes.
-const ENCODED: &str = "encoded";
+/// Owned events from an asynchronous stream of chunks.
+const STREAM: &str = "async stream";
+/// Events from an asynchronous stream of chunks, with which they share memory.
+const SHARED: &str = "async stream, shared";
+/// All events in one buffer.
+const ONE_BUFFER: &str = "one buffer";
+/// A new buffer for each event.
+const BUFFERS: &str = "buffer per event";
+/// The frames of an HTTP response.
+const BODY: &str = "response body";
+
+const SSE_STREAM: &str = "0.3.0";
+const SSEER: &str = "0.3.1";
+const EVENTSOURCE_STREAM: &str = "0.2.3";
 
 fn main() -> anyhow::Result<()> {
     let mut suite = Suite::from_args("sse", env!("CARGO_TARGET_TMPDIR"));
     for SeedRow { row, events, data, input } in seed_rows() {
-        let expected = Tally::expected(events, data);
-        let row = suite.row(row).payload(input.bytes.len() as u64).elements(events);
-        let row = row
-            .run(Impl::ours("reader owned").class(OWNED), expected, || ours::reader_owned(&input))
-            .run(Impl::ours("reader in place").class(OWNED), expected, || ours::reader_in_place(&input));
-        with_decoders(row, &input, expected);
+        decode(&mut suite, row, &input, events, data);
     }
     large(&mut suite);
     tiny(&mut suite);
@@ -40,27 +47,30 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a decoding row with all entry points of tightwire-sse and all peers.
+/// Runs a decoding row. The streams are always ready and polled without an executor.
 fn decode(suite: &mut Suite, row: &str, input: &Input, events: u64, data: u64) {
     let len = input.bytes.len() as u64;
     with_decoders(suite.row(row).payload(len).elements(events), input, Tally::expected(events, data));
 }
 
 fn with_decoders<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
-    let client = peers::EventsourceClient::new(input);
-    row.run(Impl::ours("push borrowed").class(BORROWED), expected, || ours::push_borrowed(input))
-        .run(Impl::ours("pull borrowed").class(BORROWED), expected, || ours::pull_borrowed(input))
-        .run(Impl::ours("push owned").class(OWNED), expected, || ours::push_owned(input))
-        .run(Impl::ours("pull owned").class(OWNED), expected, || ours::pull_owned(input))
-        .run(Impl::ours("push shared").class(SHARED), expected, || ours::push_shared(input))
+    let row = row
+        .run(Impl::ours("owned").class(OWNED), expected, || ours::owned(input))
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core(input))
-        .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || peers::sse_stream(input))
-        .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || peers::sseer(input))
         .run(Impl::peer("sse-parse", "0.1.0").class(OWNED), expected, || peers::sse_parse(input))
-        .run(Impl::peer("eventsource-client", "0.18.0").class(OWNED), expected, || client.decode())
-        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || {
+        .run(Impl::ours("reader").class(READER), expected, || ours::reader(input))
+        .run(Impl::ours("borrowed").class(BORROWED), expected, || ours::borrowed(input));
+    with_streams(row, input, expected)
+}
+
+fn with_streams<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
+    row.run(Impl::ours("stream").class(STREAM), expected, || ours::stream(input))
+        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || peers::sse_stream(input))
+        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
             peers::eventsource_stream(input)
         })
+        .run(Impl::ours("stream shared").class(SHARED), expected, || ours::stream_shared(input))
+        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || peers::sseer(input))
 }
 
 /// Chat stream of 50 MB in chunks of 8 and 64 KiB, limited by memory bandwidth.
@@ -123,34 +133,26 @@ fn encode(suite: &mut Suite) {
             .row(row)
             .payload(texts.payload())
             .elements(texts.events())
-            .run(Impl::ours("encode").class(ENCODED), expected, || texts.ours())
-            .run(Impl::peer("sse-stream", "0.3.0").class(ENCODED), expected, || texts.sse_stream())
-            .run(Impl::peer("axum", "0.8.9").class(ENCODED), expected, || texts.axum());
+            .run(Impl::ours("one buffer").class(ONE_BUFFER), expected, || texts.ours())
+            .run(Impl::ours("buffers").class(BUFFERS), expected, || texts.ours_buffers())
+            .run(Impl::peer("sse-stream", SSE_STREAM).class(BUFFERS), expected, || texts.sse_stream())
+            .run(Impl::ours("body").class(BODY), expected, || texts.ours_body())
+            .run(Impl::peer("axum", "0.8.9").class(BODY), expected, || texts.axum());
     }
 }
 
-/// Adaptors for a stream of reference-counted chunks, polled without an executor.
+/// Streams of reference-counted chunks, as HTTP clients provide them.
 fn async_stream(suite: &mut Suite) {
     const EVENTS: u64 = 9634;
     const DATA: u64 = 2_000_066 - EVENTS * 8;
     let input = Input::whole(chat_stream(2_000_000), Stop::End).in_chunks(8 << 10);
     let expected = Tally::expected(EVENTS, DATA);
-    suite
-        .row("async_stream")
-        .payload(input.bytes.len() as u64)
-        .elements(EVENTS)
-        .run(Impl::ours("stream owned").class(OWNED), expected, || ours::stream_owned(&input))
-        .run(Impl::ours("stream shared").class(SHARED), expected, || ours::stream_shared(&input))
-        .run(Impl::ours("eventsource-stream names").class(OWNED), expected, || ours::stream_compat(&input))
-        .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core_stream(&input))
-        .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || peers::sse_stream(&input))
-        .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || peers::sseer(&input))
-        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || {
-            peers::eventsource_stream(&input)
-        });
+    let row = suite.row("async_stream").payload(input.bytes.len() as u64).elements(EVENTS);
+    with_streams(row, &input, expected)
+        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || peers::sse_core_stream(&input));
 }
 
-/// 100,000 events received with reqwest from a server in the same process.
+/// 100,000 events received with reqwest from a server on the same thread.
 fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
     const ROW: &str = "http_loopback";
     const LEN: u64 = 20_762_303;
@@ -164,14 +166,14 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .row(ROW)
         .payload(LEN)
         .elements(EVENTS)
-        .run(Impl::ours("stream owned").class(OWNED), expected, || loopback.ours())
-        .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.ours_shared())
-        .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || loopback.sse_core())
-        .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || loopback.sse_stream())
-        .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || loopback.sseer())
-        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || {
+        .run(Impl::ours("stream").class(STREAM), expected, || loopback.ours())
+        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || loopback.sse_core())
+        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || loopback.sse_stream())
+        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
             loopback.eventsource_stream()
         })
+        .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.ours_shared())
+        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || loopback.sseer())
         .run(Impl::limit("bytes only"), LEN, || loopback.bytes_only());
     Ok(())
 }

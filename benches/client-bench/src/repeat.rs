@@ -1,16 +1,11 @@
-//! Repeats an operation against a server in the same process.
-//!
-//! With several threads, the repetitions run in a task. If they were awaited outside the runtime, every
-//! response would wake another thread, which costs more than the request.
+//! Repeats an operation against a server on the same thread.
 
 use std::hint::black_box;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
-use tokio::task::JoinError;
 
 use crate::server::{Server, ServerResponse};
 
@@ -29,51 +24,31 @@ pub trait Operation: Clone + Send + Sync + 'static {
     fn once(&self) -> impl Future<Output = u64> + Send;
 }
 
-/// Runtime of client and server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// Both on the calling thread.
-    One,
-    /// A thread per processor, as in the Go benchmark.
-    PerProcessor,
-}
-
-impl Threads {
-    fn runtime(self) -> Runtime {
-        let mut builder = match self {
-            Self::One => Builder::new_current_thread(),
-            Self::PerProcessor => Builder::new_multi_thread(),
-        };
-        builder.enable_all().build().expect("a runtime can be made")
-    }
+/// Returns the runtime of client and server: both run on the calling thread.
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
 }
 
 /// Returns a function that repeats an operation sequentially. The first call sets up server and client.
 pub fn sequential<O: Operation>(
-    threads: Threads,
     answer: ServerResponse,
     make: impl Fn(&Server) -> O,
 ) -> impl FnMut(u64) -> u64 {
     let mut ready = None;
     move |iterations| {
         let (runtime, operation) = ready.get_or_insert_with(|| {
-            let runtime = threads.runtime();
+            let runtime = runtime();
             let server = runtime.block_on(Server::start(answer.clone(), 1)).expect("a port is free");
             let operation = make(&server);
             (runtime, operation)
         });
-        let operation = operation.clone();
-        let repeated = async move {
+        runtime.block_on(async {
             let mut value = 0;
             for _ in 0..iterations {
                 value = black_box(operation.once().await);
             }
             value
-        };
-        match threads {
-            Threads::One => runtime.block_on(repeated),
-            Threads::PerProcessor => joined(runtime.block_on(runtime.spawn(repeated))),
-        }
+        })
     }
 }
 
@@ -86,7 +61,6 @@ pub fn sequential<O: Operation>(
 ///
 /// The returned function panics if connections are not reused.
 pub fn concurrent<O: Operation>(
-    threads: Threads,
     answer: ServerResponse,
     make: impl Fn(&Server) -> O,
 ) -> impl FnMut(u64) -> u64 {
@@ -95,7 +69,7 @@ pub fn concurrent<O: Operation>(
     let mut ready = None;
     move |iterations| {
         let pool = ready.get_or_insert_with(|| {
-            let runtime = threads.runtime();
+            let runtime = runtime();
             let server = runtime.block_on(Server::start(answer.clone(), WORKERS)).expect("a port is free");
             let mut pool = WorkerPool::new(runtime, make(&server), server);
             pool.run(WARM_UP);
@@ -158,9 +132,4 @@ impl WorkerPool {
 /// Takes one of the remaining operations.
 fn take(left: &AtomicU64) -> bool {
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-}
-
-/// Propagates the panic of a task.
-fn joined(result: Result<u64, JoinError>) -> u64 {
-    result.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

@@ -62,8 +62,6 @@ pub fn value(chunks: u64, text: u64) -> u64 {
 pub enum StreamApi {
     /// Chunks with all fields.
     Chunks,
-    /// Chunks without the repeated message.
-    DeltasOnly,
     /// Pieces of the text.
     Text,
     /// Server-sent events without decoding their data.
@@ -107,12 +105,6 @@ impl Ours {
             StreamApi::Chunks | StreamApi::Events => {
                 while let Some(chunk) = chunks.next().await {
                     totals.add(black_box(chunk?).delta());
-                }
-            }
-            StreamApi::DeltasOnly => {
-                let mut chunks = chunks.deltas_only();
-                while let Some(chunk) = chunks.next().await {
-                    totals.add(black_box(chunk?).text());
                 }
             }
             StreamApi::Text => {

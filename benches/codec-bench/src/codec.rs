@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::io;
 
+pub use ::rkyv::util::AlignedVec;
 use benches::Impl;
 
 use super::message::{Check, Message, MessageRef, MessageType};
@@ -24,13 +25,14 @@ pub trait Codec: Default {
     fn decode(&mut self, bytes: &[u8]) -> Option<Self::Message>;
 }
 
-/// Returns how rows describe a codec. `variant` is appended to the name in rows with several variants of it.
-pub fn implementation<C: Codec>(variant: &str) -> Impl {
-    let name = [C::NAME, variant].join(" ");
+/// Returns how rows describe a codec.
+pub fn implementation<C: Codec>(class: &str) -> Impl {
+    let name = format!("{} {class}", C::NAME);
     match C::VERSION {
-        Some(version) => Impl::peer(name.trim_end(), version),
-        None => Impl::ours(name.trim_end()),
+        Some(version) => Impl::peer(name, version),
+        None => Impl::ours(name),
     }
+    .class(class)
 }
 
 /// A codec that can write to a sink, which only counts the bytes.
@@ -184,9 +186,9 @@ impl io::Write for Counter {
 /// Returns the encoded message, aligned for every decoder, or empty if decoding does not restore the message.
 ///
 /// The rows compute their expected values from it, so an implementation that loses data fails its rows.
-pub fn verified<C: Codec>(message: &C::Message) -> ::rkyv::util::AlignedVec {
+pub fn verified<C: Codec>(message: &C::Message) -> AlignedVec {
     let mut codec = C::default();
-    let mut bytes = ::rkyv::util::AlignedVec::new();
+    let mut bytes = AlignedVec::new();
     bytes.extend_from_slice(codec.encode(message).unwrap_or_default());
     if codec.decode(&bytes).is_none_or(|decoded| decoded != *message) {
         bytes.clear();

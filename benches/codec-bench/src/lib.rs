@@ -10,6 +10,5 @@ pub mod ours;
 pub mod payload;
 pub mod peers;
 pub mod prost;
-pub mod reference;
 pub mod rkyv;
 pub mod same_bytes;

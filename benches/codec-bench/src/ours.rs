@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use tightwire_parco::wire::{Bool, F32, F64, Le, Map, Slice, SmallVarchar, StaticWire, U8, U16, Varchar};
-use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
+use tightwire_parco::wire::{Le, SmallVarchar, U8, U16};
+use tightwire_parco::{Decode, Encode, Entries, Seq};
 
 use super::codec::{Borrow, View, codec};
 use super::message::{Message, MessageRef, MessageType, check};
@@ -14,7 +14,7 @@ type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
 
 /// The message with headers of one width, which depends on its size: owned, borrowed and as a view.
 macro_rules! layout {
-    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $built:ident, $header:ident = $wire:ty) => {
+    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $header:ident) => {
         /// The published message, as a service would declare it.
         #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
         #[allow(missing_docs, reason = "self-explanatory names")]
@@ -76,57 +76,15 @@ macro_rules! layout {
         });
 
         codec! {
-            /// The derived codec, to a reused buffer.
+            /// The derived codec.
             $derived($message), "derive", None;
             vec |buffer, message| tightwire_parco::encode(message, buffer);
             decode |bytes| tightwire_parco::decode_exact(bytes);
+            fresh |message| tightwire_parco::to_vec(message);
             discard |message, counter| {
                 tightwire_parco::encoded_len(message).map(|len| counter.0 += len as u64)
             };
             reader |reader| tightwire_parco::decode_from_reader(reader);
-        }
-
-        codec! {
-            /// The same fields as a builder schema. It is built for each message, which is free because its closures
-            /// capture nothing.
-            $built($message), "builder", None;
-            vec |buffer, message| $built::schema().encode(message, buffer);
-            decode |bytes| $built::schema().decode_exact(bytes);
-        }
-
-        impl $built {
-            fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
-                const HEADER: $wire = <$wire>::NEW;
-                tightwire_parco::builder::<$message>()
-                    .field(Varchar::<Le>::NEW, |message| &message.name, |message, name| message.name = name)
-                    .field(Varchar::<Le>::NEW, |message| &message.text, |message, text| message.text = text)
-                    .field(
-                        U16::<Le>::NEW,
-                        |message| &message.number,
-                        |message, number| message.number = number,
-                    )
-                    .field(
-                        Slice::of(HEADER, U16::<Le>::NEW),
-                        |message| &message.values,
-                        |message, values| message.values = values,
-                    )
-                    .field(
-                        Map::of(HEADER, SmallVarchar::NEW, U8),
-                        |message| &message.map,
-                        |message, map| message.map = map,
-                    )
-                    .field(Bool, |message| &message.flag, |message, flag| message.flag = flag)
-                    .field(
-                        F32::<Le>::NEW,
-                        |message| &message.float32,
-                        |message, float32| message.float32 = float32,
-                    )
-                    .field(
-                        F64::<Le>::NEW,
-                        |message| &message.float64,
-                        |message, float64| message.float64 = float64,
-                    )
-            }
         }
 
         impl Borrow for $derived {
@@ -160,5 +118,5 @@ macro_rules! layout {
     };
 }
 
-layout! { Narrow, NarrowRef, NarrowView, Derived, Built, u8 = U8 }
-layout! { Wide, WideRef, WideView, DerivedWide, BuiltWide, u16 = U16<Le> }
+layout! { Narrow, NarrowRef, NarrowView, Derived, u8 }
+layout! { Wide, WideRef, WideView, DerivedWide, u16 }

@@ -1,16 +1,30 @@
 //! Types of the published documents, which may borrow from them.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::documents::{Catalogue, Coastline, Messages};
-use super::text::Lazy;
 use super::types::{ApiData, ApiResponse, Check, PageResponse, TestData, TestMetadata, TestResponse};
 
 /// Type that may borrow from its document.
 pub trait Family {
     /// Type for documents with the lifetime `'de`.
     type Of<'de>: Deserialize<'de> + Check;
+}
+
+/// String that borrows from the document unless it has escapes.
+///
+/// A `Cow` as type parameter always copies, because `#[serde(borrow)]` is an attribute of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lazy<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
+impl AsRef<str> for Lazy<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
 }
 
 macro_rules! families {
@@ -30,30 +44,20 @@ macro_rules! families {
 families! {
     /// The API response with a tree of values.
     ApiDynamic = ApiResponse<String, Value>;
-    /// The API response with the tree of simd-json.
-    ApiSimdJson = ApiResponse<String, simd_json::OwnedValue>;
-    /// The API response with the tree of sonic-rs.
-    ApiSonicRs = ApiResponse<String, sonic_rs::Value>;
     /// The API response with owned strings.
     ApiOwned = ApiResponse<String, ApiData<String>>;
     /// The API response with strings that borrow if they have no escapes.
     ApiCow = ApiResponse<Lazy<'de>, ApiData<Lazy<'de>>>;
-    /// The API response with strings that must borrow.
-    ApiStr = ApiResponse<&'de str, ApiData<&'de str>>;
     /// The page with owned strings.
     PageOwned = PageResponse<String>;
     /// The page with strings that borrow if they have no escapes.
     PageCow = PageResponse<Lazy<'de>>;
-    /// The page with strings that must borrow.
-    PageStr = PageResponse<&'de str>;
     /// The test response with trees of values.
     TestDynamic = TestResponse<String, Value, Value>;
     /// The test response with owned strings.
     TestOwned = TestResponse<String, TestData<String>, TestMetadata<String>>;
     /// The test response with strings that borrow if they have no escapes.
     TestCow = TestResponse<Lazy<'de>, TestData<Lazy<'de>>, TestMetadata<Lazy<'de>>>;
-    /// The test response with strings that must borrow.
-    TestStr = TestResponse<&'de str, TestData<&'de str>, TestMetadata<&'de str>>;
     /// Any document as a tree of values.
     Tree = Value;
     /// A document of messages.

@@ -4,6 +4,6 @@ pub mod api;
 pub mod documents;
 pub mod families;
 pub mod library;
+pub mod mix;
 pub mod payload;
-pub mod text;
 pub mod types;

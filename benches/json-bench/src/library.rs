@@ -2,11 +2,11 @@
 //! measure. Each operation returns the check value of the row, 0 on failure.
 
 use std::hint::black_box;
-use std::io::{Write, sink};
 
 use benches::Impl;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use simd_json::prelude::Writable as _;
 use tightwire_json::{Decoder, Encoder};
 
 use super::families::Family;
@@ -18,6 +18,9 @@ pub trait Library: Default {
     const NAME: &'static str;
     /// Version, `None` for tightwire-json.
     const VERSION: Option<&'static str>;
+
+    /// Tree of values, which is that of serde_json for tightwire-json.
+    type Tree: Serialize + DeserializeOwned + Check;
 
     /// Encodes into a new vector.
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>>;
@@ -35,6 +38,28 @@ pub trait Library: Default {
 
     /// Decodes the document of a reader.
     fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T>;
+
+    /// Decodes a document into a tree.
+    fn tree(&mut self, document: &[u8]) -> Option<Self::Tree> {
+        self.read(document)
+    }
+
+    /// Decodes a document that may be modified into a tree.
+    fn tree_mut(&mut self, document: &mut [u8]) -> Option<Self::Tree> {
+        self.tree(document)
+    }
+
+    /// Encodes a tree into a new vector.
+    fn tree_to_vec(tree: &Self::Tree) -> Option<Vec<u8>> {
+        Self::to_vec(tree)
+    }
+
+    /// Encodes a line with an encoder for streams, if the library has one, and appends it to a buffer.
+    fn line<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        Self::to_buf(buffer, value)?;
+        buffer.push(b'\n');
+        Some(())
+    }
 }
 
 /// A library whose values can borrow from the document.
@@ -44,7 +69,7 @@ pub trait Borrowing: Library {
 }
 
 macro_rules! libraries {
-    ($($(#[$meta:meta])* $name:ident, $text:literal, $version:expr,
+    ($($(#[$meta:meta])* $name:ident, $text:literal, $version:expr, $tree:ty $(, $line:expr)?;
        $to_vec:expr, $to_buf:expr, $from_slice:expr, $from_reader:expr;)+) => {
         $(
             $(#[$meta])*
@@ -54,6 +79,7 @@ macro_rules! libraries {
             impl Library for $name {
                 const NAME: &'static str = $text;
                 const VERSION: Option<&'static str> = $version;
+                type Tree = $tree;
 
                 fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
                     $to_vec(value).ok()
@@ -70,6 +96,12 @@ macro_rules! libraries {
                 fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
                     $from_reader(document).ok()
                 }
+
+                $(
+                    fn line<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+                        $line(buffer, value).ok()
+                    }
+                )?
             }
 
             impl Borrowing for $name {
@@ -83,34 +115,15 @@ macro_rules! libraries {
 
 libraries! {
     /// tightwire-json.
-    Ours, "ours", None, tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice_borrowed,
+    Ours, "ours", None, serde_json::Value, |buffer, value| Encoder::new(buffer).encode(value);
+        tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice_borrowed,
         tightwire_json::from_reader;
     /// serde_json.
-    SerdeJson, "serde_json", Some("1.0.154"), serde_json::to_vec, serde_json::to_writer, serde_json::from_slice,
-        serde_json::from_reader;
+    SerdeJson, "serde_json", Some("1.0.154"), serde_json::Value;
+        serde_json::to_vec, serde_json::to_writer, serde_json::from_slice, serde_json::from_reader;
     /// sonic-rs.
-    SonicRs, "sonic-rs", Some("0.5.10"), sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice,
-        sonic_rs::from_reader;
-}
-
-/// tightwire-json with other backends, see `tightwire_json::Backend`.
-#[cfg(feature = "all-backends")]
-pub mod backends {
-    use tightwire_json::{Backend, Codec};
-
-    use super::{Borrowing, Deserialize, DeserializeOwned, Library, Serialize};
-
-    const SERDE_JSON: Codec = Codec::strict().with_backend(Backend::SerdeJson);
-    const SIMD_JSON: Codec = Codec::strict().with_backend(Backend::SimdJson);
-
-    libraries! {
-        /// tightwire-json with the backend serde_json.
-        SerdeJson, "ours on serde_json", None, tightwire_json::to_vec, tightwire_json::to_buf,
-            |document| SERDE_JSON.from_slice_borrowed(document), |document| SERDE_JSON.from_reader(document);
-        /// tightwire-json with the backend simd-json.
-        SimdJson, "ours on simd-json", None, tightwire_json::to_vec, tightwire_json::to_buf,
-            |document| SIMD_JSON.from_slice_borrowed(document), |document| SIMD_JSON.from_reader(document);
-    }
+    SonicRs, "sonic-rs", Some("0.5.10"), sonic_rs::Value;
+        sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader;
 }
 
 /// simd-json, which modifies its input: every operation copies the document into a reused buffer. Its working memory is
@@ -130,6 +143,7 @@ impl std::fmt::Debug for SimdJson {
 impl Library for SimdJson {
     const NAME: &'static str = "simd-json";
     const VERSION: Option<&'static str> = Some("0.19.0");
+    type Tree = simd_json::OwnedValue;
 
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
         simd_json::serde::to_vec(value).ok()
@@ -151,6 +165,20 @@ impl Library for SimdJson {
 
     fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
         simd_json::serde::from_reader(document).ok()
+    }
+
+    fn tree(&mut self, document: &[u8]) -> Option<simd_json::OwnedValue> {
+        self.copy.clear();
+        self.copy.extend_from_slice(document);
+        simd_json::value::owned::to_value_with_buffers(&mut self.copy, &mut self.buffers).ok()
+    }
+
+    fn tree_mut(&mut self, document: &mut [u8]) -> Option<simd_json::OwnedValue> {
+        simd_json::value::owned::to_value_with_buffers(document, &mut self.buffers).ok()
+    }
+
+    fn tree_to_vec(tree: &simd_json::OwnedValue) -> Option<Vec<u8>> {
+        Some(tree.encode().into_bytes())
     }
 }
 
@@ -177,6 +205,11 @@ pub fn encode<L: Library, T: Serialize>(value: &T) -> u64 {
     length(L::to_vec(black_box(value)))
 }
 
+/// Encodes a tree into a new vector and returns its length.
+pub fn encode_tree<L: Library>(tree: &L::Tree) -> u64 {
+    length(L::tree_to_vec(black_box(tree)))
+}
+
 /// Encodes into a reused buffer and returns its length.
 pub fn encode_reused<L: Library, T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> u64 {
     buffer.clear();
@@ -186,30 +219,18 @@ pub fn encode_reused<L: Library, T: Serialize>(buffer: &mut Vec<u8>, value: &T) 
 /// Encodes a line into a new buffer and returns its length.
 pub fn line<L: Library, T: Serialize>(value: &T) -> u64 {
     let mut buffer = Vec::new();
-    let encoded = L::to_buf(&mut buffer, black_box(value));
-    buffer.push(b'\n');
+    let encoded = L::line(&mut buffer, black_box(value));
     encoded.map_or(0, |()| black_box(&buffer).len() as u64)
-}
-
-/// Encodes a line with a new encoder of tightwire-json into a new buffer and returns its length.
-pub fn encoder<T: Serialize>(value: &T) -> u64 {
-    let mut buffer = Vec::new();
-    Encoder::new(&mut buffer).encode(black_box(value)).map_or(0, |()| black_box(&buffer).len() as u64)
-}
-
-/// Like [`encoder`], then writes the buffer to a sink, as an HTTP handler does.
-pub fn http<T: Serialize>(value: &T) -> u64 {
-    let mut buffer = Vec::new();
-    let encoded = Encoder::new(&mut buffer).encode(black_box(value));
-    match encoded.is_ok() && sink().write_all(black_box(&buffer)).is_ok() {
-        true => buffer.len() as u64,
-        false => 0,
-    }
 }
 
 /// Decodes a document and returns its check value.
 pub fn decode<L: Library, F: Family>(library: &mut L, document: &[u8]) -> u64 {
     checked(library.read::<F::Of<'_>>(black_box(document)))
+}
+
+/// Decodes a document into a tree and returns its check value.
+pub fn decode_tree<L: Library>(library: &mut L, document: &[u8]) -> u64 {
+    checked(library.tree(black_box(document)))
 }
 
 /// Decodes with serde_json from text, including UTF-8 validation of the bytes.
@@ -248,6 +269,12 @@ where
 pub fn round_trip<L: Library, F: Family, T: Serialize>(library: &mut L, value: &T) -> u64 {
     let Some(mut document) = L::to_vec(black_box(value)) else { return 0 };
     checked(library.read_mut::<F::Of<'_>>(black_box(&mut document)))
+}
+
+/// Encodes a tree, decodes the result, and returns the check value.
+pub fn round_trip_tree<L: Library>(library: &mut L, tree: &L::Tree) -> u64 {
+    let Some(mut document) = L::tree_to_vec(black_box(tree)) else { return 0 };
+    checked(library.tree_mut(black_box(&mut document)))
 }
 
 #[cfg(test)]

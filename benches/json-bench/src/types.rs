@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use simd_json::prelude::{ValueAsArray as _, ValueAsObject as _};
+use sonic_rs::JsonContainerTrait as _;
 
 use super::documents::{Catalogue, Coastline, Messages};
 
@@ -165,13 +167,21 @@ pub trait Check {
     fn check(&self) -> u64;
 }
 
-/// Number of values in the root, where an array counts its elements.
-impl Check for Value {
-    fn check(&self) -> u64 {
-        let members = self.as_object().into_iter().flat_map(|object| object.values());
-        members.map(|member| member.as_array().map_or(1, Vec::len) as u64).sum()
-    }
+/// Implements [`Check`] for trees: the number of values in the root, where an array counts its elements.
+macro_rules! trees {
+    ($($tree:ty),+) => {
+        $(
+            impl Check for $tree {
+                fn check(&self) -> u64 {
+                    let fields = self.as_object().into_iter().flat_map(|object| object.iter());
+                    fields.map(|(_, field)| field.as_array().map_or(1, |array| array.len()) as u64).sum()
+                }
+            }
+        )+
+    };
 }
+
+trees!(Value, simd_json::OwnedValue, sonic_rs::Value);
 
 impl Check for Messages {
     fn check(&self) -> u64 {

@@ -105,16 +105,6 @@ impl Sessions {
             Ok(sum)
         })
     }
-
-    /// Runs a pipeline that outputs `count` numbers and collects them first. Returns their sum.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
-    pub fn collect(&self, pool: &RunspacePool, count: u64) -> Result<i64, Error> {
-        let output = self.runtime.block_on(pool.invoke(PowerShell::script(count.to_string())))?;
-        Ok(output.output.iter().map(|value| value.as_i64().unwrap_or(i64::MIN / 2)).sum())
-    }
 }
 
 /// Returns the sum of `count` numbers starting at zero.
@@ -149,7 +139,6 @@ mod tests {
             let pool = sessions.open().unwrap();
             // More than the capacity of the pipe.
             assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000), "{server:?}");
-            assert_eq!(sessions.collect(&pool, 1000).unwrap() as u64, sum(1000), "{server:?}");
             let (whole, closed) = sessions
                 .runtime
                 .block_on(async {

@@ -34,6 +34,13 @@ impl<W: Write> PacketSender<W> {
     }
 }
 
+/// Sends a packet with a new sender to a new buffer, and returns the buffer.
+pub fn sent(packet: &Packet<'_>) -> Vec<u8> {
+    let sender = PacketSender::new(Vec::new());
+    sender.send(packet, |_| {});
+    sender.state.into_inner().map(|(_, writer)| writer).unwrap_or_default()
+}
+
 /// Encodes a packet to a reused buffer. Returns the length of its line, 0 on failure.
 pub fn encode(packet: &Packet<'_>, buffer: &mut Vec<u8>) -> u64 {
     buffer.clear();
@@ -92,6 +99,7 @@ mod tests {
         let line = link.state.into_inner().unwrap().1;
         assert_eq!(length, line.len() as u64);
         assert_eq!(encode(&packet, &mut Vec::new()), length);
+        assert_eq!(sent(&packet), line);
         assert_eq!(receive(&line[..]).unwrap(), [7; 6000]);
         assert!(receive(&line[..100]).is_err());
         let mut reader = PacketReader::new(Role::Client);

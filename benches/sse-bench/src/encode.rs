@@ -4,10 +4,13 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::vec;
 
 use axum::response::IntoResponse as _;
+use bytes::Bytes;
 use futures_util::stream;
-use http_body::Body as _;
+use http_body::Body;
+use tightwire_sse::{Block, SseBody};
 
 /// Data of the events to encode.
 #[derive(Debug)]
@@ -47,12 +50,20 @@ impl Texts {
     pub fn ours(&self) -> u64 {
         let mut out = Vec::new();
         for text in &self.0 {
-            tightwire_sse::Block::new()
-                .data(text.as_str())
-                .encode(&mut out)
-                .expect("data can always be encoded");
+            encode(text, &mut out);
         }
         black_box(&out).len() as u64
+    }
+
+    /// Encodes with tightwire-sse to a new buffer per event.
+    pub fn ours_buffers(&self) -> u64 {
+        let mut len = 0;
+        for text in &self.0 {
+            let mut out = Vec::new();
+            encode(text, &mut out);
+            len += black_box(&out).len() as u64;
+        }
+        len
     }
 
     /// Encodes with sse-stream, which takes owned fields and returns one buffer per event.
@@ -64,19 +75,37 @@ impl Texts {
             .sum()
     }
 
-    /// Encodes with the response body of axum: its encoder is private.
+    /// Encodes with the response body of tightwire-sse.
+    pub fn ours_body(&self) -> u64 {
+        let blocks = self.0.iter().map(|text| Block::new().data(text.as_str()).into_owned());
+        frames(SseBody::new(ready(blocks)).without_keep_alive().into_response().into_body())
+    }
+
+    /// Encodes with the response body of axum.
     pub fn axum(&self) -> u64 {
         let events = self.0.iter().map(|text| axum::response::sse::Event::default().data(text.as_str()));
-        // The response requires a stream that owns its events.
-        let events: Vec<_> = events.map(Ok::<_, Infallible>).collect();
-        let mut body = pin!(axum::response::Sse::new(stream::iter(events)).into_response().into_body());
-        let mut context = Context::from_waker(Waker::noop());
-        let mut len = 0;
-        while let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut context) {
-            len += frame.into_data().map_or(0, |data| black_box(data).len() as u64);
-        }
-        len
+        frames(axum::response::Sse::new(ready(events)).into_response().into_body())
     }
+}
+
+/// Returns a stream that owns its events, as responses require.
+fn ready<T>(events: impl Iterator<Item = T>) -> stream::Iter<vec::IntoIter<Result<T, Infallible>>> {
+    stream::iter(events.map(Ok).collect::<Vec<_>>())
+}
+
+fn encode(text: &str, out: &mut Vec<u8>) {
+    Block::new().data(text).encode(out).expect("data can always be encoded");
+}
+
+/// Returns the total length of the data frames of a body.
+fn frames(body: impl Body<Data = Bytes>) -> u64 {
+    let mut body = pin!(body);
+    let mut context = Context::from_waker(Waker::noop());
+    let mut len = 0;
+    while let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut context) {
+        len += frame.into_data().map_or(0, |data| black_box(data).len() as u64);
+    }
+    len
 }
 
 #[cfg(test)]
@@ -87,7 +116,8 @@ mod tests {
     fn encoders_agree_on_the_length() {
         for texts in [Texts::lines(), Texts::block()] {
             let expected = texts.encoded_len();
-            assert_eq!([texts.ours(), texts.sse_stream(), texts.axum()], [expected; 3]);
+            let ours = [texts.ours(), texts.ours_buffers(), texts.ours_body()];
+            assert_eq!((ours, texts.sse_stream(), texts.axum()), ([expected; 3], expected, expected));
         }
     }
 }

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::tally::Tally;
 
-/// Server, client with a persistent connection, and the runtime of both.
+/// Server, client with a persistent connection, and the runtime of both, which has one thread.
 #[derive(Debug)]
 pub struct Loopback {
     runtime: tokio::runtime::Runtime,
@@ -35,7 +35,7 @@ impl Loopback {
     ///
     /// If the runtime, the socket or the client cannot be created.
     pub fn new(input: &Input) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr()?;
         runtime.spawn(serve(listener, input.clone()));

@@ -6,7 +6,6 @@
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use benches::event_stream::Input;
@@ -14,7 +13,6 @@ use bytes::Bytes;
 use eventsource_stream::Eventsource as _;
 use futures_util::Stream;
 use futures_util::stream;
-use launchdarkly_sdk_transport::{ByteStream, HttpTransport, Request, Response, ResponseFuture};
 
 use crate::tally::Tally;
 
@@ -100,49 +98,6 @@ pub fn sse_parse(input: &Input) -> u64 {
     tally.value()
 }
 
-/// eventsource-client. Its parser is private, so that the input is the body of a response of an in-memory transport.
-/// Building the request and the response is part of the operation.
-pub struct EventsourceClient {
-    client: Box<dyn eventsource_client::Client>,
-    input: Input,
-}
-
-impl EventsourceClient {
-    /// Returns a client that does not reconnect.
-    pub fn new(input: &Input) -> Self {
-        let client = eventsource_client::ClientBuilder::for_url("http://example.org/")
-            .expect("the address is valid")
-            .reconnect(eventsource_client::ReconnectOptions::reconnect(false).build())
-            .build_with_transport(InMemory(Arc::new(input.clone())));
-        Self { client: Box::new(client), input: input.clone() }
-    }
-
-    /// Connects and decodes.
-    pub fn decode(&self) -> u64 {
-        drain(self.client.stream(), Tally::new(self.input.stop), |item| match item {
-            eventsource_client::SSE::Event(event) => Some(event.data.as_str()),
-            _ => None,
-        })
-    }
-}
-
-impl std::fmt::Debug for EventsourceClient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EventsourceClient").field("input", &self.input).finish_non_exhaustive()
-    }
-}
-
-/// Responds to every request with the same input.
-#[derive(Debug, Clone)]
-struct InMemory(Arc<Input>);
-
-impl HttpTransport for InMemory {
-    fn request(&self, _: Request<Option<Bytes>>) -> ResponseFuture {
-        let body: ByteStream = Box::pin(stream::iter(self.0.chunks().map(Ok)));
-        Box::pin(std::future::ready(Ok(Response::new(body))))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,9 +114,8 @@ mod tests {
                 sse_stream(&row.input),
                 sseer(&row.input),
                 sse_parse(&row.input),
-                EventsourceClient::new(&row.input).decode(),
             ];
-            assert_eq!(found, [expected; 7], "{}", row.row);
+            assert_eq!(found, [expected; 6], "{}", row.row);
         }
     }
 }

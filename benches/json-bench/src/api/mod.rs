@@ -2,4 +2,3 @@
 
 pub mod document;
 pub mod plain;
-pub mod totals;

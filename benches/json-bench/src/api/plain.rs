@@ -1,4 +1,4 @@
-//! Plain structs with serde's derive for the peers, with the fields of the Go library.
+//! Plain structs with serde's derive, with the fields of the Go library.
 //!
 //! Enumerations such as the role are `String`, because a derived enum cannot represent unknown values. Unknown fields
 //! are not kept, and `null` is not accepted for fields that the Go library always writes.
@@ -258,18 +258,17 @@ mod tests {
             assert!(document.is_decoded_in(&decoded(&document.input)), "{}", L::NAME);
             let value = decoded(&document.output);
             assert!(document.is_encoded_in(&L::to_vec(&value).unwrap()), "{}", L::NAME);
-            let mut buffer = Vec::new();
-            L::to_buf(&mut buffer, &value).unwrap();
-            assert!(document.is_encoded_in(&buffer), "{}", L::NAME);
+        }
+        fn libraries<T: Serialize + DeserializeOwned>(document: &Document) {
+            round_trip::<Ours, T>(document);
+            round_trip::<SerdeJson, T>(document);
+            round_trip::<SimdJson, T>(document);
+            round_trip::<SonicRs, T>(document);
         }
         fn all<O: Serialize + DeserializeOwned, P: Serialize + DeserializeOwned>(input: &str, output: &str) {
             let document = Document::load(input, output);
-            round_trip::<Ours, O>(&document);
-            round_trip::<Ours, P>(&document);
-            round_trip::<SerdeJson, O>(&document);
-            round_trip::<SerdeJson, P>(&document);
-            round_trip::<SimdJson, P>(&document);
-            round_trip::<SonicRs, P>(&document);
+            libraries::<O>(&document);
+            libraries::<P>(&document);
         }
         all::<chat::Usage, UsageInfo>("UsageInfo_Unmarshal", "UsageInfo");
         all::<chat::Completion, StreamChunk>("StreamChunk_Unmarshal", "StreamChunk");

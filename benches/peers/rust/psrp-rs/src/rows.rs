@@ -2,83 +2,59 @@
 
 use std::hint::black_box;
 
+use benches::{Impl, Suite};
 use psrp_rs::clixml::{PsObject, PsValue, parse_clixml, to_clixml};
 use psrp_rs::fragment::{Fragment, Reassembler, encode_message};
 use psrp_rs::message::{MessageType, PsrpMessage};
 use uuid::Uuid;
 
-/// All rows.
-pub(crate) const NAMES: [&str; 16] = [
-    "serialize_small_object",
-    "serialize_medium_object",
-    "serialize_large_object",
-    "serialize_string",
-    "serialize_int32",
-    "serialize_hashtable",
-    "deserialize_small_object",
-    "deserialize_ps_object",
-    "fragment_encode_1kb",
-    "fragment_encode_large_32kb",
-    "fragment_decode_1kb",
-    "fragment_assemble_4",
-    "message_encode",
-    "message_decode",
-    "round_trip_small",
-    "round_trip_medium",
-];
+/// Output in a new buffer.
+const FRESH: &str = "new buffer";
+/// The decoded value owns its data.
+const OWNED: &str = "owned";
 
-/// One row: what is timed, and what must hold before.
-pub(crate) struct Operation {
-    pub(crate) payload: usize,
-    is_right: bool,
-    pub(crate) run: Box<dyn FnMut()>,
-}
-
-impl Operation {
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
-        if self.is_right { Ok(()) } else { Err("another result") }
+/// Adds all rows, with the check values of our implementations.
+pub(crate) fn add(suite: &mut Suite) {
+    serialize(suite, "small_object", &small(), 183);
+    serialize(suite, "medium_object", &numbered("Property", 10), 462);
+    serialize(suite, "large_object", &numbered("Property", 50), 1622);
+    serialize(suite, "string", &PsValue::String("test string value".into()), 24);
+    serialize(suite, "int32", &PsValue::I32(12345), 16);
+    serialize(suite, "hashtable", &hashtable(), 313);
+    deserialize(suite, "small_object", &small(), 1);
+    deserialize(suite, "ps_object", &described(), 3);
+    for (name, size) in [("fragment_encode_1kb", 1024), ("fragment_encode_large_32kb", 32768)] {
+        let fragment = fragment(0, 1, size);
+        row(suite, name, FRESH, size + 21, size as u64 + 21, || {
+            black_box(black_box(&fragment).encode()).len() == size + 21
+        });
     }
+    reassemble(suite, "fragment_decode_1kb", &[1024]);
+    reassemble(suite, "fragment_assemble_4", &[1003, 1003, 1003, 1003, 84]);
+    let message = message("\0".repeat(1024));
+    row(suite, "message_encode", FRESH, 1064, 1064, || black_box(black_box(&message).encode()).len() == 1064);
+    let encoded = message.encode();
+    row(suite, "message_decode", OWNED, encoded.len(), 1024, || {
+        PsrpMessage::decode(black_box(&encoded)).is_ok_and(|read| black_box(read).data.len() == 1024)
+    });
+    round_trip(suite, "round_trip_small", &small(), 1);
+    round_trip(suite, "round_trip_medium", &numbered("Prop", 20), 20);
 }
 
-/// The row of this name, if there is one.
-pub(crate) fn operation(row: &str) -> Option<Operation> {
-    Some(match row {
-        "serialize_small_object" => serialize(small()),
-        "serialize_medium_object" => serialize(numbered("Property", 10)),
-        "serialize_large_object" => serialize(numbered("Property", 50)),
-        "serialize_string" => serialize(PsValue::String("test string value".into())),
-        "serialize_int32" => serialize(PsValue::I32(12345)),
-        "serialize_hashtable" => serialize(hashtable()),
-        "deserialize_small_object" => deserialize(small()),
-        "deserialize_ps_object" => deserialize(described()),
-        "fragment_encode_1kb" => fragment_encode(1024),
-        "fragment_encode_large_32kb" => fragment_encode(32768),
-        "fragment_decode_1kb" => reassemble(vec![fragment(0, 1, 1024).encode()], 1024),
-        "fragment_assemble_4" => {
-            let sizes = [1003, 1003, 1003, 1003, 84];
-            let parts = sizes.iter().enumerate().map(|(id, &size)| fragment(id, sizes.len(), size).encode());
-            reassemble(parts.collect(), 4096)
-        }
-        "message_encode" => {
-            let message = message("\0".repeat(1024));
-            Operation {
-                payload: 1064,
-                is_right: message.encode().len() == 1064,
-                run: Box::new(move || drop(black_box(black_box(&message).encode()))),
-            }
-        }
-        "message_decode" => {
-            let encoded = message("\0".repeat(1024)).encode();
-            Operation {
-                payload: encoded.len(),
-                is_right: PsrpMessage::decode(&encoded).is_ok_and(|read| read.data == "\0".repeat(1024)),
-                run: Box::new(move || drop(black_box(PsrpMessage::decode(black_box(&encoded))))),
-            }
-        }
-        "round_trip_small" => round_trip(small()),
-        "round_trip_medium" => round_trip(numbered("Prop", 20)),
-        _ => return None,
-    })
+/// Adds a row. `operation` returns whether its result is right.
+fn row(
+    suite: &mut Suite,
+    name: &str,
+    class: &str,
+    payload: usize,
+    expected: u64,
+    operation: impl Fn() -> bool,
+) {
+    let implementation = Impl::peer("psrp-rs", "1.0.0").class(class);
+    suite
+        .row(name)
+        .payload(payload as u64)
+        .run(implementation, expected, || if operation() { expected } else { u64::MAX });
 }
 
 fn small() -> PsValue {
@@ -131,23 +107,21 @@ fn is_same(read: &PsValue, written: &PsValue) -> bool {
     }
 }
 
-fn serialize(value: PsValue) -> Operation {
-    let document = to_clixml(&value);
-    Operation {
-        payload: document.len(),
-        is_right: reads(&document, &value),
-        run: Box::new(move || drop(black_box(to_clixml(black_box(&value))))),
-    }
+fn serialize(suite: &mut Suite, name: &str, value: &PsValue, expected: u64) {
+    let document = to_clixml(value);
+    let is_right = reads(&document, value);
+    row(suite, &format!("serialize_{name}"), FRESH, document.len(), expected, || {
+        black_box(to_clixml(black_box(value))).len() == document.len() && is_right
+    });
 }
 
 /// A document without the wrapper: the crate reads nothing where there is one.
-fn deserialize(value: PsValue) -> Operation {
-    let document = to_clixml(&value);
-    Operation {
-        payload: document.len(),
-        is_right: reads(&document, &value),
-        run: Box::new(move || drop(black_box(parse_clixml(black_box(&document))))),
-    }
+fn deserialize(suite: &mut Suite, name: &str, value: &PsValue, expected: u64) {
+    let document = to_clixml(value);
+    let is_right = reads(&document, value);
+    row(suite, &format!("deserialize_{name}"), OWNED, document.len(), expected, || {
+        parse_clixml(black_box(&document)).is_ok_and(|read| black_box(read).len() == 1) && is_right
+    });
 }
 
 fn fragment(id: usize, count: usize, size: usize) -> Fragment {
@@ -160,30 +134,20 @@ fn fragment(id: usize, count: usize, size: usize) -> Fragment {
     }
 }
 
-fn fragment_encode(size: usize) -> Operation {
-    let fragment = fragment(0, 1, size);
-    Operation {
-        payload: size + 21,
-        is_right: fragment.encode().len() == size + 21,
-        run: Box::new(move || drop(black_box(black_box(&fragment).encode()))),
-    }
-}
-
 /// A new assembler is fed fragment by fragment: the crate has no other way to decode one.
-fn reassemble(parts: Vec<Vec<u8>>, length: usize) -> Operation {
-    let run = |parts: &[Vec<u8>]| {
+fn reassemble(suite: &mut Suite, name: &str, sizes: &[usize]) {
+    let count = sizes.len();
+    let parts: Vec<_> =
+        sizes.iter().enumerate().map(|(id, &size)| fragment(id, count, size).encode()).collect();
+    let length: usize = sizes.iter().sum();
+    row(suite, name, OWNED, parts.iter().map(Vec::len).sum(), length as u64, || {
         let mut assembler = Reassembler::new();
         let mut message = None;
-        for part in parts {
-            message = assembler.feed(part).ok()?.pop();
+        for part in black_box(&parts) {
+            message = assembler.feed(part).ok().and_then(|mut messages| messages.pop());
         }
-        message
-    };
-    Operation {
-        payload: parts.iter().map(Vec::len).sum(),
-        is_right: run(&parts).is_some_and(|message| message == vec![0; length]),
-        run: Box::new(move || drop(black_box(run(black_box(&parts))))),
-    }
+        black_box(message).is_some_and(|message| message.len() == length)
+    });
 }
 
 fn message(data: String) -> PsrpMessage {
@@ -191,15 +155,14 @@ fn message(data: String) -> PsrpMessage {
 }
 
 /// All steps with what the step before made.
-fn round_trip(value: PsValue) -> Operation {
+fn round_trip(suite: &mut Suite, name: &str, value: &PsValue, expected: u64) {
     let run = |value: &PsValue| {
         let wire = encode_message(1, &message(to_clixml(value)).encode());
         let received = Reassembler::new().feed(&wire).ok()?.pop()?;
         parse_clixml(&PsrpMessage::decode(&received).ok()?.data).ok()
     };
-    Operation {
-        payload: to_clixml(&value).len(),
-        is_right: run(&value) == Some(vec![value.clone()]),
-        run: Box::new(move || drop(black_box(run(black_box(&value))))),
-    }
+    let is_right = run(value).is_some_and(|read| read == [value.clone()]);
+    row(suite, name, OWNED, to_clixml(value).len(), expected, || {
+        run(black_box(value)).is_some_and(|read| black_box(read).len() == 1) && is_right
+    });
 }
