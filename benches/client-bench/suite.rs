@@ -38,7 +38,6 @@ fn main() {
     concurrent_requests(&mut suite);
     sequential_requests(&mut suite, &Workload::simple("client_do_allocations"));
     streamed(&mut suite);
-    suite.finish();
 }
 
 /// Sequential requests: client and server take turns.

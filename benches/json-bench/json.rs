@@ -46,7 +46,6 @@ fn main() {
     round_trips(&mut suite);
     mixed(&mut suite);
     documents(&mut suite);
-    suite.finish();
 }
 
 /// Runs a function for all libraries.

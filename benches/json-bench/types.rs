@@ -68,7 +68,6 @@ fn main() {
         "",
         ["ComplexResponse_Unmarshal", "ComplexResponse"],
     );
-    suite.finish();
 }
 
 /// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. The names are those

@@ -94,7 +94,6 @@ fn main() {
     sessions(&mut suite);
     thousand_objects(&mut suite);
     child_sessions(&mut suite);
-    suite.finish();
 }
 
 /// Encodes a value as a document.

@@ -24,7 +24,6 @@ fn main() {
     html(&mut suite);
     list(&mut suite);
     small(&mut suite);
-    suite.finish();
 }
 
 /// Rewrites a page of an index for clients, including a copy of the received document.

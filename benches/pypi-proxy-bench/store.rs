@@ -53,5 +53,4 @@ fn main() {
             })
         },
     );
-    suite.finish();
 }

@@ -20,7 +20,6 @@
 //!         .run(Impl::peer("split", "std").class("count"), 2, || {
 //!             input.split(|&byte| byte == b'\n').count() as u64 - 1
 //!         });
-//!     suite.finish();
 //! }
 //! ```
 //!
@@ -33,10 +32,10 @@ mod alloc;
 mod count;
 pub mod event_stream;
 mod implementation;
+mod line;
 pub mod memory;
 mod options;
 mod suite;
-mod table;
 
 pub use crate::alloc::CountingAllocator;
 pub use crate::count::{Counts, count};

@@ -13,8 +13,8 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use crate::alloc;
 use crate::count::count_batches;
 use crate::implementation::{Impl, Role};
+use crate::line::{Line, say};
 use crate::options::{HELP, Mode, Options};
-use crate::table::{Line, Table, say};
 
 /// Duration of an operation above which criterion's linear sampling would take tens of seconds.
 const SLOW: Duration = Duration::from_millis(50);
@@ -25,13 +25,11 @@ const MIN_SAMPLES: usize = 2;
 
 /// All rows of one system.
 #[derive(Debug)]
-#[must_use = "a suite prints its table in `finish`"]
 pub struct Suite {
     system: String,
     options: Options,
     criterion_directory: PathBuf,
     rows: HashSet<String>,
-    table: Table,
 }
 
 impl Suite {
@@ -62,13 +60,7 @@ impl Suite {
         let target = target_tmpdir.as_ref().parent().unwrap_or_else(|| target_tmpdir.as_ref());
         let criterion_directory =
             env::var_os("CRITERION_HOME").map_or_else(|| target.join("criterion"), PathBuf::from);
-        Self {
-            system: system.into(),
-            options,
-            criterion_directory,
-            rows: HashSet::new(),
-            table: Table::default(),
-        }
+        Self { system: system.into(), options, criterion_directory, rows: HashSet::new() }
     }
 
     /// Starts a row. Its key `<system>/<name>` must equal the key of the published row, if there is one.
@@ -102,13 +94,6 @@ impl Suite {
     /// Returns whether this invocation only checks that every operation works, so that a smaller input suffices.
     pub fn is_testing(&self) -> bool {
         self.options.mode == Mode::Test
-    }
-
-    /// Prints the table of results.
-    pub fn finish(self) {
-        if self.options.mode == Mode::Bench && !self.table.0.is_empty() {
-            say(format_args!("\n{}\n\n{}", self.system, self.table));
-        }
     }
 }
 
@@ -220,7 +205,7 @@ impl Row<'_> {
     }
 
     fn measure(
-        &mut self,
+        &self,
         implementation: &Impl,
         name: &str,
         expected: u64,
@@ -238,7 +223,7 @@ impl Row<'_> {
                     || (once > self.suite.options.time_guard && implementation.role == Role::Peer) =>
             {
                 line.is_once = true;
-                (line.time_ns, line.mean_ns) = (Some(once.as_nanos() as f64), Some(once.as_nanos() as f64));
+                line.time_ns = Some(once.as_nanos() as f64);
             }
             Ok(once) => {
                 if self.suite.options.counting {
@@ -252,13 +237,12 @@ impl Row<'_> {
                     self.suite.time(&self.name, &line, once > SLOW, operations)
                 };
                 line.time_ns = median(&samples);
-                line.mean_ns = Some(samples.iter().sum::<f64>() / samples.len() as f64);
             }
         }
         if self.suite.options.is_json {
             line.print();
         } else {
-            self.suite.table.0.push(line);
+            line.print_counts();
         }
     }
 }

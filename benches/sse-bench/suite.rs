@@ -43,7 +43,6 @@ fn main() -> anyhow::Result<()> {
     encode(&mut suite);
     async_stream(&mut suite);
     http_loopback(&mut suite)?;
-    suite.finish();
     Ok(())
 }
 

@@ -49,7 +49,10 @@ fn run_facts(report: &Report) -> Vec<(String, String)> {
             format!("{} before, {} after", load(run.load_before), load(run.load_after)),
         ),
         ("Commit".to_owned(), run.commit.clone().unwrap_or_else(|| "unknown".to_owned())),
-        ("Sampling".to_owned(), format!("{} processes per side, {}; {elapsed} without the build", run.rounds, run.settings)),
+        (
+            "Sampling".to_owned(),
+            format!("{} processes per side, {}; {elapsed} without the build", run.rounds, run.settings),
+        ),
     ];
     facts.extend(run.versions.iter().cloned());
     if !run.imports.is_empty() {

@@ -13,5 +13,4 @@ fn main() {
     // Files of criterion go to the folder of the program.
     let mut suite = Suite::from_args("psrp", std::env::current_exe().unwrap_or_default());
     rows::add(&mut suite);
-    suite.finish();
 }
