@@ -98,6 +98,7 @@ impl<'s> ProxyBuilder<'s> {
         });
         let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
         let budget = Budget::new(settings.decompression_memory.0);
+        let mut shared_tls = None;
         all.map(|(url, ttl)| {
             let mut config = url.config()?;
             config.ttl = ttl;
@@ -109,7 +110,12 @@ impl<'s> ProxyBuilder<'s> {
             {
                 config.credentials = netrc::lookup(netrc, url.host_str().unwrap_or_default());
             }
-            Upstream::new(config).map(Arc::new)
+            // The settings of TLS are the same for all indexes.
+            let tls = match &shared_tls {
+                Some(tls) => Option::clone(tls),
+                None => shared_tls.insert(upstream::tls(&config)?).clone(),
+            };
+            Upstream::with_tls(config, tls).map(Arc::new)
         })
         .collect()
     }

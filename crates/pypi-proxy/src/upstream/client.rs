@@ -15,7 +15,12 @@ use http::header::{
 use http::{HeaderMap, StatusCode, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
+use rustls_platform_verifier::Verifier;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use url::Url;
 
 use super::budget::{Budget, Reservation};
@@ -53,12 +58,17 @@ impl Upstream {
     ///
     /// Fails if an authority is not a PEM certificate ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        // Only the configured certificates can make this fail.
-        let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
-        let build = |builder: ClientBuilder| builder.build().map_err(wrong);
+        let tls = tls(&config)?;
+        Self::with_tls(config, tls)
+    }
+
+    /// Like [`Self::new`], with a TLS configuration that several indexes share.
+    pub(crate) fn with_tls(config: Config, tls: Option<ClientConfig>) -> Result<Self, Error> {
         let policy = Arc::new(UrlPolicy::new(config.url.clone(), config.file_hosts.clone(), proxy_hosts()));
-        let pages = build(builder(&config, &policy)?)?;
-        let files = build(builder(&config, &policy)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
+        let build = |builder: ClientBuilder| builder.build().map_err(tls_error);
+        let pages = build(builder(&config, &policy, tls.clone()))?;
+        let files = builder(&config, &policy, tls).no_gzip().no_zstd().no_deflate().no_brotli();
+        let files = build(files)?;
         Ok(Self { config, pages, files, policy, meter: Arc::default(), breaker: Mutex::default() })
     }
 
@@ -384,7 +394,38 @@ fn proxy_hosts() -> Vec<String> {
     ["http://public.invalid/", "https://public.invalid/"].into_iter().filter_map(host).collect()
 }
 
-fn builder(config: &Config, policy: &Arc<UrlPolicy>) -> Result<ClientBuilder, Error> {
+#[cold]
+fn tls_error(error: impl StdError + Send + Sync + 'static) -> Error {
+    Error::with(Kind::Config, "TLS can't be set up").caused_by(error)
+}
+
+/// Creates the TLS configuration of the clients, `None` if any certificate is accepted. Reads all certificates of the
+/// system, which takes most of the time of a start, so the configuration is shared.
+pub(crate) fn tls(config: &Config) -> Result<Option<ClientConfig>, Error> {
+    let mut authorities = Vec::new();
+    for pem in &config.authorities {
+        let wrong = || Error::with(Kind::Config, "an authority is not a PEM certificate");
+        let before = authorities.len();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            authorities.push(certificate.map_err(|error| wrong().caused_by(error))?);
+        }
+        if authorities.len() == before {
+            return Err(wrong());
+        }
+    }
+    if config.danger_accept_any_certificate {
+        return Ok(None);
+    }
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier = Verifier::new_with_extra_roots(authorities, provider.clone()).map_err(tls_error)?;
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(tls_error)?.dangerous();
+    let mut tls = builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Some(tls))
+}
+
+fn builder(config: &Config, policy: &Arc<UrlPolicy>, tls: Option<ClientConfig>) -> ClientBuilder {
     let each = policy.clone();
     let redirect = reqwest::redirect::Policy::custom(move |attempt| {
         if attempt.previous().len() > MAX_REDIRECTS {
@@ -395,30 +436,21 @@ fn builder(config: &Config, policy: &Arc<UrlPolicy>) -> Result<ClientBuilder, Er
             Err(error) => attempt.error(error),
         }
     });
-    let mut builder = Client::builder()
-        // Cargo features of other crates must not select another TLS backend, which would ignore the documented trust
-        // store.
-        .tls_backend_rustls()
+    let builder = Client::builder()
         .user_agent(concat!("pypi-proxy/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(config.connect_timeout)
         .read_timeout(config.read_timeout)
         .redirect(redirect)
-        .referer(false)
-        .tls_danger_accept_invalid_certs(config.danger_accept_any_certificate);
-    for pem in &config.authorities {
-        let wrong =
-            |error| Error::with(Kind::Config, "an authority is not a PEM certificate").caused_by(error);
-        let certificates = Certificate::from_pem_bundle(pem).map_err(wrong)?;
-        if certificates.is_empty() {
-            return Err(Error::with(Kind::Config, "an authority is not a PEM certificate"));
-        }
-        builder = builder.tls_certs_merge(certificates);
-    }
+        .referer(false);
+    let builder = match tls {
+        Some(tls) => builder.tls_backend_preconfigured(tls),
+        None => builder.tls_backend_rustls().tls_danger_accept_invalid_certs(true),
+    };
     // A public host name may still resolve to a private address.
-    if policy.restricts_addresses() {
-        builder = builder.dns_resolver(Arc::new(RestrictedResolver(policy.clone())));
+    if !policy.restricts_addresses() {
+        return builder;
     }
-    Ok(builder)
+    builder.dns_resolver(Arc::new(RestrictedResolver(policy.clone())))
 }
 
 /// Resolves host names to allowed addresses only.
