@@ -42,6 +42,7 @@ pub(crate) struct Server {
 }
 
 /// Parameters to start a server.
+#[derive(Clone, Copy)]
 pub(crate) struct ServerSpec<'p> {
     pub(crate) name: &'p str,
     pub(crate) role: Role,
@@ -49,6 +50,13 @@ pub(crate) struct ServerSpec<'p> {
     pub(crate) health: Option<&'static str>,
     /// Path that is requested to check whether the server is ready.
     pub(crate) ready: &'p str,
+}
+
+impl<'p> ServerSpec<'p> {
+    /// Describes a proxy. It is ready when its health endpoint answers.
+    pub(crate) fn proxy(name: &'p str, role: Role, prefix: &'static str, health: &'static str) -> Self {
+        Self { name, role, layout: Layout::Proxy { prefix }, health: Some(health), ready: health }
+    }
 }
 
 impl Server {

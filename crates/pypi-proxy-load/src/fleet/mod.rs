@@ -1,6 +1,5 @@
 //! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
-mod estimate;
 mod scaling;
 mod sheets;
 mod site;
@@ -15,8 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use self::estimate::Estimate;
-use self::scaling::Scaling;
+use self::scaling::{Estimate, Scaling};
 use self::site::{BucketProgram, Programs, Site};
 use self::soak::Soak;
 use crate::{Paths, note, output, procfs, programs};
@@ -156,7 +154,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             programs::ensure("wrk")?;
             let (rounds, seconds) = if options.quick { (1, 1) } else { (3, 3) };
             outcome.scaling = scaling::measure(&site, rounds, seconds)?;
-            outcome.estimate = estimate::estimate(&outcome.scaling);
+            outcome.estimate = scaling::estimate(&outcome.scaling);
         }
         if is_soaked {
             note(&format!("{soak_minutes} minutes of mixed load"));

@@ -12,7 +12,7 @@ use crate::client;
 use crate::data::{Wheel, json_list, wheel};
 use crate::output::Role;
 use crate::pause;
-use crate::servers::{Layout, Server, ServerSpec, empty, free_address, program};
+use crate::servers::{Server, ServerSpec, empty, free_address, program};
 use crate::upstream::Upstream;
 
 /// Number of files of the index, one per project.
@@ -185,9 +185,7 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_ACCESS_KEY_ID", IDENTITY)
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
-        let layout = Layout::Proxy { prefix: "/simple/" };
-        let spec =
-            ServerSpec { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
+        let spec = ServerSpec::proxy(&name, Role::Ours, "/simple/", "/health");
         Server::start(&spec, address, &mut command, &self.scratch)
     }
 
