@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
 /// Number of names on the project list of a large mirror.
@@ -50,12 +49,10 @@ impl Data {
         Ok(Self { dir: dir.to_owned(), wheels: wheels? })
     }
 
-    /// Returns the wheel of a project.
     pub(crate) fn wheel(&self, project: &str) -> Result<&Wheel> {
         self.wheels.iter().find(|wheel| wheel.project == project).context("unknown project")
     }
 
-    /// Returns the content of the wheel of a project.
     pub(crate) fn content(&self, project: &str) -> Result<Vec<u8>> {
         Ok(fs::read(self.dir.join("files").join(&self.wheel(project)?.file))?)
     }

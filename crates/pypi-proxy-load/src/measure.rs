@@ -70,7 +70,6 @@ pub(crate) struct Sampling {
     pub(crate) seconds: usize,
 }
 
-/// Measures all servers in one row.
 pub(crate) fn measure(
     row: &Row,
     servers: &[&Server],

@@ -49,7 +49,6 @@ impl Target {
 }
 
 impl Outcome {
-    /// Returns the figures of one server in one row.
     pub(crate) fn find(&self, row: &str, server: &str) -> Option<&Measured> {
         self.rows.iter().find(|entry| entry.row == row && entry.server == server)
     }
@@ -139,7 +138,6 @@ const GROXPI: &str = "groxpi";
 const STATIC: &str = "nginx static";
 const CACHE: &str = "nginx cache";
 
-/// Evaluates all targets for a run.
 pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
     let mut targets = vec![errors(outcome)];
     for row in ["six_json", "six_json_100"] {
@@ -257,7 +255,7 @@ fn tail(outcome: &Outcome, row: &str) -> Target {
 
 fn cold(outcome: &Outcome) -> Vec<Target> {
     let runs: Vec<_> = outcome.cold.iter().filter(|run| run.server == OURS).collect();
-    let worst = |of: fn(&single::Cold) -> f64| runs.iter().map(|run| of(run)).fold(0.0, f64::max);
+    let worst = |of: fn(&Cold) -> f64| runs.iter().map(|run| of(run)).fold(0.0, f64::max);
     let is_met = |met: bool| (!runs.is_empty()).then_some(met);
     let gets = runs.iter().map(|run| run.upstream_gets).max().unwrap_or(0);
     let failed: usize = runs.iter().map(|run| run.failed).sum();

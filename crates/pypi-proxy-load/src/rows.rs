@@ -74,12 +74,36 @@ const fn row(
 
 /// All rows measured by a load generator.
 pub(crate) const ROWS: &[Row] = &[
-    row("index_warm", PUBLISHED, page("", Unspecified, Identity), true, "the report's index row: the list of 100,000 names in HTML, not compressed; groxpi's is a page of 224 bytes \
-         without names"),
-    row("files_warm", PUBLISHED, page("large", Unspecified, Identity), true, "the report's row of package files: the page of 3,060 files in HTML, not compressed"),
+    row(
+        "index_warm",
+        PUBLISHED,
+        page("", Unspecified, Identity),
+        true,
+        "the report's index row: the list of 100,000 names in HTML, not compressed; groxpi's is a page of 224 bytes \
+         without names",
+    ),
+    row(
+        "files_warm",
+        PUBLISHED,
+        page("large", Unspecified, Identity),
+        true,
+        "the report's row of package files: the page of 3,060 files in HTML, not compressed",
+    ),
     row("health", ONE, Resource::Health, false, "one client, a few bytes"),
-    row("single_request_index", ONE, page("", Json, Gzip), false, "one client, the list of 100,000 names as pip asks for it"),
-    row("single_request_files", ONE, page("large", Json, Gzip), false, "one client, the page of 3,060 files as pip asks for it"),
+    row(
+        "single_request_index",
+        ONE,
+        page("", Json, Gzip),
+        false,
+        "one client, the list of 100,000 names as pip asks for it",
+    ),
+    row(
+        "single_request_files",
+        ONE,
+        page("large", Json, Gzip),
+        false,
+        "one client, the page of 3,060 files as pip asks for it",
+    ),
     row("file_download", ONE, Resource::Wheel("medium"), false, "one client, a wheel of 1 MiB"),
     row("six_json", MANY, page("tiny", Json, Identity), true, "the page of one file"),
     row("six_json_100", PUBLISHED, page("tiny", Json, Identity), true, "the same with 100 connections"),
@@ -99,7 +123,13 @@ pub(crate) const ROWS: &[Row] = &[
     row("wheel_11k", MANY, Resource::Wheel("tiny"), true, "a wheel of 11 KiB"),
     row("wheel_1m", MANY, Resource::Wheel("medium"), true, "a wheel of 1 MiB"),
     row("wheel_60m", (1, 8), Resource::Wheel("huge"), true, "a wheel of 60 MiB, 8 clients"),
-    row("head", (16, 16), Resource::Head("medium"), false, "the headers of a wheel, by a generator of our own"),
+    row(
+        "head",
+        (16, 16),
+        Resource::Head("medium"),
+        false,
+        "the headers of a wheel, by a generator of our own",
+    ),
     row("range_16k_tail", MANY, Resource::Tail("huge"), true, "its last 16 KiB, as uv asks for them"),
 ];
 

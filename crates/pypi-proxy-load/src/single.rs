@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::client::{self, Timing};
 use crate::data::{ALL_NAMES, COLD, Data};
+use crate::measure::median;
 use crate::output::Role;
 use crate::pause;
 use crate::procfs;
 use crate::servers::{Layout, Server};
-use crate::measure::median;
 use crate::upstream::Upstream;
 use crate::verify::find_file;
 

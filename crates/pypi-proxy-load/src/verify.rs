@@ -76,7 +76,9 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
             let is_json = format == Format::Json;
             match project {
                 // The HTML list of groxpi is a placeholder without names.
-                "" if server.role == Role::Original && !is_json => is_alike = check_list(&body, false).is_ok(),
+                "" if server.role == Role::Original && !is_json => {
+                    is_alike = check_list(&body, false).is_ok()
+                }
                 "" => check_list(&body, is_json)?,
                 // All file names, and correct digests if the page contains any.
                 "large" => check_files(&body, is_json, &data::large_files())?,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
 use crate::data::Wheel;
-use crate::servers::Server;
 use crate::measure::median;
+use crate::servers::Server;
 use crate::wrk::{Figures, Load, Wrk};
 use crate::{client, note, procfs};
 
@@ -60,7 +60,6 @@ pub(crate) struct Scaling {
     pub(crate) passes: Vec<Pass>,
 }
 
-/// Measures fleets of all sizes.
 pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<Scaling> {
     let mut scaling = Scaling::default();
     for count in INSTANCES {

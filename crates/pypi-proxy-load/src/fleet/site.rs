@@ -25,7 +25,6 @@ const BUCKET: &str = "wheels";
 const IDENTITY: &str = "test";
 const SECRET: &str = "testtest";
 
-/// Programs of a fleet.
 #[derive(Debug)]
 pub(super) struct Programs {
     /// Our proxy.

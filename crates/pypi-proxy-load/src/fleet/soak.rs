@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::data::Random;
-use crate::servers::Server;
 use crate::measure::{maximum, minimum};
+use crate::servers::Server;
 use crate::{client, note, pause, procfs};
 
 const INSTANCES: usize = 3;
