@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
@@ -14,6 +14,7 @@ use http::header::{
 };
 use http::{HeaderMap, StatusCode, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
 use rustls_platform_verifier::Verifier;
@@ -46,7 +47,7 @@ pub struct Upstream {
     /// Does not decompress: hashes apply to the transferred bytes.
     files: Client,
     policy: Arc<UrlPolicy>,
-    meter: Arc<UpstreamMetrics>,
+    pub(crate) meter: Arc<UpstreamMetrics>,
     /// Applies to pages only: files may be on other hosts.
     breaker: Mutex<Breaker>,
 }
@@ -92,11 +93,6 @@ impl Upstream {
         xxhash_rust::xxh3::xxh3_64(self.config.url.as_str().as_bytes())
     }
 
-    /// Returns the request counters.
-    pub(crate) fn meter(&self) -> &UpstreamMetrics {
-        &self.meter
-    }
-
     /// Sends a `HEAD` request. Any response except a server error counts as success.
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGE_MEDIA_TYPES);
@@ -110,20 +106,15 @@ impl Upstream {
         }
     }
 
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        // No code panics while holding the lock.
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns whether the circuit breaker is open, so that no pages are requested.
     pub(crate) fn is_circuit_open(&self) -> bool {
-        self.breaker().is_open()
+        self.breaker.lock().is_open()
     }
 
     /// Returns permission to request a page.
     fn permit(&self) -> Result<Permit, Error> {
         let now = tokio::time::Instant::now();
-        let mut breaker = self.breaker();
+        let mut breaker = self.breaker.lock();
         breaker.try_acquire(now).ok_or_else(|| {
             Error::with(Kind::Upstream, "the index does not respond; page requests are paused")
                 .retried_after(Some(breaker.pause(now)))
@@ -131,14 +122,14 @@ impl Upstream {
     }
 
     fn record_success(&self) {
-        if self.breaker().record_success() {
+        if self.breaker.lock().record_success() {
             tracing::info!(index = %self, "the index responds again");
         }
     }
 
     /// Records that the index sent no or only a partial response.
     fn record_failure(&self, permit: Permit, error: &Error) {
-        if self.breaker().record_failure(permit, tokio::time::Instant::now()) {
+        if self.breaker.lock().record_failure(permit, tokio::time::Instant::now()) {
             let error = Chain(error);
             tracing::warn!(index = %self, %error, "the index does not respond; page requests are paused");
         }
@@ -303,7 +294,7 @@ impl Upstream {
         let meter = self.meter.clone();
         let stream = response.bytes_stream().map(move |chunk| {
             match &chunk {
-                Ok(bytes) => meter.record_bytes(RequestKind::File, bytes.len()),
+                Ok(bytes) => drop(meter[RequestKind::File].bytes.add(bytes.len() as u64)),
                 Err(error) => meter.record_failure(RequestKind::File, error.is_timeout()),
             }
             chunk.map_err(|error| failed(RequestKind::File, error))
@@ -349,7 +340,7 @@ impl Upstream {
                 self.meter.record_failure(RequestKind::Page, error.is_timeout());
                 failed(RequestKind::Page, error)
             })?;
-            self.meter.record_bytes(RequestKind::Page, chunk.len());
+            self.meter[RequestKind::Page].bytes.add(chunk.len() as u64);
             if bytes.len() as u64 + chunk.len() as u64 > max {
                 return Err(too_large());
             }
