@@ -116,7 +116,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             pause(Duration::from_millis(500));
             let wanted = (start.elapsed().as_secs() / TROUBLE.as_secs()) as usize;
             if pauses.load(Ordering::Relaxed) < wanted {
-                site.bucket.pause_for(STILL)?;
+                site.pause_bucket(STILL)?;
                 pauses.fetch_add(1, Ordering::Relaxed);
             }
         }
