@@ -94,11 +94,11 @@ impl<'s> ProxyBuilder<'s> {
         let settings = self.settings;
         let authorities = settings.authorities()?;
         let extra = settings.extra_index_urls.value.iter().enumerate().map(|(index, url)| {
-            (url, settings.extra_index_ttls.value.get(index).map_or(EXTRA_TTL, |ttl| *ttl))
+            (url, settings.extra_index_ttls.value.get(index).copied().unwrap_or(EXTRA_TTL))
         });
         let all = std::iter::once((&self.index, settings.index_ttl.value)).chain(extra);
         let budget = Budget::new(settings.decompression_memory.value);
-        let mut shared_tls = None;
+        let tls = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
         all.map(|(url, ttl)| {
             let mut config = url.config()?;
             config.ttl = ttl;
@@ -110,12 +110,7 @@ impl<'s> ProxyBuilder<'s> {
             {
                 config.credentials = netrc::lookup(netrc, url.host_str().unwrap_or_default());
             }
-            // The settings of TLS are the same for all indexes.
-            let tls = match &shared_tls {
-                Some(tls) => Option::clone(tls),
-                None => shared_tls.insert(upstream::tls(&config)?).clone(),
-            };
-            Upstream::with_tls(config, tls).map(Arc::new)
+            Upstream::with_tls(config, tls.clone()).map(Arc::new)
         })
         .collect()
     }

@@ -59,7 +59,7 @@ impl Upstream {
     ///
     /// Fails if an authority is not a PEM certificate ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        let tls = tls(&config)?;
+        let tls = tls(&config.authorities, config.danger_accept_any_certificate)?;
         Self::with_tls(config, tls)
     }
 
@@ -392,9 +392,9 @@ fn tls_error(error: impl StdError + Send + Sync + 'static) -> Error {
 
 /// Creates the TLS configuration of the clients, `None` if any certificate is accepted. Reads all certificates of the
 /// system, which takes most of the time of a start, so the configuration is shared.
-pub(crate) fn tls(config: &Config) -> Result<Option<ClientConfig>, Error> {
+pub(crate) fn tls(pems: &[Vec<u8>], accepts_any: bool) -> Result<Option<ClientConfig>, Error> {
     let mut authorities = Vec::new();
-    for pem in &config.authorities {
+    for pem in pems {
         let wrong = || Error::with(Kind::Config, "an authority is not a PEM certificate");
         let before = authorities.len();
         for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -404,7 +404,7 @@ pub(crate) fn tls(config: &Config) -> Result<Option<ClientConfig>, Error> {
             return Err(wrong());
         }
     }
-    if config.danger_accept_any_certificate {
+    if accepts_any {
         return Ok(None);
     }
     let provider = Arc::new(aws_lc_rs::default_provider());
