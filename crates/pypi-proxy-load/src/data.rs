@@ -7,8 +7,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::random::Random;
-
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
 /// Number of names on the project list of a large mirror.
@@ -51,9 +49,12 @@ impl Data {
         Ok(Self { dir: dir.to_owned(), wheels: wheels? })
     }
 
-    /// Returns the wheel of a project.
-    pub(crate) fn wheel(&self, project: &str) -> Option<&Wheel> {
-        self.wheels.iter().find(|wheel| wheel.project == project)
+    pub(crate) fn wheel(&self, project: &str) -> Result<&Wheel> {
+        self.wheels.iter().find(|wheel| wheel.project == project).context("unknown project")
+    }
+
+    pub(crate) fn content(&self, project: &str) -> Result<Vec<u8>> {
+        Ok(fs::read(self.dir.join("files").join(&self.wheel(project)?.file))?)
     }
 
     /// Writes the pages, which contain the address of the index, and their gzip variants.
@@ -281,6 +282,35 @@ pub(crate) fn html_list(names: &[String]) -> String {
          <title>Simple index</title>\n</head>\n<body>\n{}</body>\n</html>\n",
         links.concat()
     )
+}
+
+/// A pseudorandom number generator (xorshift64*).
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// Creates a generator seeded by a name.
+    pub(crate) fn new(name: &str) -> Self {
+        let fold = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, fold) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Returns `len` hexadecimal digits.
+    pub(crate) fn hex(&mut self, len: usize) -> String {
+        let mut text = String::with_capacity(len + 16);
+        while text.len() < len {
+            text += &format!("{:016x}", self.next());
+        }
+        text.truncate(len);
+        text
+    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use crate::data::Data;
 use crate::measure::{self, Sampling, Unmeasured};
 use crate::output;
 use crate::programs::{self, Folders};
-use crate::results::{OURS, Outcome};
+use crate::results::{self, OURS, Outcome};
 use crate::rows::{ROWS, Row};
 use crate::servers::{self, Layout, Server};
 use crate::upstream::Upstream;
 use crate::wrk::Wrk;
-use crate::{Paths, note, procfs, python, say, sheets, single, targets, verify};
+use crate::{Paths, note, procfs, say, sheets, single, verify};
 
 /// Rows that are measured without a load generator.
 const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
@@ -209,7 +209,7 @@ impl Run<'_> {
         if self.options.wants("list_927k", true) {
             self.lists(outcome);
         }
-        outcome.targets = targets::evaluate(outcome);
+        outcome.targets = results::evaluate(outcome);
         Ok(())
     }
 
@@ -263,7 +263,7 @@ impl Run<'_> {
         if self.options.takes("proxpi") && !self.options.quick {
             add(
                 "proxpi",
-                single::starts(1, || python::proxpi(self.folders, &self.upstream.index(), "proxpi")),
+                single::starts(1, || programs::proxpi(self.folders, &self.upstream.index(), "proxpi")),
             );
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
@@ -287,7 +287,7 @@ impl Run<'_> {
             add(name, peer(self.folders, &index, name, at));
         }
         if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", python::proxpi(self.folders, &index, "proxpi-all"));
+            add("proxpi", programs::proxpi(self.folders, &index, "proxpi-all"));
         }
     }
 
@@ -315,10 +315,10 @@ impl Run<'_> {
             }
         }
         if self.options.takes("proxpi") {
-            add("proxpi", python::proxpi(folders, &index, "proxpi"));
+            add("proxpi", programs::proxpi(folders, &index, "proxpi"));
         }
         if self.options.takes("devpi") && (!self.options.quick || !self.options.only.is_empty()) {
-            add("devpi", python::devpi(folders, &index, "devpi"));
+            add("devpi", programs::devpi(folders, &index, "devpi"));
         }
         Ok(servers)
     }

@@ -4,18 +4,15 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 
 use crate::data::Data;
-use crate::head_requests;
-use crate::note;
 use crate::output::Role;
-use crate::procfs;
 use crate::rows::{Resource, Row};
 use crate::servers::Server;
-use crate::stats::{maximum, median, minimum};
 use crate::verify::{Verified, verify};
-use crate::wrk::{Load, Wrk};
+use crate::wrk::{Load, Wrk, head_requests};
+use crate::{note, procfs};
 
 /// Figures of one server in one row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Measured {
     pub(crate) row: String,
     pub(crate) server: String,
@@ -45,7 +42,7 @@ pub(crate) struct Measured {
     pub(crate) rounds: Vec<Round>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Round {
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
@@ -73,7 +70,6 @@ pub(crate) struct Sampling {
     pub(crate) seconds: usize,
 }
 
-/// Measures all servers in one row.
 pub(crate) fn measure(
     row: &Row,
     servers: &[&Server],
@@ -111,7 +107,7 @@ pub(crate) fn measure(
                 continue;
             }
             let load = Load { threads: row.threads, connections: row.connections, seconds: sampling.seconds };
-            let is_head = matches!(row.resource, Resource::Head { .. });
+            let is_head = matches!(row.resource, Resource::Head(_));
             match run(server, verified, is_head, wrk, load) {
                 Ok(figures) => rounds.push(figures),
                 Err(error) => skip(server, format!("round {}: {error:#}", round + 1)),
@@ -126,7 +122,7 @@ pub(crate) fn measure(
 fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Load) -> Result<Round> {
     let before = server.pid().map(procfs::cpu_seconds);
     let figures = if is_head {
-        head_requests::run(server.address, &verified.path, load)?
+        head_requests(server.address, &verified.path, load)?
     } else {
         wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?
     };
@@ -183,5 +179,35 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
         is_alike: verified.is_alike,
         peak_memory: server.pid().map(procfs::peak_memory),
         rounds,
+    }
+}
+
+/// Returns the median; `None` without values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
+}
+
+pub(crate) fn minimum(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::min)
+}
+
+pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_values() {
+        assert_eq!(
+            (median(&[]), median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])),
+            (None, Some(2.0), Some(2.5))
+        );
+        assert_eq!((minimum(&[2.0, 1.0]), maximum(&[2.0, 1.0])), (Some(1.0), Some(2.0)));
     }
 }

@@ -20,22 +20,6 @@ pub(crate) struct Folders {
     pub(crate) peers: PathBuf,
 }
 
-const OURS: ServerSpec<'static> = ServerSpec {
-    name: "pypi-proxy",
-    role: Role::Ours,
-    layout: Layout::Proxy { prefix: "/simple/" },
-    health: Some("/health"),
-    ready: "/health",
-};
-
-const GROXPI: ServerSpec<'static> = ServerSpec {
-    name: "groxpi",
-    role: Role::Original,
-    layout: Layout::Proxy { prefix: "/simple/" },
-    health: Some("/health"),
-    ready: "/health",
-};
-
 /// Starts our program with this cache folder and additional flags.
 pub(crate) fn ours(
     folders: &Folders,
@@ -51,7 +35,8 @@ pub(crate) fn ours(
         .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
         .args(flags);
-    Server::start(&ServerSpec { name, ..OURS }, address, &mut command, &folders.scratch)
+    let spec = ServerSpec::proxy(name, Role::Ours, "/simple/", "/health");
+    Server::start(&spec, address, &mut command, &folders.scratch)
 }
 
 /// Starts groxpi with a timeout that is long enough for large files.
@@ -65,7 +50,8 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
         .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("GIN_MODE", "release")
         .current_dir(&folders.scratch);
-    Server::start(&GROXPI, address, &mut command, &folders.scratch)
+    let spec = ServerSpec::proxy("groxpi", Role::Original, "/simple/", "/health");
+    Server::start(&spec, address, &mut command, &folders.scratch)
 }
 
 /// Returns a peer that is already running.
@@ -73,7 +59,7 @@ pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
     let health = (name == "groxpi").then_some("/health");
-    Server::running(&ServerSpec { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
+    Server::running(&ServerSpec { health, ..ServerSpec::proxy(name, role, prefix, "") }, address)
 }
 
 /// Starts nginx as a static file server, the upper bound of this machine.
@@ -84,13 +70,8 @@ pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
         "open_file_cache max=1000; open_file_cache_valid 60s;\n\
          server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
     );
-    let spec = ServerSpec {
-        name: "nginx static",
-        role: Role::Peer,
-        layout: Layout::Folder,
-        health: Some("/224.html"),
-        ready: "/224.html",
-    };
+    let proxy = ServerSpec::proxy("nginx static", Role::Peer, "", "/224.html");
+    let spec = ServerSpec { layout: Layout::Folder, ..proxy };
     nginx(folders, &spec, address, &server)
 }
 
@@ -105,13 +86,8 @@ pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str)
          proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
         cache.display()
     );
-    let spec = ServerSpec {
-        name: "nginx cache",
-        role: Role::Peer,
-        layout: Layout::Proxy { prefix: "/simple/" },
-        health: None,
-        ready: "/simple/tiny/",
-    };
+    let proxy = ServerSpec::proxy("nginx cache", Role::Peer, "/simple/", "/simple/tiny/");
+    let spec = ServerSpec { health: None, ..proxy };
     nginx(folders, &spec, address, &server)
 }
 
@@ -182,4 +158,94 @@ pub(crate) fn versions() -> Vec<String> {
         Some(line.split(" [").next().unwrap_or(line).trim().to_owned())
     };
     PACKAGES.into_iter().filter_map(version).collect()
+}
+
+/// Creates a mirror index, which devpi supports only over HTTP.
+const MAKE_MIRROR: &str = r#"
+import base64, json, sys, urllib.request
+server, index = sys.argv[1:]
+def ask(method, path, data, auth=None):
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if auth:
+        headers["X-Devpi-Auth"] = base64.b64encode(auth.encode()).decode()
+    request = urllib.request.Request(server + path, json.dumps(data).encode(), headers, method=method)
+    return json.load(urllib.request.urlopen(request))
+token = ask("POST", "/+login", {"user": "root", "password": ""})["result"]["password"]
+mirror = {"type": "mirror", "mirror_url": index, "volatile": True, "mirror_cache_expiry": 1800}
+ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
+"#;
+
+/// Starts proxpi as its image does: one process with two threads.
+pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(folders, "proxpi", include_str!("pins/proxpi.txt"))?;
+    let address = free_address()?;
+    let mut command = program(&venv.join("bin/gunicorn"));
+    command
+        .args(["--preload", "--workers", "1", "--threads", "2", "--access-logfile", "-"])
+        .args(["--bind", &address.to_string()])
+        .arg("proxpi.server:app")
+        .env("PROXPI_INDEX_URL", index)
+        .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
+        .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
+        .env("PROXPI_LOGGING_LEVEL", "WARNING")
+        .current_dir(&folders.scratch);
+    let spec = ServerSpec::proxy("proxpi", Role::Peer, "/index/", "/health");
+    Server::start(&spec, address, &mut command, &folders.scratch)
+}
+
+/// Starts devpi-server with one mirror index.
+pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(folders, "devpi", include_str!("pins/devpi.txt"))?;
+    let dir = empty(&folders.scratch, folder)?;
+    let mut init = program(&venv.join("bin/devpi-init"));
+    init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
+    run(&mut init)?;
+    let address = free_address()?;
+    let mut command = program(&venv.join("bin/devpi-server"));
+    command
+        .args(["--host", "127.0.0.1", "--port", &address.port().to_string(), "--serverdir"])
+        .arg(&dir)
+        .current_dir(&folders.scratch);
+    let prefix = concat!("/", "root", "/load/+simple/");
+    let spec = ServerSpec::proxy("devpi", Role::Peer, prefix, "/+api");
+    let server = Server::start(&spec, address, &mut command, &folders.scratch)?;
+    make_mirror(&venv, address, index)?;
+    Ok(server)
+}
+
+fn make_mirror(venv: &Path, address: SocketAddr, index: &str) -> Result<()> {
+    let mut python = program(&venv.join("bin/python"));
+    python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]);
+    run(&mut python)
+}
+
+/// Installs the pinned versions, unless they are installed.
+fn install(folders: &Folders, name: &str, pins: &str) -> Result<PathBuf> {
+    let venv = folders.peers.join(name);
+    // Written last, so that an interrupted installation is repeated.
+    let done = venv.join("installed");
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
+        return Ok(venv);
+    }
+    fs::create_dir_all(&folders.peers)?;
+    let requirements = folders.peers.join(format!("{name}.txt"));
+    fs::write(&requirements, pins)?;
+    let mut create = Command::new("python3");
+    create.args(["-m", "venv", "--clear"]).arg(&venv);
+    run(&mut create)?;
+    let mut pip = Command::new(venv.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--disable-pip-version-check"])
+        .arg("--requirement")
+        .arg(&requirements);
+    run(&mut pip)?;
+    fs::write(done, pins)?;
+    Ok(venv)
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot start {program}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program}: {}: {}", output.status, text.trim());
+    Ok(())
 }

@@ -1,26 +1,29 @@
 //! Rows of the load test: one per kind of request.
 
+use Coding::{Gzip, Identity, Zstd};
+use Format::{Html, Json, Unspecified};
+
 use crate::servers::{Layout, Server};
 
 /// Media types of project pages.
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 const HTML: &str = "text/html";
 
-/// The resource that a row requests.
+/// The resource that a row requests. Files belong to the project of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The health endpoint.
+    /// The health endpoint: any response with status 200 and a body.
     Health,
     /// The page of a project, or the project list if the name is empty.
     Page { project: &'static str, format: Format, coding: Coding },
-    /// The wheel of a project.
-    Wheel { project: &'static str },
-    /// The last 16 KiB of a wheel.
-    Tail { project: &'static str },
-    /// The headers of a wheel.
-    Head { project: &'static str },
-    /// The page of a project with `If-None-Match`, which is answered by 304.
-    Unchanged { project: &'static str },
+    /// The wheel, at the URL on its page.
+    Wheel(&'static str),
+    /// The last 16 KiB of the wheel.
+    Tail(&'static str),
+    /// The headers of the wheel.
+    Head(&'static str),
+    /// The page with `If-None-Match`, which is answered by 304.
+    Unchanged(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(
         "index_warm",
         PUBLISHED,
-        page("", Format::Unspecified, Coding::Identity),
+        page("", Unspecified, Identity),
         true,
         "the report's index row: the list of 100,000 names in HTML, not compressed; groxpi's is a page of 224 bytes \
          without names",
@@ -82,7 +85,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(
         "files_warm",
         PUBLISHED,
-        page("large", Format::Unspecified, Coding::Identity),
+        page("large", Unspecified, Identity),
         true,
         "the report's row of package files: the page of 3,060 files in HTML, not compressed",
     ),
@@ -90,175 +93,90 @@ pub(crate) const ROWS: &[Row] = &[
     row(
         "single_request_index",
         ONE,
-        page("", Format::Json, Coding::Gzip),
+        page("", Json, Gzip),
         false,
         "one client, the list of 100,000 names as pip asks for it",
     ),
     row(
         "single_request_files",
         ONE,
-        page("large", Format::Json, Coding::Gzip),
+        page("large", Json, Gzip),
         false,
         "one client, the page of 3,060 files as pip asks for it",
     ),
-    row("file_download", ONE, Resource::Wheel { project: "medium" }, false, "one client, a wheel of 1 MiB"),
-    row("six_json", MANY, page("tiny", Format::Json, Coding::Identity), true, "the page of one file"),
-    row(
-        "six_json_100",
-        PUBLISHED,
-        page("tiny", Format::Json, Coding::Identity),
-        true,
-        "the same with 100 connections",
-    ),
-    row(
-        "connections_max",
-        (1, 1000),
-        page("tiny", Format::Json, Coding::Identity),
-        true,
-        "the same with 1,000 connections",
-    ),
-    row("numpy_json", MANY, page("large", Format::Json, Coding::Identity), true, "the page of 3,060 files"),
-    row(
-        "numpy_json_gzip",
-        MANY,
-        page("large", Format::Json, Coding::Gzip),
-        true,
-        "the same as pip asks for it",
-    ),
-    row(
-        "numpy_json_zstd",
-        MANY,
-        page("large", Format::Json, Coding::Zstd),
-        true,
-        "the same as uv asks for it",
-    ),
-    row("numpy_html", MANY, page("large", Format::Html, Coding::Identity), true, "the same in HTML"),
-    row("numpy_html_gzip", MANY, page("large", Format::Html, Coding::Gzip), false, "the same in HTML"),
-    row("numpy_html_zstd", MANY, page("large", Format::Html, Coding::Zstd), false, "the same in HTML"),
-    row(
-        "index_json_full",
-        MANY,
-        page("", Format::Json, Coding::Identity),
-        false,
-        "the list of 100,000 names",
-    ),
-    row("index_json_full_gzip", MANY, page("", Format::Json, Coding::Gzip), true, "the same"),
-    row("index_json_full_zstd", MANY, page("", Format::Json, Coding::Zstd), false, "the same"),
-    row("index_html_full", MANY, page("", Format::Html, Coding::Identity), false, "the same in HTML"),
-    row("index_html_full_gzip", MANY, page("", Format::Html, Coding::Gzip), false, "the same in HTML"),
-    row(
-        "not_modified",
-        MANY,
-        Resource::Unchanged { project: "large" },
-        true,
-        "the page again, which the client has",
-    ),
-    row("wheel_11k", MANY, Resource::Wheel { project: "tiny" }, true, "a wheel of 11 KiB"),
-    row("wheel_1m", MANY, Resource::Wheel { project: "medium" }, true, "a wheel of 1 MiB"),
-    row("wheel_60m", (1, 8), Resource::Wheel { project: "huge" }, true, "a wheel of 60 MiB, 8 clients"),
+    row("file_download", ONE, Resource::Wheel("medium"), false, "one client, a wheel of 1 MiB"),
+    row("six_json", MANY, page("tiny", Json, Identity), true, "the page of one file"),
+    row("six_json_100", PUBLISHED, page("tiny", Json, Identity), true, "the same with 100 connections"),
+    row("connections_max", (1, 1000), page("tiny", Json, Identity), true, "the same with 1,000 connections"),
+    row("numpy_json", MANY, page("large", Json, Identity), true, "the page of 3,060 files"),
+    row("numpy_json_gzip", MANY, page("large", Json, Gzip), true, "the same as pip asks for it"),
+    row("numpy_json_zstd", MANY, page("large", Json, Zstd), true, "the same as uv asks for it"),
+    row("numpy_html", MANY, page("large", Html, Identity), true, "the same in HTML"),
+    row("numpy_html_gzip", MANY, page("large", Html, Gzip), false, "the same in HTML"),
+    row("numpy_html_zstd", MANY, page("large", Html, Zstd), false, "the same in HTML"),
+    row("index_json_full", MANY, page("", Json, Identity), false, "the list of 100,000 names"),
+    row("index_json_full_gzip", MANY, page("", Json, Gzip), true, "the same"),
+    row("index_json_full_zstd", MANY, page("", Json, Zstd), false, "the same"),
+    row("index_html_full", MANY, page("", Html, Identity), false, "the same in HTML"),
+    row("index_html_full_gzip", MANY, page("", Html, Gzip), false, "the same in HTML"),
+    row("not_modified", MANY, Resource::Unchanged("large"), true, "the page again, which the client has"),
+    row("wheel_11k", MANY, Resource::Wheel("tiny"), true, "a wheel of 11 KiB"),
+    row("wheel_1m", MANY, Resource::Wheel("medium"), true, "a wheel of 1 MiB"),
+    row("wheel_60m", (1, 8), Resource::Wheel("huge"), true, "a wheel of 60 MiB, 8 clients"),
     row(
         "head",
         (16, 16),
-        Resource::Head { project: "medium" },
+        Resource::Head("medium"),
         false,
         "the headers of a wheel, by a generator of our own",
     ),
-    row(
-        "range_16k_tail",
-        MANY,
-        Resource::Tail { project: "huge" },
-        true,
-        "its last 16 KiB, as uv asks for them",
-    ),
+    row("range_16k_tail", MANY, Resource::Tail("huge"), true, "its last 16 KiB, as uv asks for them"),
 ];
-
-/// Expected response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expected {
-    /// Any response with status 200 and a body.
-    Something,
-    /// The page of the large project, with all file names, and correct digests if it contains any.
-    Large { is_json: bool },
-    /// The page of a project with one file.
-    Project { project: &'static str, is_json: bool },
-    /// All names.
-    List { is_json: bool },
-    /// The bytes of a wheel, at the URL on its page.
-    Wheel { project: &'static str },
-    /// The last 16 KiB of a wheel.
-    Tail { project: &'static str },
-    /// The headers of a wheel without a body.
-    Head { project: &'static str },
-    /// Status 304 for the page's ETag.
-    Unchanged,
-}
 
 /// A request of a row for a specific server.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    /// Path of the resource, or of the page with the URL of the wheel.
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) expected: Expected,
+    pub(crate) resource: Resource,
 }
 
 impl Row {
     /// Returns the request for this server, or `None` if it does not have the resource.
     pub(crate) fn request(&self, server: &Server) -> Option<Request> {
-        let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        match self.resource {
-            Resource::Health => Some(Request {
-                path: server.health?.to_owned(),
-                headers: Vec::new(),
-                expected: Expected::Something,
-            }),
+        let mut headers = Vec::new();
+        let mut header = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        let path = match self.resource {
+            Resource::Health => server.health?.to_owned(),
+            // The folder contains no zstd variants.
+            Resource::Page { coding: Zstd, .. } if server.layout == Layout::Folder => return None,
             Resource::Page { project, format, coding } => {
-                let is_folder = server.layout == Layout::Folder;
-                // The folder contains no zstd variants.
-                if is_folder && coding == Coding::Zstd {
-                    return None;
-                }
-                let mut headers = Vec::new();
                 match format {
-                    Format::Json => headers.push(of("Accept", JSON)),
-                    Format::Html => headers.push(of("Accept", HTML)),
+                    Json => header("Accept", JSON),
+                    Html => header("Accept", HTML),
                     // It answers 406 without an `Accept` header.
-                    Format::Unspecified if server.name == "proxpi" => headers.push(of("Accept", HTML)),
-                    Format::Unspecified => {}
+                    Unspecified if server.name == "proxpi" => header("Accept", HTML),
+                    Unspecified => {}
                 }
                 match coding {
-                    Coding::Identity => {}
-                    Coding::Gzip => headers.push(of("Accept-Encoding", "gzip")),
-                    Coding::Zstd => headers.push(of("Accept-Encoding", "zstd")),
+                    Identity => {}
+                    Gzip => header("Accept-Encoding", "gzip"),
+                    Zstd => header("Accept-Encoding", "zstd"),
                 }
-                let is_json = format == Format::Json;
-                let expected = match project {
-                    "" => Expected::List { is_json },
-                    "large" => Expected::Large { is_json },
-                    _ => Expected::Project { project, is_json },
-                };
-                Some(Request { path: server.page(project, is_json), headers, expected })
+                server.page(project, format == Json)
             }
-            Resource::Unchanged { project } => Some(Request {
-                path: server.page(project, true),
-                headers: vec![of("Accept", JSON)],
-                expected: Expected::Unchanged,
-            }),
-            Resource::Wheel { project } => Some(Request {
-                path: server.page(project, true),
-                headers: Vec::new(),
-                expected: Expected::Wheel { project },
-            }),
-            Resource::Head { project } => Some(Request {
-                path: server.page(project, true),
-                headers: Vec::new(),
-                expected: Expected::Head { project },
-            }),
-            Resource::Tail { project } => Some(Request {
-                path: server.page(project, true),
-                headers: vec![of("Range", "bytes=-16384")],
-                expected: Expected::Tail { project },
-            }),
-        }
+            Resource::Unchanged(project) => {
+                header("Accept", JSON);
+                server.page(project, true)
+            }
+            Resource::Tail(project) => {
+                header("Range", "bytes=-16384");
+                server.page(project, true)
+            }
+            Resource::Wheel(project) | Resource::Head(project) => server.page(project, true),
+        };
+        Some(Request { path, headers, resource: self.resource })
     }
 }
 

@@ -42,13 +42,21 @@ pub(crate) struct Server {
 }
 
 /// Parameters to start a server.
+#[derive(Clone, Copy)]
 pub(crate) struct ServerSpec<'p> {
     pub(crate) name: &'p str,
     pub(crate) role: Role,
     pub(crate) layout: Layout,
     pub(crate) health: Option<&'static str>,
-    /// Path that is requested to check whether the server is ready.
-    pub(crate) ready: &'p str,
+    /// Path that answers with 200 when the server is ready; without one, any response shows that it is.
+    pub(crate) ready: Option<&'p str>,
+}
+
+impl<'p> ServerSpec<'p> {
+    /// Describes a proxy. It is ready when its health endpoint answers.
+    pub(crate) fn proxy(name: &'p str, role: Role, prefix: &'static str, health: &'static str) -> Self {
+        Self { name, role, layout: Layout::Proxy { prefix }, health: Some(health), ready: Some(health) }
+    }
 }
 
 impl Server {
@@ -72,7 +80,8 @@ impl Server {
         let mut server = Self::running(spec, address);
         server.child = Some(child);
         while start.elapsed() < START {
-            if client::request(address, "GET", spec.ready, &[]).is_ok_and(|response| response.status == 200) {
+            let response = client::request(address, "GET", spec.ready.unwrap_or("/"), &[]);
+            if response.is_ok_and(|response| spec.ready.is_none() || response.status == 200) {
                 server.startup = Some(start.elapsed());
                 return Ok(server);
             }

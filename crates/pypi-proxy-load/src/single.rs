@@ -1,6 +1,5 @@
 //! Measurements without a load generator: a cold file, startup, the list of all names, a page refresh.
 
-use std::fs;
 use std::sync::Barrier;
 use std::time::Instant;
 
@@ -9,11 +8,11 @@ use serde::Serialize;
 
 use crate::client::{self, Timing};
 use crate::data::{ALL_NAMES, COLD, Data};
+use crate::measure::median;
 use crate::output::Role;
 use crate::pause;
 use crate::procfs;
 use crate::servers::{Layout, Server};
-use crate::stats::median;
 use crate::upstream::Upstream;
 use crate::verify::find_file;
 
@@ -52,9 +51,8 @@ impl Spread {
 /// Lets 50 clients download a file that is not cached. The index sends it at 30 MB/s.
 pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usize) -> Result<Cold> {
     let project = COLD[round % COLD.len()];
-    let wheel = data.wheel(project).context("unknown project")?;
-    let content = fs::read(data.dir.join("files").join(&wheel.file))?;
-    let source = format!("/slow/{}", wheel.file);
+    let content = data.content(project)?;
+    let source = format!("/slow/{}", data.wheel(project)?.file);
     let alone = client::download(upstream.address, &source, |_| ())?;
     let path = find_file(server, data, project)?;
     let gets = upstream.count(&source);

@@ -12,7 +12,7 @@ use crate::client::{self, Response};
 use crate::data::{self, Data};
 use crate::output::Role;
 use crate::pause;
-use crate::rows::{Expected, Request};
+use crate::rows::{Format, Request, Resource};
 use crate::servers::{Layout, Server};
 
 /// Timeout for the requested content coding: some servers compress in the background after the first response.
@@ -40,57 +40,61 @@ pub(crate) struct Verified {
 ///
 /// Fails with the reason why the response is wrong.
 pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &Path) -> Result<Verified> {
-    let Request { mut path, mut headers, expected } = request.clone();
-    match expected {
-        Expected::Wheel { project } | Expected::Tail { project } | Expected::Head { project } => {
+    let Request { mut path, mut headers, resource } = request.clone();
+    match resource {
+        Resource::Wheel(project) | Resource::Tail(project) | Resource::Head(project) => {
             path = find_file(server, data, project)?;
         }
-        Expected::Unchanged => {
+        Resource::Unchanged(_) => {
             let response = client::request(server.address, "GET", &path, &headers)?;
             let tag = response.header("etag").context("the page has no ETag")?;
             headers.push(("If-None-Match".to_owned(), tag.to_owned()));
         }
-        _ => {}
+        Resource::Health | Resource::Page { .. } => {}
     }
     // The headers of a file are only known after it was downloaded once.
     let mut response = request_until_coded(server.address, &path, &headers)?;
-    if matches!(expected, Expected::Head { .. }) {
+    if matches!(resource, Resource::Head(_)) {
         response = client::request(server.address, "HEAD", &path, &headers)?;
     }
-    let status = match expected {
-        Expected::Unchanged => 304,
-        Expected::Tail { .. } => 206,
+    let status = match resource {
+        Resource::Unchanged(_) => 304,
+        Resource::Tail(_) => 206,
         _ => 200,
     };
     ensure!(response.status == status, "status {} instead of {status}", response.status);
     let body = decoded(&response, scratch)?;
-    let mut is_alike = expected != Expected::Something;
-    match expected {
-        Expected::Something => ensure!(!body.is_empty(), "empty response"),
-        Expected::Unchanged => ensure!(body.is_empty(), "unexpected body"),
-        Expected::Head { project } => {
-            let size = data.wheel(project).context("unknown project")?.size.to_string();
+    let mut is_alike = resource != Resource::Health;
+    match resource {
+        Resource::Health => ensure!(!body.is_empty(), "empty response"),
+        Resource::Unchanged(_) => ensure!(body.is_empty(), "unexpected body"),
+        Resource::Head(project) => {
+            let size = data.wheel(project)?.size.to_string();
             ensure!(response.header("content-length") == Some(&size), "wrong or missing Content-Length");
         }
-        Expected::Large { is_json } => check_files(&body, is_json, &data::large_files())?,
-        Expected::Project { project, is_json } => {
-            let wheel = data.wheel(project).context("unknown project")?;
-            check_files(&body, is_json, &[(wheel.file.clone(), wheel.sha256.clone())])?;
+        Resource::Page { project, format, .. } => {
+            let is_json = format == Format::Json;
+            match project {
+                // The HTML list of groxpi is a placeholder without names.
+                "" if server.role == Role::Original && !is_json => {
+                    is_alike = check_list(&body, false).is_ok()
+                }
+                "" => check_list(&body, is_json)?,
+                // All file names, and correct digests if the page contains any.
+                "large" => check_files(&body, is_json, &data::large_files())?,
+                project => {
+                    let wheel = data.wheel(project)?;
+                    check_files(&body, is_json, &[(wheel.file.clone(), wheel.sha256.clone())])?;
+                }
+            }
         }
-        // The HTML list of groxpi is a placeholder without names.
-        Expected::List { is_json: false } if server.role == Role::Original => {
-            is_alike = check_list(&body, false).is_ok();
+        Resource::Wheel(project) => {
+            ensure!(body == data.content(project)?, "the bytes differ from the wheel");
         }
-        Expected::List { is_json } => check_list(&body, is_json)?,
-        Expected::Wheel { project } => {
-            ensure!(body == content(data, project)?, "the bytes differ from the wheel");
-        }
-        Expected::Tail { project } => {
-            let content = content(data, project)?;
-            ensure!(
-                content.len() > 16384 && body == content[content.len() - 16384..],
-                "the bytes differ from the wheel"
-            );
+        Resource::Tail(project) => {
+            let content = data.content(project)?;
+            let tail = content.len().checked_sub(16384).map(|start| &content[start..]);
+            ensure!(tail == Some(&body), "the bytes differ from the wheel");
         }
     }
     Ok(Verified {
@@ -123,7 +127,7 @@ fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, Stri
 /// Returns the path of a project's wheel from its page.
 pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<String> {
     if server.layout == Layout::Folder {
-        let wheel = data.wheel(project).context("unknown project")?;
+        let wheel = data.wheel(project)?;
         return Ok(format!("/files/{}", wheel.file));
     }
     let page = server.page(project, true);
@@ -133,11 +137,6 @@ pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<S
     let value: serde_json::Value = serde_json::from_slice(&response.body).context("the page is not JSON")?;
     let link = value["files"][0]["url"].as_str().context("the page has no files")?;
     Ok(client::resolve(&page, link))
-}
-
-fn content(data: &Data, project: &str) -> Result<Vec<u8>> {
-    let wheel = data.wheel(project).context("unknown project")?;
-    Ok(fs::read(data.dir.join("files").join(&wheel.file))?)
 }
 
 fn decoded(response: &Response, scratch: &Path) -> Result<Vec<u8>> {

@@ -63,8 +63,10 @@ kinds! {
 /// Error of the proxy.
 ///
 /// Neither `Display` nor `Debug` output contains credentials.
+#[derive(Debug)]
 pub struct Error(Box<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     kind: Kind,
     detail: Option<Box<str>>,
@@ -167,17 +169,6 @@ impl fmt::Display for Error {
             write!(f, " (at byte {offset})")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("detail", &self.0.detail)
-            .field("offset", &self.0.offset)
-            .field("source", &self.0.source)
-            .finish()
     }
 }
 

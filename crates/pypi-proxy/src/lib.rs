@@ -53,18 +53,14 @@ mod breaker;
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
-#[cfg(feature = "proxy")]
-mod counter;
 mod error;
 #[cfg(feature = "proxy")]
 pub mod guard;
 #[cfg(feature = "proxy")]
-mod histogram;
-#[cfg(feature = "proxy")]
 mod metadata;
-mod name;
 #[cfg(feature = "proxy")]
-mod named;
+mod metrics;
+mod name;
 mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]

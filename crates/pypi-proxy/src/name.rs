@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use crate::Error;
 use crate::error::Kind;
@@ -38,15 +37,6 @@ impl ProjectName {
     /// Returns the normalized name.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl FromStr for ProjectName {
-    type Err = Error;
-
-    /// Same as [`ProjectName::parse`].
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text)
     }
 }
 

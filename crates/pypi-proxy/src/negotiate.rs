@@ -52,12 +52,7 @@ impl Form {
             "html" => return Some(Self::TextHtml),
             _ => {}
         }
-        // A plus sign in a query decodes to a space.
-        let (main, sub) = format.split_once('/')?;
-        let (sub, suffix) = match sub.split_once(['+', ' ']) {
-            Some((sub, suffix)) => (sub, Some(suffix)),
-            None => (sub, None),
-        };
+        let (main, sub, suffix) = split_media_type(format)?;
         Self::of(main, sub, suffix)
     }
 
@@ -82,10 +77,8 @@ impl Form {
         let mut preferences = [Preference::default(); Self::ALL.len()];
         for item in items(accept) {
             let (media, weight) = split_weight(item);
-            let (Some(weight), Some((main, sub))) = (weight, media.split_once('/')) else { continue };
-            let (sub, suffix) = match sub.split_once('+') {
-                Some((sub, suffix)) => (sub, Some(suffix)),
-                None => (sub, None),
+            let (Some(weight), Some((main, sub, suffix))) = (weight, split_media_type(media)) else {
+                continue;
             };
             for (form, preference) in Self::ALL.into_iter().zip(&mut preferences) {
                 let own_main = if form == Self::TextHtml { "text" } else { "application" };
@@ -104,17 +97,14 @@ impl Form {
         }
         let best =
             preferences.iter().map(|preference| preference.weight).max().filter(|weight| *weight > 0)?;
-        let mut candidates =
-            Self::ALL.into_iter().zip(preferences).filter(|(_, preference)| preference.weight == best);
+        let best =
+            || Self::ALL.into_iter().zip(preferences).filter(|(_, preference)| preference.weight == best);
         // At equal weight, an explicitly named type wins over one that a wildcard matches. With wildcards only, HTML
         // wins, which every client can read.
-        candidates
-            .clone()
+        best()
             .find(|(_, preference)| preference.specificity == 3)
-            .or_else(|| candidates.find(|(form, _)| *form == Self::TextHtml))
-            .or_else(|| {
-                Self::ALL.into_iter().zip(preferences).find(|(_, preference)| preference.weight == best)
-            })
+            .or_else(|| best().find(|(form, _)| *form == Self::TextHtml))
+            .or_else(|| best().next())
             .map(|(form, _)| form)
     }
 }
@@ -189,6 +179,15 @@ impl Coding {
         let best = (0..Self::ALL.len()).rev().max_by_key(|index| of(*index)).unwrap_or(IDENTITY);
         if of(best) == 0 { Self::Identity } else { Self::ALL[best] }
     }
+}
+
+/// Splits a media type into its main type, its subtype and the suffix. A plus sign in a query decodes to a space.
+fn split_media_type(text: &str) -> Option<(&str, &str, Option<&str>)> {
+    let (main, sub) = text.split_once('/')?;
+    Some(match sub.split_once(['+', ' ']) {
+        Some((sub, suffix)) => (main, sub, Some(suffix)),
+        None => (main, sub, None),
+    })
 }
 
 /// Splits a list at commas outside of quoted strings.

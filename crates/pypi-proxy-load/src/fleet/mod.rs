@@ -1,6 +1,5 @@
 //! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
-mod estimate;
 mod scaling;
 mod sheets;
 mod site;
@@ -15,9 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use self::estimate::Estimate;
-use self::scaling::Scaling;
-use self::site::{BucketProgram, Programs, Site};
+use self::scaling::{Estimate, Scaling};
+use self::site::{Programs, ServerName, Site};
 use self::soak::Soak;
 use crate::{Paths, note, output, procfs, programs};
 
@@ -42,24 +40,6 @@ pub(crate) struct Options {
     parts: Vec<Part>,
     #[command(flatten)]
     paths: Paths,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-enum ServerName {
-    S3proxy,
-    Versitygw,
-    Rclone,
-}
-
-impl ServerName {
-    fn name(self) -> &'static str {
-        match self {
-            Self::S3proxy => "s3proxy",
-            Self::Versitygw => "versitygw",
-            Self::Rclone => "rclone",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,20 +97,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         procfs::is_supported(),
         "processor time and memory are read from /proc, which this system does not have"
     );
+    let server = options.server;
     // `cargo xtask` installs the programs and sets the variables.
-    let folder = |variable: &str| {
-        let folder = env::var_os(variable).map(PathBuf::from);
-        folder.with_context(|| format!("{} is not installed", options.server.name()))
-    };
-    let bucket = match options.server {
-        ServerName::S3proxy => BucketProgram::S3proxy(folder("FLEET_JARS")?),
-        ServerName::Versitygw => BucketProgram::Versitygw(folder("FLEET_VERSITYGW")?),
-        ServerName::Rclone => BucketProgram::Rclone(folder("FLEET_PYTHON")?),
-    };
+    let installed = env::var_os(server.variable()).map(PathBuf::from);
+    let installed = installed.with_context(|| format!("{} is not installed", server.name()))?;
     let Paths { folder, ours, out, about } = &options.paths;
     let mut outcome = Outcome {
         about: about.clone(),
-        server: options.server,
+        server,
         scenarios: Vec::new(),
         is_whole: false,
         scaling: Scaling::default(),
@@ -138,7 +112,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         soak: None,
     };
     // Parts that are not selected keep the results of an earlier run with the same server.
-    if let Some(earlier) = output::read::<Outcome>(out)?.filter(|earlier| earlier.server == options.server) {
+    if let Some(earlier) = output::read::<Outcome>(out)?.filter(|earlier| earlier.server == server) {
         outcome = Outcome { about: outcome.about, ..earlier };
     }
     if options.wants(Part::Tests) {
@@ -150,13 +124,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let is_soaked = options.wants(Part::Soak) && soak_minutes > 0;
     if is_measured || is_soaked {
         let ours = ours.canonicalize().with_context(|| format!("cannot find {}", ours.display()))?;
-        let programs = Programs { ours, bucket };
+        let programs = Programs { ours, server, installed };
         let site = Site::start(&programs, folder)?;
         if is_measured {
             programs::ensure("wrk")?;
             let (rounds, seconds) = if options.quick { (1, 1) } else { (3, 3) };
             outcome.scaling = scaling::measure(&site, rounds, seconds)?;
-            outcome.estimate = estimate::estimate(&outcome.scaling);
+            outcome.estimate = scaling::estimate(&outcome.scaling);
         }
         if is_soaked {
             note(&format!("{soak_minutes} minutes of mixed load"));

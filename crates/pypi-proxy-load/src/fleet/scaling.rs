@@ -1,20 +1,19 @@
 //! Scaling of the fleet on one machine, and the cost of requests.
 
+use std::fs;
+use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use std::{fs, iter};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
-use crate::client;
 use crate::data::Wheel;
-use crate::note;
-use crate::procfs;
+use crate::measure::median;
 use crate::servers::Server;
-use crate::stats::median;
 use crate::wrk::{Figures, Load, Wrk};
+use crate::{client, note, procfs};
 
 /// Numbers of instances.
 pub(super) const INSTANCES: [usize; 3] = [1, 2, 4];
@@ -24,7 +23,7 @@ const CONNECTIONS: usize = 64;
 const CLIENTS: usize = 32;
 
 /// All instances serving the same resource from their own cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hot {
     pub(crate) instances: usize,
     pub(crate) what: String,
@@ -39,7 +38,7 @@ pub(crate) struct Hot {
 }
 
 /// Clients that download every file through one of the instances.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pass {
     pub(crate) instances: usize,
     /// True if no instance and not the bucket had the files; false if the bucket had them.
@@ -61,7 +60,6 @@ pub(crate) struct Scaling {
     pub(crate) passes: Vec<Pass>,
 }
 
-/// Measures fleets of all sizes.
 pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<Scaling> {
     let mut scaling = Scaling::default();
     for count in INSTANCES {
@@ -206,4 +204,63 @@ fn hot(
         errors,
         bucket_operations_per_request: (bucket_operations(fleet)? - operations) / requests.max(1) as f64,
     })
+}
+
+/// Assumptions about the builders, none of them measured.
+pub(super) const BUILDERS: f64 = 1000.0;
+pub(super) const BUILD_EVERY_S: f64 = 600.0;
+pub(super) const PACKAGES: f64 = 100.0;
+/// Share of the files that an instance downloads from the bucket.
+pub(super) const MISSES: f64 = 0.1;
+/// Peak load relative to the mean load, because builds start at the same time of day.
+pub(super) const PEAK: f64 = 5.0;
+/// Maximum utilization of a core.
+pub(super) const FULL: f64 = 0.6;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Estimate {
+    pub(crate) requests_per_s: f64,
+    pub(crate) cores: f64,
+    pub(crate) gigabits_per_s: f64,
+    pub(crate) bucket_operations_per_s: f64,
+    pub(crate) upstream_gets_per_file: f64,
+}
+
+/// Computes the estimate from the cost of one instance. `None` if that was not measured.
+pub(super) fn estimate(scaling: &Scaling) -> Option<Estimate> {
+    let hot = |what: &str| scaling.hot.iter().find(|row| row.instances == 1 && row.what == what);
+    let page = hot("page")?;
+    let file = hot("wheel of 1 MiB")?;
+    let miss = scaling.passes.iter().find(|pass| pass.instances == 1 && !pass.is_cold)?;
+    let most = scaling.passes.iter().filter(|pass| pass.is_cold).map(|pass| pass.upstream_gets_per_file);
+    // Each package needs a page and a file.
+    let each = BUILDERS * PACKAGES / BUILD_EVERY_S * PEAK;
+    let cpu_us = page.cpu_us + file.cpu_us + MISSES * miss.cpu_us;
+    Some(Estimate {
+        requests_per_s: each * 2.0,
+        cores: each * cpu_us / 1e6 / FULL,
+        gigabits_per_s: each * f64::from(1 << 20) * 8.0 / 1e9,
+        bucket_operations_per_s: each * MISSES * miss.bucket_operations_per_request,
+        upstream_gets_per_file: most.fold(0.0, f64::max),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimate_combines_costs() {
+        let hot = |what: &str, cpu_us| Hot { instances: 1, what: what.to_owned(), cpu_us, ..Hot::default() };
+        let pass =
+            Pass { instances: 1, cpu_us: 1000.0, bucket_operations_per_request: 2.0, ..Pass::default() };
+        let mut scaling = Scaling { hot: vec![hot("page", 20.0)], passes: vec![pass] };
+        assert_eq!(estimate(&scaling), None);
+        scaling.hot.push(hot("wheel of 1 MiB", 100.0));
+        let estimate = estimate(&scaling).unwrap();
+        // 833 packages per second.
+        assert!((estimate.requests_per_s - 1666.67).abs() < 0.1, "{estimate:?}");
+        assert!((estimate.cores - 833.33 * 220e-6 / 0.6).abs() < 0.01, "{estimate:?}");
+        assert!((estimate.bucket_operations_per_s - 166.67).abs() < 0.1, "{estimate:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Tables of the report.
 
 use super::Outcome;
-use super::estimate::{BUILD_EVERY_S, BUILDERS, FULL, MISSES, PACKAGES, PEAK};
+use super::scaling::{BUILD_EVERY_S, BUILDERS, FULL, MISSES, PACKAGES, PEAK};
 use crate::output::{Line, Sheet, memory, time};
 
 /// Returns all tables.

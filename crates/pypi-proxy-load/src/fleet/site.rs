@@ -1,53 +1,69 @@
 //! Environment of a fleet: an index with many files, an S3 server with a bucket, and the instances.
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use crate::client;
 use crate::data::{Wheel, json_list, wheel};
 use crate::output::Role;
 use crate::pause;
-use crate::servers::{Layout, Server, ServerSpec, empty, free_address, program};
+use crate::servers::{Server, ServerSpec, empty, free_address, program};
 use crate::upstream::Upstream;
 
 /// Number of files of the index, one per project.
 pub(super) const FILES: usize = 200;
 
-/// Timeout of a server's first response.
-const START: Duration = Duration::from_secs(60);
-
 const BUCKET: &str = "wheels";
 const IDENTITY: &str = "test";
 const SECRET: &str = "testtest";
 
-/// Programs of a fleet.
 #[derive(Debug)]
 pub(super) struct Programs {
     /// Our proxy.
     pub(super) ours: PathBuf,
-    pub(super) bucket: BucketProgram,
+    pub(super) server: ServerName,
+    /// Where `cargo xtask` has installed the S3 server, see [`ServerName::variable`].
+    pub(super) installed: PathBuf,
 }
 
-#[derive(Debug)]
-pub(super) enum BucketProgram {
-    /// Folder of the jar.
-    S3proxy(PathBuf),
-    /// Folder of the program.
-    Versitygw(PathBuf),
-    /// Python interpreter next to which rclone is installed.
-    Rclone(PathBuf),
+/// An S3 server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ServerName {
+    S3proxy,
+    Versitygw,
+    Rclone,
 }
 
-impl BucketProgram {
-    fn command(&self, address: SocketAddr, dir: &Path) -> Result<Command> {
+impl ServerName {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::S3proxy => "s3proxy",
+            Self::Versitygw => "versitygw",
+            Self::Rclone => "rclone",
+        }
+    }
+
+    /// Returns the variable with the folder of the jar or program, or the Python interpreter next to rclone.
+    pub(super) fn variable(self) -> &'static str {
+        match self {
+            Self::S3proxy => "FLEET_JARS",
+            Self::Versitygw => "FLEET_VERSITYGW",
+            Self::Rclone => "FLEET_PYTHON",
+        }
+    }
+
+    fn command(self, installed: &Path, address: SocketAddr, dir: &Path) -> Result<Command> {
         let root = dir.join("root");
         Ok(match self {
-            Self::S3proxy(jars) => {
+            Self::S3proxy => {
                 let settings = dir.join("s3proxy.conf");
                 let text = format!(
                     "s3proxy.endpoint=http://{address}\ns3proxy.authorization=aws-v2-or-v4\n\
@@ -57,72 +73,23 @@ impl BucketProgram {
                 );
                 fs::write(&settings, text)?;
                 let mut command = program(Path::new("java"));
-                command.args(["-Xmx512m", "-jar"]).arg(jars.join("s3proxy-jar-with-dependencies.jar"));
+                command.args(["-Xmx512m", "-jar"]).arg(installed.join("s3proxy-jar-with-dependencies.jar"));
                 command.arg("--properties").arg(settings);
                 command
             }
-            Self::Versitygw(programs) => {
-                let mut command = program(&programs.join("versitygw"));
+            Self::Versitygw => {
+                let mut command = program(&installed.join("versitygw"));
                 command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
                 command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
                 command
             }
-            Self::Rclone(python) => {
-                let mut command = program(&python.with_file_name("rclone"));
+            Self::Rclone => {
+                let mut command = program(&installed.with_file_name("rclone"));
                 command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
                 command.args(["--addr", &address.to_string()]).arg(root);
                 command
             }
         })
-    }
-}
-
-/// A running S3 server with an empty bucket.
-#[derive(Debug)]
-pub(super) struct Bucket {
-    address: SocketAddr,
-    child: Child,
-}
-
-impl Bucket {
-    fn start(programs: &Programs, scratch: &Path) -> Result<Self> {
-        let dir = empty(scratch, "bucket")?;
-        fs::create_dir_all(dir.join("root").join(BUCKET))?;
-        let address = free_address()?;
-        let log = File::create(dir.join("log.txt"))?;
-        let mut command = programs.bucket.command(address, &dir)?;
-        command.current_dir(&dir).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let child = command.spawn().context("cannot start the S3 server")?;
-        let mut bucket = Self { address, child };
-        let start = Instant::now();
-        // Unsigned requests are rejected, which shows that the server is running.
-        while client::request(address, "GET", "/", &[]).is_err() {
-            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server exited");
-            ensure!(start.elapsed() < START, "the S3 server does not respond");
-            pause(Duration::from_millis(20));
-        }
-        Ok(bucket)
-    }
-
-    /// Pauses the server for some time, with its connections open.
-    pub(super) fn pause_for(&self, time: Duration) -> Result<()> {
-        self.signal("-STOP")?;
-        pause(time);
-        self.signal("-CONT")
-    }
-
-    fn signal(&self, signal: &str) -> Result<()> {
-        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status()?;
-        ensure!(status.success(), "kill {signal}: {status}");
-        Ok(())
-    }
-}
-
-impl Drop for Bucket {
-    fn drop(&mut self) {
-        // Fails only if the process has exited already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -133,7 +100,7 @@ pub(super) struct Site<'p> {
     scratch: PathBuf,
     pub(super) wheels: Vec<Wheel>,
     pub(super) upstream: Upstream,
-    pub(super) bucket: Bucket,
+    bucket: Server,
 }
 
 impl<'p> Site<'p> {
@@ -150,12 +117,33 @@ impl<'p> Site<'p> {
         let wheels: Vec<Wheel> = wheels.collect::<Result<_>>()?;
         let upstream = Upstream::listen(&data)?;
         write_pages(&data, &wheels, &format!("http://{}", upstream.address))?;
-        let bucket = Bucket::start(programs, &scratch)?;
+        let dir = empty(&scratch, "bucket")?;
+        fs::create_dir_all(dir.join("root").join(BUCKET))?;
+        let address = free_address()?;
+        let mut command = programs.server.command(&programs.installed, address, &dir)?;
+        // Unsigned requests are rejected, which shows that the server is running.
+        let spec =
+            ServerSpec { health: None, ready: None, ..ServerSpec::proxy("bucket", Role::Peer, "", "") };
+        let bucket = Server::start(&spec, address, command.current_dir(&dir), &scratch)?;
         Ok(Self { programs, data, scratch, wheels, upstream, bucket })
     }
 
     pub(super) fn scratch(&self) -> &Path {
         &self.scratch
+    }
+
+    /// Pauses the S3 server for some time, with its connections open.
+    pub(super) fn pause_bucket(&self, time: Duration) -> Result<()> {
+        self.signal("-STOP")?;
+        pause(time);
+        self.signal("-CONT")
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let pid = self.bucket.pid().context("the S3 server was not started here")?;
+        let status = Command::new("kill").args([signal, &pid.to_string()]).status()?;
+        ensure!(status.success(), "kill {signal}: {status}");
+        Ok(())
     }
 
     /// Returns the content of a file from the index.
@@ -185,9 +173,7 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_ACCESS_KEY_ID", IDENTITY)
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
-        let layout = Layout::Proxy { prefix: "/simple/" };
-        let spec =
-            ServerSpec { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
+        let spec = ServerSpec::proxy(&name, Role::Ours, "/simple/", "/health");
         Server::start(&spec, address, &mut command, &self.scratch)
     }
 

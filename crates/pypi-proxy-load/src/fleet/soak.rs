@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
-use crate::random::Random;
+use crate::data::Random;
+use crate::measure::{maximum, minimum};
 use crate::servers::Server;
-use crate::stats::{maximum, minimum};
 use crate::{client, note, pause, procfs};
 
 const INSTANCES: usize = 3;
@@ -116,7 +116,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             pause(Duration::from_millis(500));
             let wanted = (start.elapsed().as_secs() / TROUBLE.as_secs()) as usize;
             if pauses.load(Ordering::Relaxed) < wanted {
-                site.bucket.pause_for(STILL)?;
+                site.pause_bucket(STILL)?;
                 pauses.fetch_add(1, Ordering::Relaxed);
             }
         }

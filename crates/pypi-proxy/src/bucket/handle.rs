@@ -3,30 +3,31 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
+use futures_util::TryStreamExt as _;
 use futures_util::stream::BoxStream;
 use object_store::path::Path;
-use object_store::{GetRange, ObjectStore};
+use object_store::{GetRange, ObjectStore, UpdateVersion};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::Config;
-use super::error::OperationError;
-use super::metrics::BucketMetrics;
-use super::remote::Remote;
-use crate::Error;
-use crate::store::{Digest, Expected, Key, Reference};
+use super::remote::{OperationError, Remote};
+use crate::store::{Digest, Expected, Key, Reference, VerifyReport};
 use crate::upstream::{FileBody, Validators};
+use crate::{Error, ProjectName};
 
 /// A bucket shared by several proxies. Clones share its state.
 #[derive(Clone)]
-pub struct Bucket(Arc<Inner>);
+pub struct Bucket(pub(super) Arc<Inner>);
 
-struct Inner {
-    remote: Arc<Remote>,
-    config: Config,
+pub(super) struct Inner {
+    pub(super) remote: Arc<Remote>,
+    pub(super) config: Config,
     /// Random identifier of the process.
     id: u64,
     claims: AtomicU64,
@@ -54,31 +55,9 @@ impl Bucket {
         }))
     }
 
-    pub(super) fn remote(&self) -> &Arc<Remote> {
+    /// Returns the client of the bucket.
+    pub(crate) fn remote(&self) -> &Remote {
         &self.0.remote
-    }
-
-    pub(super) fn config(&self) -> &Config {
-        &self.0.config
-    }
-
-    pub(super) fn upload_permits(&self) -> &Arc<Semaphore> {
-        &self.0.uploads
-    }
-
-    /// Returns the counters.
-    pub(crate) fn meter(&self) -> &BucketMetrics {
-        &self.0.remote.meter
-    }
-
-    /// Returns whether the circuit breaker is open.
-    pub(crate) fn is_circuit_open(&self) -> bool {
-        self.0.remote.is_circuit_open()
-    }
-
-    /// Returns the error of the last read or write, without secrets; `None` if both succeeded.
-    pub(crate) fn last_error(&self) -> Option<String> {
-        self.0.remote.last_error()
     }
 
     /// Returns the number of running and queued uploads.
@@ -117,7 +96,6 @@ impl Bucket {
         self.path(["leases", name])
     }
 
-    /// Returns the lease name of a file.
     pub(super) fn lease_name(key: &Key) -> String {
         match key {
             Key::Digest(digest) => digest.to_string(),
@@ -155,7 +133,7 @@ impl Bucket {
     async fn digest(&self, key: &Key) -> Result<Option<Digest>, Error> {
         Ok(match key {
             Key::Digest(digest) => Some(*digest),
-            Key::Reference(reference) => match self.remote().small(&self.name_path(reference), 64).await {
+            Key::Reference(reference) => match self.0.remote.small(&self.name_path(reference), 64).await {
                 Ok(small) => str::from_utf8(&small.bytes).ok().and_then(|text| text.parse().ok()),
                 Err(OperationError::Failed(error)) => return Err(error),
                 Err(_) => None,
@@ -170,7 +148,7 @@ impl Bucket {
         expected: &Expected,
         range: Option<GetRange>,
     ) -> Result<Option<(u64, BoxStream<'static, Result<Bytes, Error>>)>, Error> {
-        let large = match self.remote().large(&self.file_path(digest), range).await {
+        let large = match self.0.remote.large(&self.file_path(digest), range).await {
             Ok(large) => large,
             Err(OperationError::Failed(error)) => return Err(error),
             Err(_) => return Ok(None),
@@ -187,9 +165,9 @@ impl Bucket {
     /// Deletes a corrupt file.
     pub(super) async fn discard(&self, digest: &Digest) {
         tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
-        self.meter().corrupt.add(1);
+        self.0.remote.meter.corrupt.add(1);
         // If this fails, the next upload replaces it.
-        let _ = self.remote().delete(&self.file_path(digest)).await;
+        let _ = self.0.remote.delete(&self.file_path(digest)).await;
     }
 
     /// Deletes a file.
@@ -198,20 +176,12 @@ impl Bucket {
     ///
     /// Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn remove(&self, digest: &Digest) -> Result<(), Error> {
-        match self.remote().delete(&self.file_path(digest)).await {
-            Err(OperationError::Failed(error)) => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    fn failed_uploads(&self) -> MutexGuard<'_, HashSet<Digest>> {
-        // No code panics while holding the lock.
-        self.0.failed_uploads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.remote.delete(&self.file_path(digest)).await
     }
 
     /// Records that the upload of a file failed, unless too many are recorded.
     pub(super) fn record_failed_upload(&self, digest: Digest) {
-        let mut failed_uploads = self.failed_uploads();
+        let mut failed_uploads = self.0.failed_uploads.lock();
         if failed_uploads.len() < self.0.config.max_uploads {
             failed_uploads.insert(digest);
         }
@@ -220,10 +190,10 @@ impl Bucket {
 
     /// Removes the record of a failed upload, unless the circuit breaker is open. Returns whether there was one.
     pub(super) fn take_failed_upload(&self, digest: &Digest) -> bool {
-        if self.0.failed_upload_count.load(Ordering::Relaxed) == 0 || self.is_circuit_open() {
+        if self.0.failed_upload_count.load(Ordering::Relaxed) == 0 || self.0.remote.is_circuit_open() {
             return false;
         }
-        let mut failed_uploads = self.failed_uploads();
+        let mut failed_uploads = self.0.failed_uploads.lock();
         let has_failed = failed_uploads.remove(digest);
         self.0.failed_upload_count.store(failed_uploads.len(), Ordering::Relaxed);
         has_failed
@@ -234,5 +204,204 @@ impl Bucket {
 impl fmt::Debug for Bucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bucket").field("config", &self.0.config).finish_non_exhaustive()
+    }
+}
+
+/// Maximum attempts to write a page that other proxies change concurrently.
+const MAX_ATTEMPTS: usize = 3;
+
+/// Contents and version of a page object.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedPage {
+    pub(crate) document: Bytes,
+    pub(crate) version: UpdateVersion,
+}
+
+impl Bucket {
+    /// Project names cannot start with `@`.
+    fn page_path(&self, index: u64, project: Option<&ProjectName>) -> Path {
+        self.path(["pages", &format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)])
+    }
+
+    /// Reads the page of a project, or the project list for `None`, of at most `max` bytes. Waits at most
+    /// [`Config::page_wait`](super::Config::page_wait).
+    pub(crate) async fn page(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        max: u64,
+    ) -> Option<SharedPage> {
+        let (bucket, path) = (self.clone(), self.page_path(index, project));
+        // The read continues after the timeout, so that the circuit breaker learns its outcome.
+        let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
+        let small = tokio::time::timeout(self.0.config.page_wait, read).await.ok()?.ok()?.ok()?;
+        Some(SharedPage { document: small.bytes, version: small.version })
+    }
+
+    /// Starts a task that replaces a page of the given version. A page for which `is_as_new` returns true is not
+    /// replaced.
+    pub(crate) fn store_page(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        document: Vec<u8>,
+        version: Option<UpdateVersion>,
+        max: u64,
+        is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
+    ) {
+        let (bucket, path) = (self.clone(), self.page_path(index, project));
+        tokio::spawn(async move { bucket.write_page(&path, document, version, max, is_as_new).await });
+    }
+
+    async fn write_page(
+        &self,
+        path: &Path,
+        document: Vec<u8>,
+        mut version: Option<UpdateVersion>,
+        max: u64,
+        is_as_new: impl Fn(&[u8]) -> bool,
+    ) {
+        for _ in 0..MAX_ATTEMPTS {
+            let written = match version.take() {
+                Some(version) => self.0.remote.update(path, document.clone(), version).await,
+                None => self.0.remote.create(path, document.clone()).await,
+            };
+            match written {
+                Ok(_) | Err(OperationError::Failed(_)) => return,
+                Err(OperationError::Unsupported) => {
+                    let _ = self.0.remote.put(path, async { Ok(document.into()) }, None).await;
+                    return;
+                }
+                Err(OperationError::NotFound | OperationError::PreconditionFailed) => {}
+            }
+            match self.0.remote.small(path, max).await {
+                Ok(small) if is_as_new(&small.bytes) => return,
+                Ok(small) => version = Some(small.version),
+                Err(OperationError::NotFound) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Deletes the page of a project, or the project list for `None`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
+        self.0.remote.delete(&self.page_path(index, project)).await
+    }
+
+    /// Deletes all pages of an index.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
+        let dir = self.path(["pages", &format!("{index:016x}")]);
+        let mut pages = self.0.remote.list(&dir);
+        while let Some(page) = pages.try_next().await? {
+            self.0.remote.delete(&page.location).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Bucket {
+    /// Writes, reads and deletes an object.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of the operations fails ([`Error::is_bucket`]).
+    pub async fn check(&self) -> Result<(), Error> {
+        let path = self.lease_path(&format!("check-{}", self.next_owner()));
+        let written = self.0.remote.put(&path, async { Ok(Bytes::new()) }, None).await;
+        written.map_err(OperationError::into_error)?;
+        self.0.remote.small(&path, 0).await.map_err(OperationError::into_error)?;
+        self.0.remote.delete(&path).await
+    }
+
+    /// Starts a task that runs [`check`](Self::check), which updates the last error.
+    pub(crate) fn recheck(&self) {
+        let bucket = self.clone();
+        tokio::spawn(async move { bucket.check().await });
+    }
+
+    /// Verifies the hashes of all files, and deletes corrupt ones. Calls `each` with every file and whether it is
+    /// intact.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
+        let mut verified = VerifyReport::default();
+        let mut files = self.0.remote.list(&self.path(["files", "sha256"]));
+        while let Some(file) = files.try_next().await? {
+            // Objects with other names are not files of the proxy.
+            let Some(digest) = file.location.filename().and_then(|name| name.parse::<Digest>().ok()) else {
+                continue;
+            };
+            let mut large = match self.0.remote.large(&file.location, None).await {
+                Ok(large) => large,
+                // Deleted meanwhile.
+                Err(OperationError::NotFound) => continue,
+                Err(error) => return Err(error.into_error()),
+            };
+            let mut hash = Context::new(&SHA256);
+            while let Some(chunk) = large.stream.try_next().await? {
+                hash.update(&chunk);
+            }
+            let is_intact = hash.finish().as_ref() == digest.0;
+            each(&digest, is_intact);
+            if is_intact {
+                verified.good += 1;
+                verified.bytes += large.len;
+            } else {
+                self.discard(&digest).await;
+                verified.bad.push(digest);
+            }
+        }
+        Ok(verified)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+
+    use super::*;
+    use crate::bucket::Config;
+
+    #[tokio::test]
+    async fn older_page_never_replaces_a_newer_one() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
+        let path = bucket.page_path(1, None);
+        let write = async |page: &'static str, version| {
+            let is_as_new = |other: &[u8]| other >= page.as_bytes();
+            bucket.write_page(&path, page.into(), version, 100, is_as_new).await;
+            bucket.page(1, None, 100).await.unwrap()
+        };
+        let first = write("1", None).await;
+        let third = write("3", Some(first.version.clone())).await;
+        assert_eq!(third.document, "3");
+        // Writers that have seen another version or no page.
+        assert_eq!(write("2", Some(first.version.clone())).await.document, "3");
+        assert_eq!(write("2", None).await.document, "3");
+        assert_eq!(write("4", Some(first.version)).await.document, "4");
+        assert_eq!(write("5", None).await.document, "5");
+    }
+
+    #[tokio::test]
+    async fn newest_page_of_concurrent_writes_wins() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
+        let path = bucket.page_path(1, None);
+        let pages = ["1", "2", "3"].map(|page| {
+            let is_as_new = move |other: &[u8]| other >= page.as_bytes();
+            bucket.write_page(&path, page.into(), None, 100, is_as_new)
+        });
+        futures_util::future::join_all(pages).await;
+        assert_eq!(bucket.page(1, None, 100).await.unwrap().document, "3");
     }
 }

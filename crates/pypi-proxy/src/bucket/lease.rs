@@ -6,16 +6,14 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use object_store::UpdateVersion;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::error::OperationError;
 use super::handle::Bucket;
-use super::metrics::LeaseOutcome;
-use super::observer::{LeaseObserver, NextStep};
-use super::remote::SmallObject;
+use super::remote::{LeaseOutcome, OperationError, SmallObject};
 
 /// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
 /// atomically: of two concurrent takeovers, the last write wins.
@@ -33,7 +31,6 @@ struct Document {
     beat: u64,
 }
 
-/// Result of claiming a lease.
 pub(super) enum ClaimResult {
     Acquired(Lease),
     /// Another proxy owned the lease and has released it.
@@ -63,7 +60,7 @@ impl Bucket {
         let path = self.lease_path(name);
         let owner = self.next_owner();
         let acquired = |outcome, version, beat, last_write| {
-            self.remote().meter.record_lease(outcome);
+            self.0.remote.meter.leases[outcome].add(1);
             let (bucket, path, owner) = (self.clone(), path.clone(), owner.clone());
             ClaimResult::Acquired(Lease {
                 bucket,
@@ -77,13 +74,13 @@ impl Bucket {
             })
         };
         let (mut outcome, mut last_write) = (LeaseOutcome::Acquired, Instant::now());
-        match self.remote().create(&path, self.document(&owner, 0)).await {
+        match self.0.remote.create(&path, self.document(&owner, 0)).await {
             Ok(version) => return acquired(outcome, version, 0, last_write),
             Err(OperationError::PreconditionFailed) => {}
             Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
         }
         loop {
-            let SmallObject { bytes, version } = match self.remote().small(&path, MAX_LEN).await {
+            let SmallObject { bytes, version } = match self.0.remote.small(&path, MAX_LEN).await {
                 Ok(small) => small,
                 Err(OperationError::NotFound) => return ClaimResult::Released,
                 Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
@@ -98,13 +95,13 @@ impl Bucket {
             }
             let duration = document
                 .and_then(|document| Duration::try_from_secs_f64(document.seconds).ok())
-                .unwrap_or(self.config().lease_duration);
+                .unwrap_or(self.0.config.lease_duration);
             match observer.observe(&bytes, duration, Instant::now()) {
                 NextStep::Wait(interval) => tokio::time::sleep(interval).await,
                 NextStep::GiveUp => return self.unavailable(LeaseOutcome::GivenUp),
                 NextStep::TakeOver => {
                     let now = Instant::now();
-                    match self.remote().update(&path, self.document(&owner, 0), version).await {
+                    match self.0.remote.update(&path, self.document(&owner, 0), version).await {
                         Ok(_) => {
                             (outcome, last_write) = (LeaseOutcome::TakenOver, now);
                             tokio::time::sleep(TAKEOVER_DELAY).await;
@@ -120,12 +117,12 @@ impl Bucket {
     }
 
     fn unavailable(&self, why: LeaseOutcome) -> ClaimResult {
-        self.remote().meter.record_lease(why);
+        self.0.remote.meter.leases[why].add(1);
         ClaimResult::Unavailable
     }
 
     fn document(&self, owner: &str, beat: u64) -> Vec<u8> {
-        let (owner, seconds) = (owner.to_owned(), self.config().lease_duration.as_secs_f64());
+        let (owner, seconds) = (owner.to_owned(), self.0.config.lease_duration.as_secs_f64());
         // Serialization of this type cannot fail.
         tightwire_json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
     }
@@ -136,7 +133,7 @@ impl Lease {
     pub(super) async fn renew_during<T>(mut self, work: impl Future<Output = T>) -> T {
         let renewing = async {
             while !self.is_lost {
-                tokio::time::sleep_until(self.last_attempt + self.bucket.config().lease_duration / 3).await;
+                tokio::time::sleep_until(self.last_attempt + self.bucket.0.config.lease_duration / 3).await;
                 self.renew().await;
             }
             std::future::pending().await
@@ -153,7 +150,7 @@ impl Lease {
     async fn renew(&mut self) {
         self.last_attempt = Instant::now();
         let document = self.bucket.document(&self.owner, self.beat + 1);
-        match self.bucket.remote().update(&self.path, document, self.version.clone()).await {
+        match self.bucket.0.remote.update(&self.path, document, self.version.clone()).await {
             Ok(version) => {
                 self.version = version;
                 self.beat += 1;
@@ -161,7 +158,7 @@ impl Lease {
             }
             Err(OperationError::Failed(_)) => {}
             // The response of an own renewal may have been lost.
-            Err(_) => match self.bucket.remote().small(&self.path, MAX_LEN).await {
+            Err(_) => match self.bucket.0.remote.small(&self.path, MAX_LEN).await {
                 Ok(small) if is_of(&small, &self.owner) => {
                     (self.version, self.last_write) = (small.version, self.last_attempt);
                     self.beat += 1;
@@ -169,7 +166,7 @@ impl Lease {
                 Err(OperationError::Failed(_)) => {}
                 _ => {
                     self.is_lost = true;
-                    self.bucket.remote().meter.record_lease(LeaseOutcome::Lost);
+                    self.bucket.0.remote.meter.leases[LeaseOutcome::Lost].add(1);
                 }
             },
         }
@@ -177,19 +174,85 @@ impl Lease {
 
     /// Deletes the lease, unless another proxy may own it.
     pub(super) async fn release(mut self) {
-        if !self.is_lost && self.last_write.elapsed() > self.bucket.config().lease_duration / 2 {
+        if !self.is_lost && self.last_write.elapsed() > self.bucket.0.config.lease_duration / 2 {
             self.renew().await;
         }
         if !self.is_lost {
             // If this fails, the lease expires.
-            let _ = self.bucket.remote().delete(&self.path).await;
+            let _ = self.bucket.0.remote.delete(&self.path).await;
         }
     }
 }
 
-/// Returns whether a lease belongs to this owner.
 fn is_of(lease: &SmallObject, owner: &str) -> bool {
     tightwire_json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
+}
+
+/// Initial and maximum interval between reads of a lease.
+const MIN_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_INTERVAL: Duration = Duration::from_secs(1);
+
+/// State machine, without I/O, that decides when a lease of another proxy has expired.
+#[derive(Debug)]
+pub(super) struct LeaseObserver {
+    deadline: Instant,
+    /// Additional time that a lease must be unchanged. A different value for each proxy makes simultaneous takeovers
+    /// unlikely, because some stores do not check a condition and write atomically.
+    grace: Duration,
+    interval: Duration,
+    last: Option<Observation>,
+}
+
+#[derive(Debug)]
+struct Observation {
+    lease: Bytes,
+    since: Instant,
+}
+
+/// Next action of a proxy that observes a lease.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NextStep {
+    Wait(Duration),
+    /// The owner stopped renewing the lease.
+    TakeOver,
+    /// The wait limit is reached.
+    GiveUp,
+}
+
+impl LeaseObserver {
+    /// Creates an observer with a limit of the total wait.
+    pub(super) fn new(now: Instant, wait_limit: Duration, grace: Duration) -> Self {
+        Self { deadline: now + wait_limit, grace, interval: MIN_INTERVAL, last: None }
+    }
+
+    pub(super) fn is_expired(&self, now: Instant) -> bool {
+        now >= self.deadline
+    }
+
+    /// Processes the current contents of the lease. Each version has different contents.
+    pub(super) fn observe(&mut self, lease: &Bytes, duration: Duration, now: Instant) -> NextStep {
+        if self.is_expired(now) {
+            return NextStep::GiveUp;
+        }
+        let since = match &self.last {
+            Some(last) if last.lease == lease => last.since,
+            _ => {
+                self.interval = MIN_INTERVAL;
+                self.last = Some(Observation { lease: lease.clone(), since: now });
+                now
+            }
+        };
+        let end = since
+            .checked_add(duration.saturating_add(self.grace))
+            .unwrap_or(self.deadline)
+            .min(self.deadline);
+        if now >= end {
+            return NextStep::TakeOver;
+        }
+        let interval = self.interval.min(end - now);
+        self.interval = (self.interval * 2).min(MAX_INTERVAL);
+        NextStep::Wait(interval)
+    }
 }
 
 #[cfg(test)]
@@ -204,57 +267,99 @@ mod tests {
 
     const DURATION: Duration = Duration::from_secs(10);
 
-    /// Two proxies, and a lease of the first one.
-    async fn two() -> (Arc<dyn ObjectStore>, Bucket, Bucket, Lease) {
+    /// A bucket, and a lease of it.
+    async fn leased() -> (Arc<dyn ObjectStore>, Bucket, Lease) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-        let open = || Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
-        let (first, second) = (open(), open());
-        let ClaimResult::Acquired(lease) = claim(&first).await else { panic!("no other owner") };
-        (objects, first, second, lease)
-    }
-
-    async fn claim(bucket: &Bucket) -> ClaimResult {
-        bucket.claim("file", &mut LeaseObserver::new(Instant::now(), DURATION * 100, Duration::ZERO)).await
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn lease_lasts_as_long_as_the_work() {
-        let (objects, first, second, lease) = two().await;
-        let start = Instant::now();
-        let (_, claim) = tokio::join!(lease.renew_during(tokio::time::sleep(DURATION * 5)), claim(&second));
-        assert!(matches!(claim, ClaimResult::Released) && start.elapsed() >= DURATION * 5);
-        assert!(objects.head(&first.lease_path("file")).await.is_err());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn lease_of_a_dead_owner_is_taken_over() {
-        let (_objects, first, second, lease) = two().await;
-        drop(lease);
-        let start = Instant::now();
-        let ClaimResult::Acquired(lease) = claim(&second).await else { panic!("the owner is dead") };
-        assert!(start.elapsed() >= DURATION && start.elapsed() < DURATION * 2);
-        assert_eq!(second.meter().leases[LeaseOutcome::TakenOver as usize].get(), 1);
-        lease.release().await;
-        assert!(matches!(claim(&first).await, ClaimResult::Acquired(_)));
+        let bucket = Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
+        let mut observer = LeaseObserver::new(Instant::now(), DURATION * 100, Duration::ZERO);
+        let ClaimResult::Acquired(lease) = bucket.claim("file", &mut observer).await else {
+            panic!("no other owner")
+        };
+        (objects, bucket, lease)
     }
 
     #[tokio::test(start_paused = true)]
     async fn lost_lease_is_not_deleted() {
-        let (objects, first, _, lease) = two().await;
-        let (path, other) = (first.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
+        let (objects, bucket, lease) = leased().await;
+        let (path, other) = (bucket.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
         objects.put(&path, other.into()).await.unwrap();
         lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases[LeaseOutcome::Lost as usize].get(), 1);
+        assert_eq!(bucket.0.remote.meter.leases[LeaseOutcome::Lost].get(), 1);
         assert_eq!(objects.get(&path).await.unwrap().bytes().await.unwrap(), other);
     }
 
     #[tokio::test(start_paused = true)]
     async fn renewal_with_lost_response_keeps_the_lease() {
-        let (objects, first, _, lease) = two().await;
-        let path = first.lease_path("file");
-        objects.put(&path, first.document(&lease.owner, 1).into()).await.unwrap();
+        let (objects, bucket, lease) = leased().await;
+        let path = bucket.lease_path("file");
+        objects.put(&path, bucket.document(&lease.owner, 1).into()).await.unwrap();
         lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
-        assert_eq!(first.meter().leases[LeaseOutcome::Lost as usize].get(), 0);
+        assert_eq!(bucket.0.remote.meter.leases[LeaseOutcome::Lost].get(), 0);
         assert!(objects.head(&path).await.is_err());
+    }
+
+    fn lease(beat: u64) -> Bytes {
+        Bytes::from(beat.to_string())
+    }
+
+    /// Runs an observer on a lease with renewals at the given times. Returns its final step and the elapsed time.
+    fn watch(observer: &mut LeaseObserver, start: Instant, changes: &[Duration]) -> (NextStep, Duration) {
+        let mut now = start;
+        loop {
+            let beat = changes.iter().filter(|change| start + **change <= now).count() as u64;
+            match observer.observe(&lease(beat), DURATION, now) {
+                NextStep::Wait(interval) => {
+                    assert!(interval > Duration::ZERO && interval <= MAX_INTERVAL, "{interval:?}");
+                    now += interval;
+                }
+                step => return (step, now - start),
+            }
+        }
+    }
+
+    #[test]
+    fn unchanged_lease_expires_after_its_duration() {
+        let now = Instant::now();
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        assert_eq!(watch(&mut observer, now, &[]), (NextStep::TakeOver, DURATION));
+    }
+
+    #[test]
+    fn observer_of_a_renewed_lease_gives_up_at_the_wait_limit() {
+        let now = Instant::now();
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        let beats: Vec<_> = (1..30).map(|beat| Duration::from_secs(beat * 3)).collect();
+        assert_eq!(watch(&mut observer, now, &beats), (NextStep::GiveUp, Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn expiry_counts_from_the_last_observed_change() {
+        let now = Instant::now();
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        let (step, time) = watch(&mut observer, now, &[Duration::from_secs(7)]);
+        assert_eq!(step, NextStep::TakeOver);
+        assert!(time >= Duration::from_secs(17) && time <= Duration::from_secs(18), "{time:?}");
+    }
+
+    #[test]
+    fn new_lease_of_a_previous_owner_counts_as_a_change() {
+        let now = Instant::now();
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        let by = |owner: &str| Bytes::from(owner.to_owned());
+        assert!(matches!(observer.observe(&by("a-1"), DURATION, now), NextStep::Wait(_)));
+        assert!(matches!(observer.observe(&by("b-1"), DURATION, now + DURATION / 2), NextStep::Wait(_)));
+        assert!(matches!(observer.observe(&by("a-2"), DURATION, now + DURATION), NextStep::Wait(_)));
+        assert_eq!(observer.observe(&by("a-2"), DURATION, now + DURATION * 2), NextStep::TakeOver);
+    }
+
+    #[test]
+    fn wait_limit_bounds_an_endless_duration() {
+        let now = Instant::now();
+        let mut observer = LeaseObserver::new(now, Duration::from_secs(5), Duration::ZERO);
+        assert!(matches!(observer.observe(&lease(0), Duration::MAX, now), NextStep::Wait(_)));
+        assert_eq!(
+            observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5)),
+            NextStep::GiveUp
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Operations on the bucket, with timeouts, counters, concurrency limits and a circuit breaker.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,20 +12,21 @@ use object_store::{
     Attribute, Attributes, GetOptions, GetRange, GetResult, MultipartUpload, ObjectMeta, ObjectStore,
     ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions, PutPayload, UpdateVersion,
 };
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::Config;
-use super::error::{OperationError, classify, describe, failed};
-use super::metrics::{BucketMetrics, Operation, Outcome};
 use crate::Error;
 use crate::breaker::{Breaker, Permit};
+use crate::error::Kind;
+use crate::metrics::{Counter, Counters, named};
 
 /// Bytes per second that an upload must reach at least, in addition to the timeout.
 const MIN_UPLOAD_RATE: u64 = 256 << 10;
 
 /// Client of the bucket.
-pub(super) struct Remote {
+pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     timeout: Duration,
     state: Mutex<State>,
@@ -33,7 +34,7 @@ pub(super) struct Remote {
     range_reads: Arc<Semaphore>,
     writes: Semaphore,
     meta_operations: Semaphore,
-    pub(super) meter: BucketMetrics,
+    pub(crate) meter: BucketMetrics,
 }
 
 #[derive(Default)]
@@ -71,19 +72,13 @@ impl Remote {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // No code panics while holding the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns whether the circuit breaker is open.
-    pub(super) fn is_circuit_open(&self) -> bool {
-        self.state().breaker.is_open()
+    pub(crate) fn is_circuit_open(&self) -> bool {
+        self.state.lock().breaker.is_open()
     }
 
     /// Returns the error of the last read or write, without secrets; `None` if both succeeded.
-    pub(super) fn last_error(&self) -> Option<String> {
-        self.state().last_errors.iter().flatten().next().cloned()
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.state.lock().last_errors.iter().flatten().next().cloned()
     }
 
     /// Runs an operation that sends `bytes` bytes, and records its outcome.
@@ -93,8 +88,8 @@ impl Remote {
         bytes: u64,
         work: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, OperationError> {
-        let Some(permit) = self.state().breaker.try_acquire(Instant::now()) else {
-            self.meter.record_operation(operation, Outcome::Skipped);
+        let Some(permit) = self.state.lock().breaker.try_acquire(Instant::now()) else {
+            self.meter.operations[operation as usize][Outcome::Skipped].add(1);
             return Err(OperationError::Failed(failed("paused after repeated failures")));
         };
         let limit = self.timeout + Duration::from_secs(bytes / MIN_UPLOAD_RATE);
@@ -107,7 +102,7 @@ impl Remote {
             }
             Err(_) => (Outcome::Timeout, Err(OperationError::Failed(failed("timeout")))),
         };
-        self.meter.record_operation(operation, ended);
+        self.meter.operations[operation as usize][ended].add(1);
         match &result {
             Err(OperationError::Failed(error)) => self.record_failure(permit, operation, error),
             _ => self.record_success(operation),
@@ -119,7 +114,7 @@ impl Remote {
     }
 
     fn record_success(&self, operation: Operation) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last_errors[usize::from(operation.is_write())] = None;
         if state.breaker.record_success() {
             tracing::info!("the bucket responds again");
@@ -127,7 +122,7 @@ impl Remote {
     }
 
     fn record_failure(&self, permit: Permit, operation: Operation, error: &Error) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last_errors[usize::from(operation.is_write())] = Some(error.to_string());
         if state.breaker.record_failure(permit, Instant::now()) {
             tracing::warn!(%error, "the bucket fails; its use is paused, and files and pages come from the indexes");
@@ -211,7 +206,7 @@ impl Remote {
     pub(super) async fn put(
         &self,
         path: &Path,
-        read: impl Future<Output = Result<Vec<u8>, Error>>,
+        read: impl Future<Output = Result<Bytes, Error>>,
         sha256: Option<String>,
     ) -> Result<(), OperationError> {
         let _one = self.writes.acquire().await;
@@ -252,15 +247,14 @@ impl Remote {
     }
 
     /// Deletes an object. A missing object is no error.
-    pub(super) async fn delete(&self, path: &Path) -> Result<(), OperationError> {
+    pub(super) async fn delete(&self, path: &Path) -> Result<(), Error> {
         let _one = self.meta_permit().await;
         match self.run(Operation::Delete, 0, self.store.delete(path)).await {
             Err(OperationError::NotFound) => Ok(()),
-            result => result,
+            result => result.map_err(OperationError::into_error),
         }
     }
 
-    /// Lists the objects below a path.
     pub(super) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
         let timeout = self.timeout;
         let list = self.store.list(Some(dir));
@@ -274,7 +268,6 @@ impl Remote {
         .boxed()
     }
 
-    /// Begins a multipart upload.
     pub(super) async fn begin(
         &self,
         path: &Path,
@@ -290,7 +283,7 @@ impl Remote {
     pub(super) async fn part(
         &self,
         upload: &mut dyn MultipartUpload,
-        read: impl Future<Output = Result<Vec<u8>, Error>>,
+        read: impl Future<Output = Result<Bytes, Error>>,
     ) -> Result<(), OperationError> {
         let _one = self.writes.acquire().await;
         let bytes = read.await.map_err(OperationError::Failed)?;
@@ -304,7 +297,6 @@ impl Remote {
         self.run(Operation::Complete, 0, upload.complete()).await.map(drop)
     }
 
-    /// Aborts a multipart upload.
     pub(super) async fn abort(&self, upload: &mut dyn MultipartUpload) {
         let _one = self.meta_permit().await;
         // Lifecycle rules of the bucket remove the parts if this fails.
@@ -322,8 +314,158 @@ fn attribute(attributes: &Attributes) -> Option<String> {
     attributes.get(&SHA256).map(|value| value.as_ref().to_owned())
 }
 
+#[derive(Debug)]
+pub(super) enum OperationError {
+    /// The object does not exist.
+    NotFound,
+    /// The condition of a write is not met: the object exists, or has another version.
+    PreconditionFailed,
+    /// The server does not support conditional writes.
+    Unsupported,
+    /// Any other error.
+    Failed(Error),
+}
+
+impl OperationError {
+    pub(super) fn into_error(self) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::NotFound => failed("an object does not exist"),
+            Self::PreconditionFailed | Self::Unsupported => failed("the condition of a write is not met"),
+        }
+    }
+}
+
+#[cold]
+pub(super) fn failed(reason: impl Into<Box<str>>) -> Error {
+    Error::with(Kind::Bucket, reason)
+}
+
+pub(super) fn classify(operation: Operation, error: &object_store::Error) -> (Outcome, OperationError) {
+    use Operation::{Create, Delete, Get, Update};
+    use object_store::Error as E;
+
+    let is_conditional = matches!(operation, Create | Update);
+    let is_bucket_missing = error.to_string().contains("NoSuchBucket");
+    match error {
+        // A write fails with "not found" only if the bucket does not exist.
+        E::NotFound { .. } if matches!(operation, Get | Delete | Update) && !is_bucket_missing => {
+            (Outcome::Missing, OperationError::NotFound)
+        }
+        E::AlreadyExists { .. } | E::Precondition { .. } => {
+            (Outcome::Refused, OperationError::PreconditionFailed)
+        }
+        E::NotImplemented { .. } | E::NotSupported { .. } if is_conditional => {
+            (Outcome::Failed, OperationError::Unsupported)
+        }
+        error => match describe(error) {
+            reason if is_conditional && (reason.contains("NotImplemented") || reason.contains("(501 ")) => {
+                (Outcome::Failed, OperationError::Unsupported)
+            }
+            reason => (Outcome::Failed, OperationError::Failed(failed(reason))),
+        },
+    }
+}
+
+/// Describes an error by its kind and code. Its full text may contain the access key ID and the signed request.
+pub(super) fn describe(error: &object_store::Error) -> String {
+    use object_store::Error as E;
+    let text = error.to_string();
+    let between = |before: &str, after: &str| Some(text.split_once(before)?.1.split_once(after)?.0);
+    let what = match error {
+        E::NotFound { .. } => "bucket does not exist",
+        E::PermissionDenied { .. } | E::Unauthenticated { .. } => "credentials rejected",
+        E::NotImplemented { .. } | E::NotSupported { .. } => "operation not supported",
+        _ if text.contains("non-2xx") || text.contains("<Code>") => "request rejected",
+        _ => "connection failed",
+    };
+    let code = between("<Code>", "</Code>").filter(|code| code.chars().all(|c| c.is_ascii_alphanumeric()));
+    let status = || between("status code: ", ":").filter(|status| status.len() < 64);
+    match code.or_else(status) {
+        Some(code) => format!("{what} ({code})"),
+        None => what.to_owned(),
+    }
+}
+
+named! {
+    pub(crate) enum Operation {
+        Get = "get",
+        Put = "put",
+        Create = "create",
+        Update = "update",
+        Begin = "begin",
+        Part = "part",
+        Complete = "complete",
+        Abort = "abort",
+        Delete = "delete",
+    }
+}
+
+named! {
+    /// Outcome of an operation.
+    pub(crate) enum Outcome {
+        Done = "done",
+        Missing = "missing",
+        /// The condition of a write was not met.
+        Refused = "refused",
+        Failed = "failed",
+        Timeout = "timeout",
+        /// Not sent, because the circuit breaker is open.
+        Skipped = "skipped",
+    }
+}
+
+named! {
+    pub(crate) enum LeaseOutcome {
+        Acquired = "acquired",
+        /// The previous owner stopped renewing it.
+        TakenOver = "taken_over",
+        /// Another proxy owned it and has uploaded the file.
+        Waited = "waited",
+        /// Another proxy owned it for too long.
+        GivenUp = "given_up",
+        /// The bucket failed.
+        Unavailable = "unavailable",
+        /// Another proxy has taken it over.
+        Lost = "lost",
+    }
+}
+
+named! {
+    pub(crate) enum UploadOutcome {
+        Done = "done",
+        /// The file could not be downloaded, or did not match its hash.
+        Aborted = "aborted",
+        Failed = "failed",
+        /// The upload queue was full.
+        Dropped = "dropped",
+    }
+}
+
+impl Operation {
+    /// Returns whether the operation writes an object.
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Self::Get | Self::Delete | Self::Abort)
+    }
+}
+
+/// Counters since the bucket was opened.
+#[derive(Debug, Default)]
+pub(crate) struct BucketMetrics {
+    pub(crate) operations: [Counters<Outcome>; Operation::ALL.len()],
+    pub(crate) leases: Counters<LeaseOutcome>,
+    pub(crate) uploads: Counters<UploadOutcome>,
+    /// Received bytes of files and pages.
+    pub(crate) received: Counter,
+    /// Sent bytes of files and pages.
+    pub(crate) sent: Counter,
+    /// Files whose content did not match their hash.
+    pub(crate) corrupt: Counter,
+}
+
 #[cfg(test)]
 mod tests {
+    use object_store::Error as E;
     use object_store::memory::InMemory;
 
     use super::*;
@@ -333,7 +475,7 @@ mod tests {
         let config = Config { max_reads: 1, ..Config::default() };
         let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
         let path = Path::from("file");
-        remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();
+        remote.put(&path, async { Ok(vec![0; 10].into()) }, None).await.unwrap();
         let part = || remote.large(&path, Some(GetRange::Bounded(0..5)));
         let first = part().await.unwrap();
         assert!(matches!(part().await, Err(OperationError::Failed(_))));
@@ -341,5 +483,57 @@ mod tests {
         assert_eq!(remote.large(&path, None).await.unwrap().stream.count().await, 1);
         drop(first);
         assert!(part().await.is_ok());
+    }
+
+    fn server_error(text: &str) -> E {
+        E::Generic { store: "S3", source: format!("Server returned non-2xx status code: {text}").into() }
+    }
+
+    fn missing(text: &str) -> E {
+        E::NotFound { path: "k".into(), source: text.into() }
+    }
+
+    #[test]
+    fn description_has_the_error_code_and_no_secrets() {
+        let denied =
+            "<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>hunter2</AWSAccessKeyId></Error>";
+        for (error, expected) in [
+            (
+                server_error("507 Insufficient Storage: hunter2"),
+                "request rejected (507 Insufficient Storage)",
+            ),
+            (server_error("503 Slow Down: <Code>SlowDown</Code>"), "request rejected (SlowDown)"),
+            (server_error("500 Oops: <Code>hunter2 & co</Code>"), "request rejected (500 Oops)"),
+            (
+                E::PermissionDenied { path: "k".into(), source: denied.into() },
+                "credentials rejected (SignatureDoesNotMatch)",
+            ),
+            (E::Generic { store: "S3", source: "hunter2".into() }, "connection failed"),
+        ] {
+            assert_eq!(describe(&error), expected);
+        }
+    }
+
+    #[test]
+    fn missing_object_differs_from_missing_bucket() {
+        let bucket = missing("<Code>NoSuchBucket</Code>");
+        let is_missing =
+            |operation, error: &E| matches!(classify(operation, error), (_, OperationError::NotFound));
+        assert!(is_missing(Operation::Get, &missing("<Code>NoSuchKey</Code>")));
+        assert!(!is_missing(Operation::Get, &bucket));
+        assert!(!is_missing(Operation::Put, &missing("")));
+        assert_eq!(describe(&bucket), "bucket does not exist (NoSuchBucket)");
+    }
+
+    #[test]
+    fn missing_support_for_conditions_is_not_a_failure() {
+        for text in ["501 Not Implemented: <Code>NotImplemented</Code>", "501 Not Implemented: "] {
+            let error = server_error(text);
+            assert!(matches!(
+                classify(Operation::Create, &error),
+                (Outcome::Failed, OperationError::Unsupported)
+            ));
+            assert!(matches!(classify(Operation::Put, &error), (Outcome::Failed, OperationError::Failed(_))));
+        }
     }
 }

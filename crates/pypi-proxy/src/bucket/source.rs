@@ -5,9 +5,8 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::handle::Bucket;
-use super::lease::{ClaimResult, Lease};
-use super::metrics::LeaseOutcome;
-use super::observer::LeaseObserver;
+use super::lease::{ClaimResult, Lease, LeaseObserver};
+use super::remote::LeaseOutcome;
 use crate::Error;
 use crate::store::{Digest, Download, Expected, FileSource, Key};
 use crate::upstream::{FileBody, Validators};
@@ -17,14 +16,14 @@ impl Bucket {
     /// download it, if available.
     async fn find(&self, key: &Key, expected: &Expected) -> Result<(Digest, FileBody), Option<Lease>> {
         let name = Self::lease_name(key);
-        let grace = self.config().lease_duration.mul_f64(fastrand::f64() / 10.0);
-        let mut observer = LeaseObserver::new(Instant::now(), self.config().lease_wait, grace);
+        let grace = self.0.config.lease_duration.mul_f64(fastrand::f64() / 10.0);
+        let mut observer = LeaseObserver::new(Instant::now(), self.0.config.lease_wait, grace);
         let mut has_waited = false;
         loop {
             match self.open(key, expected, 0).await {
                 Ok(Some(found)) => {
                     if has_waited {
-                        self.meter().record_lease(LeaseOutcome::Waited);
+                        self.0.remote.meter.leases[LeaseOutcome::Waited].add(1);
                     }
                     return Ok(found);
                 }

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use object_store::MultipartUpload;
 
-use super::error::OperationError;
 use super::handle::Bucket;
 use super::lease::Lease;
-use super::metrics::UploadOutcome;
-use crate::Error;
-use crate::store::{Digest, Download, Key, Reference, StoredFile, read_at};
+use super::remote::{OperationError, UploadOutcome};
+use crate::store::{Digest, Download, Key, Reference, StoredFile, read_range};
 
 /// Retries of an upload, and the delay before the first one, which doubles each time.
 const RETRIES: u32 = 3;
@@ -30,7 +28,7 @@ struct PartialUpload {
 impl Bucket {
     /// Uploads a file while it is downloaded. It becomes visible after its hash is verified.
     pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>) {
-        let permit = self.upload_permits().clone().try_acquire_owned().ok();
+        let permit = self.0.uploads.clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {
             let is_dropped = permit.is_none();
@@ -58,7 +56,7 @@ impl Bucket {
                 Some(lease) => lease.renew_during(work).await,
                 None => work.await,
             };
-            bucket.meter().record_upload(outcome);
+            bucket.0.remote.meter.uploads[outcome].add(1);
             drop(permit);
         });
     }
@@ -68,13 +66,13 @@ impl Bucket {
         if !self.take_failed_upload(&stored.digest) {
             return;
         }
-        let Ok(permit) = self.upload_permits().clone().try_acquire_owned() else {
+        let Ok(permit) = self.0.uploads.clone().try_acquire_owned() else {
             return self.record_failed_upload(stored.digest);
         };
         let (bucket, stored) = (self.clone(), stored.clone());
         tokio::spawn(async move {
             let outcome = bucket.upload(&stored, None, None).await;
-            bucket.meter().record_upload(outcome);
+            bucket.0.remote.meter.uploads[outcome].add(1);
             drop(permit);
         });
     }
@@ -85,7 +83,7 @@ impl Bucket {
         loop {
             let (offset, size) = partial
                 .as_ref()
-                .map_or((0, self.config().part_size), |partial| (partial.offset, partial.size));
+                .map_or((0, self.0.config.part_size), |partial| (partial.offset, partial.size));
             let Some((file, len)) = download.wait_for_bytes(offset + size).await else { return partial };
             let size = self.part_size(len.unwrap_or_default());
             let result = match &mut partial {
@@ -100,11 +98,11 @@ impl Bucket {
     }
 
     fn part_size(&self, len: u64) -> u64 {
-        self.config().part_size.max(len.div_ceil(MAX_PARTS))
+        self.0.config.part_size.max(len.div_ceil(MAX_PARTS))
     }
 
     async fn begin(&self, digest: &Digest, size: u64) -> Result<PartialUpload, OperationError> {
-        let upload = self.remote().begin(&self.file_path(digest), digest.to_string()).await?;
+        let upload = self.0.remote.begin(&self.file_path(digest), digest.to_string()).await?;
         Ok(PartialUpload { upload, size, offset: 0 })
     }
 
@@ -114,14 +112,17 @@ impl Bucket {
         file: &Arc<File>,
         len: u64,
     ) -> Result<(), OperationError> {
-        self.remote().part(&mut *partial.upload, read(file.clone(), partial.offset, len)).await?;
+        self.0
+            .remote
+            .part(&mut *partial.upload, read_range(file.clone(), partial.offset..partial.offset + len))
+            .await?;
         partial.offset += len;
         Ok(())
     }
 
     async fn abort(&self, partial: Option<PartialUpload>) {
         if let Some(mut partial) = partial {
-            self.remote().abort(&mut *partial.upload).await;
+            self.0.remote.abort(&mut *partial.upload).await;
         }
     }
 
@@ -152,10 +153,11 @@ impl Bucket {
         let StoredFile { file, len, digest } = stored;
         let mut partial = match partial {
             Some(partial) => partial,
-            None if *len <= self.config().part_size => {
+            None if *len <= self.0.config.part_size => {
                 return self
-                    .remote()
-                    .put(&self.file_path(digest), read(file.clone(), 0, *len), Some(digest.to_string()))
+                    .0
+                    .remote
+                    .put(&self.file_path(digest), read_range(file.clone(), 0..*len), Some(digest.to_string()))
                     .await;
             }
             None => self.begin(digest, self.part_size(*len)).await?,
@@ -166,7 +168,7 @@ impl Bucket {
             result = self.add(&mut partial, file, left).await;
         }
         if result.is_ok() {
-            result = self.remote().complete(&mut *partial.upload).await;
+            result = self.0.remote.complete(&mut *partial.upload).await;
         }
         if result.is_err() {
             self.abort(Some(partial)).await;
@@ -178,18 +180,6 @@ impl Bucket {
     async fn store_hash(&self, stored: &StoredFile, name: Option<&Reference>) -> Result<(), OperationError> {
         let Some(name) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
-        self.remote().put(&self.name_path(name), async { Ok(text) }, None).await
-    }
-}
-
-/// Reads a range of a file.
-async fn read(file: Arc<File>, offset: u64, len: u64) -> Result<Vec<u8>, Error> {
-    let work = move || {
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-        read_at(&file, &mut bytes, offset).map(|()| bytes)
-    };
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result.map_err(Error::storage),
-        Err(error) => Err(Error::storage(std::io::Error::other(error))),
+        self.0.remote.put(&self.name_path(name), async { Ok(text.into()) }, None).await
     }
 }

@@ -1,9 +1,10 @@
 //! Command line arguments.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Arg, ArgAction, Command, value_parser};
-use pypi_proxy::config::{Setting, Settings};
+use clap::{Arg, Args, Subcommand, value_parser};
+use pypi_proxy::config::{Setting, Settings, parse_duration};
 
 /// Settings that `-h` shows; `--help` shows all.
 const COMMON: [&str; 8] = [
@@ -17,14 +18,71 @@ const COMMON: [&str; 8] = [
     "log_format",
 ];
 
-pub(super) fn command() -> Command {
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run the proxy until SIGTERM or SIGINT
+    Serve,
+    /// Check the settings, the indexes, the cache and the bucket
+    Check,
+    /// Exit with 0 if the proxy with these settings responds
+    Healthcheck,
+    /// Print all settings with their sources; secrets are masked
+    Config {
+        /// Print a configuration file without secrets
+        #[arg(long)]
+        toml: bool,
+    },
+    Warm(Warm),
+    /// Evict the least recently used files of the cache directory down to its maximum size
+    ///
+    /// Files in a bucket are not removed.
+    Gc {
+        /// Also remove files not used for this long, such as 30d
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        unused: Option<Duration>,
+    },
+    /// Verify the hashes of all stored files and remove damaged files
+    Verify {
+        /// Verify the files in the bucket instead; proxies may run meanwhile
+        #[arg(long)]
+        bucket: bool,
+    },
+    /// Print the size of the cache directory, or the metrics of the proxy that uses it
+    Stats,
+}
+
+/// Download the files of the given requirements into the cache
+///
+/// These are the files of the newest matching version, or those with the given hashes. Dependencies are downloaded only if
+/// they are listed as well, as in the output of `pip freeze` or `uv pip compile`.
+#[derive(Debug, Args)]
+pub(super) struct Warm {
+    /// Requirements file in the format of pip
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// Proxy whose cache is filled [default: the one that uses the cache directory]
+    #[arg(long, value_name = "URL")]
+    pub(super) proxy: Option<String>,
+    /// Skip platform wheels without this text in their names, such as cp313
+    #[arg(long = "match", value_name = "TEXT")]
+    pub(super) texts: Vec<String>,
+    /// Maximum number of concurrent downloads
+    #[arg(long, value_name = "COUNT", default_value = "8", value_parser = value_parser!(u16).range(1..=256))]
+    pub(super) jobs: u16,
+}
+
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    parse_duration(text).ok_or("expected a duration, such as 30d")
+}
+
+pub(super) fn command() -> clap::Command {
     let file = Arg::new("config")
         .long("config")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .global(true)
         .help("Configuration file in TOML");
-    Command::new("pypi-proxy")
+    let command = clap::Command::new("pypi-proxy")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A caching proxy for Python package indexes")
         .after_help(
@@ -35,86 +93,8 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(file)
-        .args(Settings::table().iter().filter_map(flag))
-        .subcommand(Command::new("serve").about("Run the proxy until SIGTERM or SIGINT"))
-        .subcommand(Command::new("check").about("Check the settings, the indexes, the cache and the bucket"))
-        .subcommand(
-            Command::new("healthcheck").about("Exit with 0 if the proxy with these settings responds"),
-        )
-        .subcommand(
-            Command::new("config").about("Print all settings with their sources; secrets are masked").arg(
-                Arg::new("toml")
-                    .long("toml")
-                    .action(ArgAction::SetTrue)
-                    .help("Print a configuration file without secrets"),
-            ),
-        )
-        .subcommand(warm())
-        .subcommand(
-            Command::new("gc")
-                .about("Evict the least recently used files of the cache directory down to its maximum size")
-                .long_about(
-                    "Evict the least recently used files of the cache directory down to its maximum size. Files in a \
-                     bucket are not removed.",
-                )
-                .arg(
-                    Arg::new("unused")
-                        .long("unused")
-                        .value_name("DURATION")
-                        .help("Also remove files not used for this long, such as 30d"),
-                ),
-        )
-        .subcommand(
-            Command::new("verify").about("Verify the hashes of all stored files and remove damaged files").arg(
-                Arg::new("bucket")
-                    .long("bucket")
-                    .action(ArgAction::SetTrue)
-                    .help("Verify the files in the bucket instead; proxies may run meanwhile"),
-            ),
-        )
-        .subcommand(
-            Command::new("stats")
-                .about("Print the size of the cache directory, or the metrics of the proxy that uses it"),
-        )
-}
-
-fn warm() -> Command {
-    Command::new("warm")
-        .about("Download the files of the given requirements into the cache")
-        .long_about(
-            "Download the files of the given requirements into the cache: those of the newest matching version, or those \
-             with the given hashes. Dependencies are downloaded only if they are listed as well, as in the output of \
-             `pip freeze` or `uv pip compile`.",
-        )
-        .arg(
-            Arg::new("file")
-                .value_name("FILE")
-                .required(true)
-                .num_args(1..)
-                .value_parser(value_parser!(PathBuf))
-                .help("Requirements file in the format of pip"),
-        )
-        .arg(
-            Arg::new("proxy")
-                .long("proxy")
-                .value_name("URL")
-                .help("Proxy whose cache is filled [default: the one that uses the cache directory]"),
-        )
-        .arg(
-            Arg::new("match")
-                .long("match")
-                .value_name("TEXT")
-                .action(ArgAction::Append)
-                .help("Skip platform wheels without this text in their names, such as cp313"),
-        )
-        .arg(
-            Arg::new("jobs")
-                .long("jobs")
-                .value_name("COUNT")
-                .default_value("8")
-                .value_parser(value_parser!(u16).range(1..=256))
-                .help("Maximum number of concurrent downloads"),
-        )
+        .args(Settings::table().iter().filter_map(flag));
+    Command::augment_subcommands(command)
 }
 
 fn flag(setting: &'static Setting) -> Option<Arg> {

@@ -1,58 +1,79 @@
 //! Command line interface.
 
 mod args;
-mod check;
-mod failure;
-mod gc;
-mod healthcheck;
-mod logging;
+mod commands;
 mod requirements;
 mod serve;
 mod setup;
-mod show;
-mod stats;
 mod systemd;
-mod verify;
 mod warm;
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, FromArgMatches as _};
 
-use failure::Failure;
+use self::args::Command;
 
-/// Parses the command line and runs the command.
-pub(crate) fn main() -> ExitCode {
-    let matches = match args::command().try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => {
-            // There is no other place to report that printing failed.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { failure::USAGE } else { 0 });
-        }
-    };
-    match run(&matches) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_silent() => failure.code(),
-        Err(failure) => {
-            let _ = writeln!(io::stderr(), "pypi-proxy: {failure}");
-            failure.code()
-        }
+/// Exit status for wrong usage or configuration.
+const USAGE: u8 = 2;
+/// Exit status if a command failed.
+const FAILED: u8 = 1;
+
+/// Wrong usage of a command.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::error::Error for Usage {}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    match matches.subcommand() {
-        Some(("serve", matches)) => serve::run(matches),
-        Some(("check", matches)) => check::run(matches),
-        Some(("healthcheck", matches)) => healthcheck::run(matches),
-        Some(("config", matches)) => show::run(matches),
-        Some(("warm", matches)) => warm::run(matches),
-        Some(("gc", matches)) => gc::run(matches),
-        Some(("verify", matches)) => verify::run(matches),
-        Some(("stats", matches)) => stats::run(matches),
-        // clap requires a command.
-        _ => Ok(()),
+/// Formats an error with all its causes.
+fn chain(error: impl Into<anyhow::Error>) -> String {
+    format!("{:#}", error.into())
+}
+
+/// Parses the command line and runs the command.
+pub(crate) fn main() -> ExitCode {
+    let parse = || {
+        let matches = args::command().try_get_matches()?;
+        Ok((Command::from_arg_matches(&matches)?, matches))
+    };
+    let (command, matches) = match parse() {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let error: clap::Error = error;
+            // There is no other place to report that printing failed.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+        }
+    };
+    let Err(error) = run(command, &matches) else { return ExitCode::SUCCESS };
+    // Nothing is printed if the reader of standard output has closed it.
+    let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if !error.downcast_ref().is_some_and(is_closed) {
+        let _ = writeln!(io::stderr(), "pypi-proxy: {error:#}");
+    }
+    let is_config = error.downcast_ref().is_some_and(pypi_proxy::Error::is_config);
+    ExitCode::from(if is_config || error.is::<Usage>() { USAGE } else { FAILED })
+}
+
+fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    // The flags of settings are those of the command. clap requires a command.
+    let matches = matches.subcommand().map_or(matches, |(_, matches)| matches);
+    match command {
+        Command::Serve => serve::run(matches),
+        Command::Check => commands::check(matches),
+        Command::Healthcheck => commands::healthcheck(matches),
+        Command::Config { toml } => commands::config(matches, toml),
+        Command::Warm(options) => warm::run(matches, options),
+        Command::Gc { unused } => commands::gc(matches, unused),
+        Command::Verify { bucket } => commands::verify(matches, bucket),
+        Command::Stats => commands::stats(matches),
     }
 }

@@ -124,7 +124,6 @@ fn parse_requirement(line: &str) -> Option<Requirement> {
     Some(Requirement { name, versions: VersionSpecifiers::from_str(versions).ok()?, hashes })
 }
 
-/// Returns the version in a file name.
 pub(super) fn version_of(file: &str) -> Option<Version> {
     let text = if let Some(wheel) = file.strip_suffix(".whl") {
         wheel.split('-').nth(1)?

@@ -1,19 +1,26 @@
 //! `serve`: runs the proxy.
 
-use clap::ArgMatches;
-use pypi_proxy::config::{Listen, Origin, Settings};
-use tokio::net::TcpListener;
+use std::io::{self, IsTerminal as _};
 
-use super::failure::Failure;
-use super::{logging, setup, systemd};
+use anyhow::{Context as _, Result};
+use clap::ArgMatches;
+use pypi_proxy::config::{Level, Listen, LogFormat, Origin, Settings};
+use tokio::net::TcpListener;
+use tracing::level_filters::LevelFilter;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+
+use super::{setup, systemd};
+
+/// Maximum number of buffered lines. Further lines are dropped, so that logging never delays a response.
+const BUFFERED_LINES: usize = 16_384;
 
 /// Maximum number of threads for file I/O, name resolution and parsing of pages.
 const DISK_THREADS: usize = 128;
 
-pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     let settings = setup::settings(matches)?;
     let passed = systemd::listener()?;
-    let _log = logging::start(&settings);
+    let _log = start_logging(&settings);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // More threads do not make the disk faster.
     runtime.enable_all().max_blocking_threads(DISK_THREADS);
@@ -30,7 +37,7 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Result<(), Failure> {
+async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Result<()> {
     raise_file_limit();
     for text in settings.ineffective() {
         tracing::warn!("{text}");
@@ -79,11 +86,9 @@ async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Re
     Ok(())
 }
 
-async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener, Failure> {
-    TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
-        let text = format!("can't listen on {listen} ({origin})");
-        Failure::with_cause(&text, &error)
-    })
+async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener> {
+    let listener = TcpListener::bind((&*listen.host, listen.port)).await;
+    listener.with_context(|| format!("can't listen on {listen} ({origin})"))
 }
 
 /// Signals that terminate the program.
@@ -93,7 +98,7 @@ struct Signals {
 }
 
 impl Signals {
-    fn new() -> std::io::Result<Self> {
+    fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
@@ -105,4 +110,25 @@ impl Signals {
             _ = self.interrupt.recv() => {}
         }
     }
+}
+
+/// Starts logging on a separate thread. Dropping the guard flushes the buffer.
+fn start_logging(settings: &Settings) -> WorkerGuard {
+    let (writer, guard) =
+        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(BUFFERED_LINES).finish(io::stderr());
+    let level = match settings.logging_level.value {
+        Level::Trace => LevelFilter::TRACE,
+        Level::Debug => LevelFilter::DEBUG,
+        Level::Info => LevelFilter::INFO,
+        Level::Warn => LevelFilter::WARN,
+        Level::Error => LevelFilter::ERROR,
+        Level::Off => LevelFilter::OFF,
+    };
+    let has_colors = settings.log_color.value.unwrap_or_else(|| io::stderr().is_terminal());
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
+    match settings.log_format.value {
+        LogFormat::Text => builder.with_ansi(has_colors).init(),
+        LogFormat::Json => builder.json().flatten_event(true).init(),
+    }
+    guard
 }

@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Result;
 use clap::ArgMatches;
 use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Settings, Sources};
 use pypi_proxy::store;
 use reqwest::{Client, Response};
 
-use super::failure::Failure;
+use super::Usage;
 
 /// Reads the settings from flags, environment and configuration file.
-pub(super) fn settings(matches: &ArgMatches) -> Result<Settings, Failure> {
+pub(super) fn settings(matches: &ArgMatches) -> Result<Settings> {
     settings_with(matches, &[])
 }
 
 /// Reads the settings with overrides of this command.
-pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) -> Result<Settings, Failure> {
+pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) -> Result<Settings> {
     let mut sources = Sources::new().env(std::env::vars_os());
     sources = sources.find_file(matches.get_one::<PathBuf>("config").map(PathBuf::as_path))?;
     for setting in Settings::table().iter().filter(|setting| setting.flag().is_some()) {
@@ -31,7 +32,7 @@ pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) ->
 }
 
 /// Discovers the index of uv or pip if `index_url` is not set.
-pub(super) fn index(settings: &Settings) -> Result<Option<DiscoveredIndex>, Failure> {
+pub(super) fn index(settings: &Settings) -> Result<Option<DiscoveredIndex>> {
     if settings.index_url.is_some() {
         return Ok(None);
     }
@@ -41,11 +42,11 @@ pub(super) fn index(settings: &Settings) -> Result<Option<DiscoveredIndex>, Fail
 }
 
 /// Returns the store configuration for a command without an index. Opening the store evicts nothing.
-pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
+pub(super) fn store(settings: &Settings) -> Result<store::Config> {
     let dir = settings
         .cache_directory()
-        .ok_or_else(|| Failure::usage("there is no cache directory (set cache_dir)"))?;
-    let allow_shared_dir = settings.allow_shared_cache_dir.0;
+        .ok_or_else(|| Usage("there is no cache directory (set cache_dir)".into()))?;
+    let allow_shared_dir = settings.allow_shared_cache_dir.value;
     Ok(store::Config { allow_shared_dir, max_bytes: u64::MAX, ..store::Config::new(dir) })
 }
 
@@ -54,12 +55,8 @@ pub(super) fn own_url(settings: &Settings) -> String {
     url_of(settings, &settings.listen.value)
 }
 
-/// Returns the URL for metrics.
-fn admin_url(settings: &Settings) -> String {
-    url_of(settings, settings.admin_listen.value.as_ref().unwrap_or(&settings.listen.value))
-}
-
-fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> String {
+/// Returns the URL of a listener of this proxy.
+pub(super) fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> String {
     let scheme = if settings.tls_cert.is_some() { "https" } else { "http" };
     // Unspecified addresses can't be connected to on all systems.
     match &**host {
@@ -70,17 +67,8 @@ fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> String {
     }
 }
 
-/// Requests the metrics of the running proxy with these settings. Errors do not contain its address.
-pub(super) async fn request_metrics(settings: &Settings, timeout: Duration) -> reqwest::Result<Response> {
-    request(admin_url(settings) + "/metrics", timeout).await
-}
-
-/// Requests `/livez` of the running proxy with these settings. Errors do not contain its address.
-pub(super) async fn request_live(settings: &Settings, timeout: Duration) -> reqwest::Result<Response> {
-    request(own_url(settings) + "/livez", timeout).await
-}
-
-async fn request(url: String, timeout: Duration) -> reqwest::Result<Response> {
+/// Sends a request to the running proxy. Errors do not contain its address.
+pub(super) async fn request(url: String, timeout: Duration) -> reqwest::Result<Response> {
     let client = Client::builder()
         .tls_backend_rustls()
         // `HTTP_PROXY` applies to upstream requests only.
@@ -94,10 +82,7 @@ async fn request(url: String, timeout: Duration) -> reqwest::Result<Response> {
 }
 
 /// Creates the builder of the proxy, with the credentials of `.netrc`.
-pub(super) fn proxy_builder(
-    settings: &Settings,
-    found: Option<DiscoveredIndex>,
-) -> Result<ProxyBuilder<'_>, Failure> {
+pub(super) fn proxy_builder(settings: &Settings, found: Option<DiscoveredIndex>) -> Result<ProxyBuilder<'_>> {
     let path = match std::env::var_os("NETRC") {
         Some(path) => Some(PathBuf::from(path)),
         None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".netrc")),

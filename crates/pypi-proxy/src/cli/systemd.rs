@@ -3,22 +3,23 @@
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use super::failure::Failure;
+use anyhow::{Context as _, Result};
+
+use super::Usage;
 
 /// Returns the passed socket, if there is one, and removes its environment variables. Must run before other threads
 /// start.
-pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
-    let unusable = |error: std::io::Error| Failure::with_cause("the passed socket can't be used", &error);
+pub(super) fn listener() -> Result<Option<TcpListener>> {
     let mut sockets = listenfd::ListenFd::from_env();
-    match sockets.len() {
-        0 | 1 => {}
-        count => return Err(Failure::usage(format!("{count} sockets were passed, expected one"))),
+    if sockets.len() > 1 {
+        return Err(Usage(format!("{} sockets were passed, expected one", sockets.len())).into());
     }
-    let listener = sockets.take_tcp_listener(0).map_err(unusable)?;
-    if let Some(listener) = &listener {
-        listener.set_nonblocking(true).map_err(unusable)?;
-    }
-    Ok(listener)
+    let mut take = || {
+        let listener = sockets.take_tcp_listener(0)?;
+        listener.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
+        std::io::Result::Ok(listener)
+    };
+    take().context("the passed socket can't be used")
 }
 
 /// Notifies systemd that the proxy is ready, and starts the watchdog notifications.

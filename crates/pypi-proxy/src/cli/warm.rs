@@ -1,9 +1,9 @@
 //! `warm`: downloads files into the cache before clients request them.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use futures_util::{StreamExt as _, stream};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
@@ -16,9 +16,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use url::Url;
 
-use super::failure::{Failure, chain};
+use super::args::Warm;
 use super::requirements::{Requirement, Requirements, version_of};
-use super::setup;
+use super::{Usage, chain, setup};
 
 /// Characters that need escaping in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'+').remove(b'!');
@@ -28,12 +28,11 @@ const REDIRECT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum number of displayed bytes of an error response.
 const MAX_ERROR_TEXT: usize = 300;
 
-pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn run(matches: &ArgMatches, options: Warm) -> Result<()> {
+    let proxy = options.proxy.as_deref().map(proxy_url).transpose()?;
     let mut requirements = Requirements::default();
-    for path in matches.get_many::<PathBuf>("file").into_iter().flatten() {
-        requirements
-            .read(path)
-            .map_err(|error| Failure::with_cause(&format!("{} can't be read", path.display()), &error))?;
+    for path in &options.files {
+        requirements.read(path).with_context(|| format!("{} can't be read", path.display()))?;
     }
     for location in &requirements.skipped {
         writeln!(io::stderr(), "{location}: skipped, not a project of an index")?;
@@ -48,41 +47,35 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     ];
     let settings = setup::settings_with(matches, &overrides)?;
     let downloads = Downloads {
-        texts: matches.get_many::<String>("match").into_iter().flatten().cloned().collect(),
-        jobs: usize::from(*matches.get_one::<u16>("jobs").unwrap_or(&8)),
+        texts: options.texts,
+        jobs: options.jobs.into(),
         // `HTTP_PROXY` applies to upstream requests only.
         client: Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|error| Failure::with_cause("the HTTP client can't be created", &error))?,
+            .context("the HTTP client can't be created")?,
     };
-    let proxy = matches.get_one::<String>("proxy").map(|url| proxy_url(url)).transpose()?;
     tokio::runtime::Runtime::new()?.block_on(warm(&settings, proxy, &downloads, &requirements.projects))
 }
 
-/// Validates the URL of a proxy, and removes a slash at its end.
-fn proxy_url(url: &str) -> Result<String, Failure> {
+/// Validates the URL of a proxy, and removes a slash at its end. An error doesn't show it as it can have a password.
+fn proxy_url(url: &str) -> Result<String, Usage> {
     match Url::parse(url) {
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Ok(url.trim_end_matches('/').to_owned()),
-        _ => Err(Failure::usage("--proxy: expected a URL, such as http://127.0.0.1:5000")),
+        _ => Err(Usage("--proxy: expected a URL, such as http://127.0.0.1:5000".into())),
     }
 }
 
-/// Formats an error without the URL, which may contain a password.
-fn request_error(error: reqwest::Error) -> String {
-    chain(&error.without_url())
-}
-
-/// Formats an unexpected response: its status and the first line of its body.
-async fn response_error(mut response: reqwest::Response) -> String {
+/// Describes an unexpected response: its status and the first line of its body.
+async fn response_error(mut response: reqwest::Response) -> anyhow::Error {
     let status = response.status();
     // The first chunk has the first line.
     let text = response.chunk().await.ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&text[..text.len().min(MAX_ERROR_TEXT)]);
     match text.lines().next().map(str::trim) {
-        Some(line) if !line.is_empty() => format!("the proxy responded with status {status}: {line}"),
-        _ => format!("the proxy responded with status {status}"),
+        Some(line) if !line.is_empty() => anyhow!("the proxy responded with status {status}: {line}"),
+        _ => anyhow!("the proxy responded with status {status}"),
     }
 }
 
@@ -100,7 +93,7 @@ async fn warm(
     proxy: Option<String>,
     downloads: &Downloads,
     requirements: &[Requirement],
-) -> Result<(), Failure> {
+) -> Result<()> {
     if let Some(url) = proxy {
         return downloads.run(&url, requirements).await;
     }
@@ -125,7 +118,7 @@ async fn warm(
 }
 
 impl Downloads {
-    async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<(), Failure> {
+    async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<()> {
         let start = Instant::now();
         let pages =
             stream::iter(requirements).map(|one| async move { (one, self.page(proxy_url, one).await) });
@@ -141,7 +134,7 @@ impl Downloads {
                     let url = format!("{proxy_url}/simple/{}/{}", requirement.name, escape(&name));
                     (url, name, size, has_metadata)
                 })),
-                Err(text) => problems.push(format!("{}: {text}", requirement.name)),
+                Err(error) => problems.push(format!("{}: {error:#}", requirement.name)),
             }
         }
         let total: Option<u64> = urls.iter().map(|(_, _, size, _)| *size).sum();
@@ -153,7 +146,7 @@ impl Downloads {
                     // Metadata is small, and an error of the file itself is reported below.
                     let _ = self.fetch(&format!("{url}.metadata"), None).await;
                 }
-                self.fetch(url, Some(bar)).await.map_err(|text| format!("{name}: {text}"))
+                self.fetch(url, Some(bar)).await.map_err(|error| format!("{name}: {}", chain(error)))
             }
         });
         let mut fetched = fetched.buffer_unordered(self.jobs);
@@ -175,21 +168,21 @@ impl Downloads {
         writeln!(io::stdout(), "{files} files ({}) cached in {seconds:.1} s", HumanBytes(bytes))?;
         match problems.len() {
             0 => Ok(()),
-            count => Err(Failure::new(format!("problems: {count}"))),
+            count => bail!("problems: {count}"),
         }
     }
 
-    async fn page(&self, proxy_url: &str, requirement: &Requirement) -> Result<Page, String> {
+    async fn page(&self, proxy_url: &str, requirement: &Requirement) -> Result<Page> {
         let request =
             self.client.get(format!("{proxy_url}/simple/{}/", requirement.name)).header("accept", JSON);
-        let response = request.send().await.map_err(request_error)?;
+        let response = request.send().await.map_err(reqwest::Error::without_url)?;
         match response.status() {
             StatusCode::OK => {}
-            StatusCode::NOT_FOUND => return Err("no such project".into()),
+            StatusCode::NOT_FOUND => bail!("no such project"),
             _ => return Err(response_error(response).await),
         }
-        let bytes = response.bytes().await.map_err(request_error)?;
-        Page::from_json(bytes.into()).map_err(|_| "the proxy sent an invalid page".into())
+        let bytes = response.bytes().await.map_err(reqwest::Error::without_url)?;
+        Page::from_json(bytes.into()).map_err(|_| anyhow!("the proxy sent an invalid page"))
     }
 
     /// Returns the names, sizes and availability of metadata of the files with the given hashes, otherwise of those of
@@ -231,10 +224,10 @@ impl Downloads {
     }
 
     /// Downloads a file and returns its length.
-    async fn fetch(&self, url: &str, bar: Option<&ProgressBar>) -> Result<u64, String> {
+    async fn fetch(&self, url: &str, bar: Option<&ProgressBar>) -> Result<u64> {
         let end = Instant::now() + REDIRECT_TIMEOUT;
         loop {
-            let mut response = self.client.get(url).send().await.map_err(request_error)?;
+            let mut response = self.client.get(url).send().await.map_err(reqwest::Error::without_url)?;
             match response.status() {
                 StatusCode::OK => {}
                 // The proxy redirects, but downloads the file in the background.
@@ -245,7 +238,7 @@ impl Downloads {
                 _ => return Err(response_error(response).await),
             }
             let mut len = 0;
-            while let Some(chunk) = response.chunk().await.map_err(request_error)? {
+            while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
                 len += chunk.len() as u64;
                 if let Some(bar) = bar {
                     bar.inc(chunk.len() as u64);

@@ -5,24 +5,21 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::origin::Dialect;
+use super::table::Dialect;
 use super::value::Value;
 use crate::rules::ProjectPattern;
 
-/// An IP network. A single address is a network with the full prefix length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network(pub IpNet);
-
-impl Value for Network {
+/// A single address is a network with the full prefix length.
+impl Value for IpNet {
     const SYNTAX: &'static str = "a network such as 10.0.0.0/8 or 2001:db8::/32, or an address";
     const LIST_SYNTAX: &'static str = "a comma-separated list of networks such as 10.0.0.0/8, or addresses";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
-        text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).map(Self)
+        text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(Self::from))
     }
 
     fn show(&self) -> String {
-        self.0.to_string()
+        self.to_string()
     }
 }
 

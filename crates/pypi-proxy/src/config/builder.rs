@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::netrc;
-use super::origin::Origin;
 use super::settings::Settings;
-use super::value::{IndexUrl, Period, StorageType};
+use super::table::Origin;
+use super::value::{IndexUrl, StorageType};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
 use crate::page_cache::{self, PageCache};
@@ -72,7 +72,7 @@ impl<'s> ProxyBuilder<'s> {
     }
 
     fn urls(&self) -> impl Iterator<Item = &IndexUrl> {
-        std::iter::once(&self.index).chain(&self.settings.extra_index_urls.0)
+        std::iter::once(&self.index).chain(&self.settings.extra_index_urls.value)
     }
 
     /// Returns whether this is the address of the proxy, which would send requests to itself without end.
@@ -93,11 +93,12 @@ impl<'s> ProxyBuilder<'s> {
     pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
         let settings = self.settings;
         let authorities = settings.authorities()?;
-        let extra = settings.extra_index_urls.0.iter().enumerate().map(|(index, url)| {
-            (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
+        let extra = settings.extra_index_urls.value.iter().enumerate().map(|(index, url)| {
+            (url, settings.extra_index_ttls.value.get(index).copied().unwrap_or(EXTRA_TTL))
         });
-        let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
-        let budget = Budget::new(settings.decompression_memory.0);
+        let all = std::iter::once((&self.index, settings.index_ttl.value)).chain(extra);
+        let budget = Budget::new(settings.decompression_memory.value);
+        let tls = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
         all.map(|(url, ttl)| {
             let mut config = url.config()?;
             config.ttl = ttl;
@@ -109,7 +110,7 @@ impl<'s> ProxyBuilder<'s> {
             {
                 config.credentials = netrc::lookup(netrc, url.host_str().unwrap_or_default());
             }
-            Upstream::new(config).map(Arc::new)
+            Upstream::with_tls(config, tls.clone()).map(Arc::new)
         })
         .collect()
     }
@@ -135,10 +136,10 @@ impl<'s> ProxyBuilder<'s> {
             }
             None => {}
         }
-        config.max_page = settings.max_page_size.0;
-        config.offline = settings.offline.0;
-        config.danger_accept_any_certificate = settings.disable_index_ssl_verification.0;
-        config.file_hosts = Some(settings.file_hosts.0.clone()).filter(|hosts| !hosts.is_empty());
+        config.max_page = settings.max_page_size.value;
+        config.offline = settings.offline.value;
+        config.danger_accept_any_certificate = settings.disable_index_ssl_verification.value;
+        config.file_hosts = Some(settings.file_hosts.value.clone()).filter(|hosts| !hosts.is_empty());
     }
 
     /// Returns the configuration of the file store.
@@ -152,20 +153,20 @@ impl<'s> ProxyBuilder<'s> {
             return Err(Error::with(Kind::Config, "there is no cache directory (set cache_dir)"));
         };
         #[cfg(feature = "s3")]
-        let bucket = settings.bucket()?.filter(|_| !settings.offline.0);
+        let bucket = settings.bucket()?.filter(|_| !settings.offline.value);
         #[cfg(not(feature = "s3"))]
         let bucket = None;
         Ok(store::Config {
-            allow_shared_dir: settings.allow_shared_cache_dir.0,
+            allow_shared_dir: settings.allow_shared_cache_dir.value,
             max_bytes: settings.cache_directory_size(),
             unused_ttl: settings.cache_directory_ttl(),
             bucket,
-            max_file: settings.max_file_size.0,
-            max_concurrent_downloads: count(settings.max_concurrent_downloads.0),
-            max_open_files: count(settings.open_files.0),
-            stall_timeout: settings.stall_timeout.0,
-            retries: settings.download_retries.0,
-            sync: settings.sync_files.0,
+            max_file: settings.max_file_size.value,
+            max_concurrent_downloads: count(settings.max_concurrent_downloads.value),
+            max_open_files: count(settings.open_files.value),
+            stall_timeout: settings.stall_timeout.value,
+            retries: settings.download_retries.value,
+            sync: settings.sync_files.value,
             ..store::Config::new(dir)
         })
     }
@@ -176,27 +177,27 @@ impl<'s> ProxyBuilder<'s> {
         page_cache::Config {
             dir: Some(store.pages_dir()),
             bucket: store.bucket().cloned(),
-            stale_while_revalidate: settings.stale_while_revalidate.0,
-            stale_if_error: if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 },
-            stale_wait: settings.stale_wait.0,
-            negative_ttl: settings.negative_ttl.0,
-            max_fetches: count(settings.max_concurrent_pages.0),
-            max_queued: count(settings.max_queued_pages.0),
-            max_bytes: settings.response_cache_size.0,
-            wheel_metadata: settings.wheel_metadata.0,
+            stale_while_revalidate: settings.stale_while_revalidate.value,
+            stale_if_error: if settings.offline.value { ANY_AGE } else { settings.stale_if_error.value },
+            stale_wait: settings.stale_wait.value,
+            negative_ttl: settings.negative_ttl.value,
+            max_fetches: count(settings.max_concurrent_pages.value),
+            max_queued: count(settings.max_queued_pages.value),
+            max_bytes: settings.response_cache_size.value,
+            wheel_metadata: settings.wheel_metadata.value,
             rules: self.rules(),
         }
     }
 
     fn rules(&self) -> Rules {
         let settings = self.settings;
-        let sources = &settings.project_sources.0;
+        let sources = &settings.project_sources.value;
         Rules {
-            allow: settings.allow_projects.0.clone(),
-            deny: settings.deny_projects.0.clone(),
+            allow: settings.allow_projects.value.clone(),
+            deny: settings.deny_projects.value.clone(),
             only_from: sources.iter().map(|source| (source.pattern.clone(), source.index)).collect(),
-            min_age: settings.min_age.0,
-            min_age_exempt: settings.min_age_exempt.0.clone(),
+            min_age: settings.min_age.value,
+            min_age_exempt: settings.min_age_exempt.value.clone(),
             min_age_unknown: settings.min_age_unknown.value,
             yanked: settings.yanked.value,
         }
@@ -210,8 +211,8 @@ impl<'s> ProxyBuilder<'s> {
     pub fn guard(&self) -> Result<Option<Guard>, Error> {
         let settings = self.settings;
         let (tokens, users) = (&settings.auth_tokens_file.value, &settings.auth_htpasswd_file.value);
-        let rate = settings.rate_limit.0;
-        let networks = &settings.trusted_proxies.0;
+        let rate = settings.rate_limit.value;
+        let networks = &settings.trusted_proxies.value;
         // Trusted proxies alone also need it: the log contains the client address.
         if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
             return Ok(None);
@@ -219,9 +220,9 @@ impl<'s> ProxyBuilder<'s> {
         let config = guard::Config {
             tokens_file: tokens.clone(),
             htpasswd_file: users.clone(),
-            guards_metrics: settings.metrics_need_auth.0,
-            rate_limit: (rate > 0).then_some((rate, settings.rate_limit_burst.0)),
-            trusted_proxies: networks.iter().map(|network| network.0).collect(),
+            guards_metrics: settings.metrics_need_auth.value,
+            rate_limit: (rate > 0).then_some((rate, settings.rate_limit_burst.value)),
+            trusted_proxies: networks.clone(),
             ..guard::Config::default()
         };
         Guard::new(config).map(Some)
@@ -238,13 +239,13 @@ impl<'s> ProxyBuilder<'s> {
         let is_stored = settings.cache_directory_size() > 0;
         let redirect_after = match settings.download_timeout.value.0 {
             // Offline mode also applies to redirects.
-            _ if settings.offline.0 => None,
+            _ if settings.offline.value => None,
             time if is_stored => time,
             _ => Some(Duration::ZERO),
         };
         Ok(serve::Config {
             redirect_after,
-            binary_type: settings.binary_file_mime_type.0,
+            binary_type: settings.binary_file_mime_type.value,
             admin_token: settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()),
             guard: self.guard()?.map(Arc::new),
         })
@@ -262,12 +263,12 @@ impl<'s> ProxyBuilder<'s> {
             _ => None,
         };
         Ok(ServerConfig {
-            max_connections: count(settings.max_connections.0),
-            header_timeout: settings.header_timeout.0,
-            send_timeout: settings.send_timeout.0,
-            max_header_fields: count(settings.max_header_fields.0),
-            drain: settings.drain_timeout.0,
-            access_log: settings.access_log.0,
+            max_connections: count(settings.max_connections.value),
+            header_timeout: settings.header_timeout.value,
+            send_timeout: settings.send_timeout.value,
+            max_header_fields: count(settings.max_header_fields.value),
+            drain: settings.drain_timeout.value,
+            access_log: settings.access_log.value,
             tls,
         })
     }
@@ -293,7 +294,7 @@ fn count(count: u32) -> usize {
 impl Settings {
     /// Reads the files of certificate authorities.
     pub(super) fn authorities(&self) -> Result<Vec<Vec<u8>>, Error> {
-        self.ca_files.0.iter().map(|path| pem(path)).collect()
+        self.ca_files.value.iter().map(|path| pem(path)).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::SettingValue;
-use super::origin::Origin;
+use super::table::Origin;
 use super::value::IndexUrl;
 use crate::Error;
 use crate::error::Kind;
@@ -105,7 +105,6 @@ impl Discovery {
     }
 }
 
-/// Returns the index that pip reports.
 fn pip_index(python: &str) -> Option<String> {
     // Python imports modules from the working directory, so that it must not be writable by other users.
     let mut command = Command::new(python);

@@ -25,26 +25,21 @@ mod bucket;
 mod builder;
 mod discover;
 mod doc;
-mod file;
-
 mod layers;
 mod netrc;
-mod origin;
 mod settings;
-mod sources;
 mod table;
 mod value;
 
 pub use crate::units::parse_duration;
-pub use access::{Network, ProjectSource};
+pub use access::ProjectSource;
 pub use builder::ProxyBuilder;
 pub use discover::{DiscoveredIndex, Discovery};
 pub use doc::document;
-pub use origin::{Origin, SettingValue};
+pub use layers::Sources;
 pub use settings::Settings;
-pub use sources::Sources;
-pub use table::{Row, Setting};
+pub use table::{Origin, Row, Setting, SettingValue};
 pub use value::{
-    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Period, Secret, Size,
-    StorageType, Switch, Timeout, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, Secret, StorageType, Timeout,
+    WaitLimit,
 };

@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::access::{Network, ProjectSource};
-use super::layers::Layers;
-use super::origin::{Origin, SettingValue};
-use super::sources::Sources;
-use super::table::{Row, Setting, SettingKind};
+use super::access::ProjectSource;
+use ipnet::IpNet;
+
+use super::layers::{Layers, Sources};
+use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Period, Secret, Size,
-    StorageType, Switch, Timeout, Value, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, Secret, StorageType, Timeout, Value,
+    WaitLimit,
 };
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 use crate::{Error, bucket};
@@ -75,19 +75,19 @@ settings! {
             "Separate address for metrics, /health, the status page and cache purging. TLS, logins and admin_token apply there as well. These paths are then no longer served at `listen`; /livez and /readyz are served at both. If unset, `listen` serves all paths.";
         download_timeout: WaitLimit = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
             "Redirect clients to the index if no byte of a file arrives within this time. The download continues in the background. `0s` redirects at once; `never` disables redirects and is the default with a bucket. Clients are never redirected to an index with credentials.";
-        binary_file_mime_type: Switch = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
+        binary_file_mime_type: bool = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
             "Serve every file as application/octet-stream.";
         admin_token: Option<Secret> = "", [], [], Secret,
             "Bearer token that clients must send to purge the cache. If unset, every client can purge it.";
-        max_connections: Count = "10000", [], [], Plain,
+        max_connections: u32 = "10000", [], [], Plain,
             "Maximum number of concurrent connections. Further connections wait.";
-        header_timeout: Period = "30s", [], [], Plain,
+        header_timeout: Duration = "30s", [], [], Plain,
             "Time limit for receiving a request header, and for idle connections.";
-        send_timeout: Period = "1m", [], [], Plain,
+        send_timeout: Duration = "1m", [], [], Plain,
             "Close a connection if the client reads nothing of a response for this long.";
-        max_header_fields: Count = "100", [], [], Plain,
+        max_header_fields: u32 = "100", [], [], Plain,
             "Maximum number of header fields of a request. A request with more gets status 431.";
-        drain_timeout: Period = "30s", [], [], Plain,
+        drain_timeout: Duration = "30s", [], [], Plain,
             "Time limit at shutdown for responses and bucket uploads in flight.";
         tls_cert: Option<PathBuf> = "", [], [], Plain,
             "PEM file with the server certificate and its intermediates. Enables TLS and requires tls_key.";
@@ -97,67 +97,67 @@ settings! {
     "Indexes" {
         index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], Plain,
             "URL of the upstream index. If unset, the index that uv or pip of this machine uses.";
-        index_ttl: Period = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
+        index_ttl: Duration = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
             "Time for which a page is served without revalidation.";
-        extra_index_urls: List<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
+        extra_index_urls: Vec<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
             "URLs of additional indexes. A file that several indexes have is taken from the first one.";
-        extra_index_ttls: List<Period> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
+        extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "TTL of each additional index, in the order of extra_index_urls. If unset, 3 minutes each.";
-        offline: Switch = "false", [], [], Plain,
+        offline: bool = "false", [], [], Plain,
             "Serve from the cache only, without connecting to an index or a bucket. Cached pages of any age are served; all other requests get status 504.";
         connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
             "Time limit for connecting to an index. If unset, 10 seconds, or 3.1 seconds if a variable of groxpi or proxpi sets read_timeout.";
         read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,
             "Maximum time without data from an index. If unset, 30 seconds, or 20 seconds if a variable of groxpi or proxpi sets connect_timeout.";
-        disable_index_ssl_verification: Switch = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], Plain,
+        disable_index_ssl_verification: bool = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], Plain,
             "Accept any TLS certificate from indexes and their file hosts. An attacker in the network can then modify their responses.";
-        ca_files: List<PathBuf> = "", [], [], Plain,
+        ca_files: Vec<PathBuf> = "", [], [], Plain,
             "PEM files with additional certificate authorities. They are trusted for indexes and the bucket, in addition to those of the system.";
-        file_hosts: List<String> = "", [], [], Plain,
+        file_hosts: Vec<String> = "", [], [], Plain,
             "Hosts that files may be downloaded from, besides those of the indexes. `*.example.org` matches all subdomains. If unset, all hosts with public addresses.";
     }
     "Pages" {
-        stale_while_revalidate: Period = "1h", [], [], Plain,
+        stale_while_revalidate: Duration = "1h", [], [], Plain,
             "Time after index_ttl for which a stale page is served during revalidation.";
-        stale_if_error: Period = "7d", [], [], Plain,
+        stale_if_error: Duration = "7d", [], [], Plain,
             "Time after index_ttl for which a stale page is served if its index fails.";
-        stale_wait: Period = "1.5s", [], [], Plain,
+        stale_wait: Duration = "1.5s", [], [], Plain,
             "Maximum wait for revalidation if stale_if_error allows serving the stale page.";
-        negative_ttl: Period = "1m", [], [], Plain,
+        negative_ttl: Duration = "1m", [], [], Plain,
             "Time for which a missing project (status 404) is cached.";
-        max_concurrent_pages: Count = "64", [], [], Plain,
+        max_concurrent_pages: u32 = "64", [], [], Plain,
             "Maximum number of concurrent page requests to the indexes. Further requests are queued.";
-        max_queued_pages: Count = "1000", [], [], Plain,
+        max_queued_pages: u32 = "1000", [], [], Plain,
             "Maximum number of queued page requests. If the queue is full, a stale page that stale_if_error allows is served; otherwise the client gets status 503 with Retry-After.";
-        wheel_metadata: Switch = "true", [], [], Plain,
+        wheel_metadata: bool = "true", [], [], Plain,
             "Extract metadata from wheels if their index does not offer it. A page refers to the metadata once the wheel has been downloaded and its metadata has been extracted.";
-        response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
+        response_cache_size: u64 = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
             "Maximum memory for pages.";
-        response_cache_ttl: Option<Period> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Ineffective,
+        response_cache_ttl: Option<Duration> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Ineffective,
             "No effect: responses have the TTL of their page, see index_ttl.";
-        max_page_size: Size = "256 MiB", [], [], Plain,
+        max_page_size: u64 = "256 MiB", [], [], Plain,
             "Maximum size of an index page.";
-        decompression_memory: Size = "512 MiB", [], [], Plain,
+        decompression_memory: u64 = "512 MiB", [], [], Plain,
             "Memory limit for pages and wheel metadata being decompressed and parsed. Shared by all indexes; further pages wait. One page at a time may exceed the limit.";
     }
     "Files" {
         cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
             "Directory of the cached pages and files. It must be empty or a cache of pypi-proxy. With a variable of groxpi or proxpi, the subdirectory `pypi-proxy` is used. If unset, the cache directory of the user.";
-        allow_shared_cache_dir: Switch = "false", [], [], Plain,
+        allow_shared_cache_dir: bool = "false", [], [], Plain,
             "Use a cache directory that another user owns or that other users can write to. These users can then replace files that are served.";
         cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
             "Maximum size of the cache directory. It includes files, pages, references and extracted metadata; least recently used entries are evicted first. `0` disables storage, except that it means unlimited in GROXPI_CACHE_SIZE.";
-        max_file_size: Size = "20 GiB", [], [], Plain,
+        max_file_size: u64 = "20 GiB", [], [], Plain,
             "Maximum size of a file.";
-        max_concurrent_downloads: Count = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], Plain,
+        max_concurrent_downloads: u32 = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], Plain,
             "Maximum number of concurrent downloads of files.";
-        open_files: Count = "256", [], [], Plain,
+        open_files: u32 = "256", [], [], Plain,
             "Maximum number of cached handles of stored files.";
-        stall_timeout: Period = "30s", [], [], Plain,
+        stall_timeout: Duration = "30s", [], [], Plain,
             "Resume a download that receives nothing for this long with a new request.";
-        download_retries: Count = "4", [], [], Plain,
+        download_retries: u32 = "4", [], [], Plain,
             "Maximum number of consecutive retries of a download without progress.";
-        sync_files: Switch = "false", [], [], Plain,
+        sync_files: bool = "false", [], [], Plain,
             "Sync each file to disk before it counts as stored. If off, a file damaged by a power failure is detected by its length or by `verify`.";
     }
     "Access" {
@@ -165,23 +165,23 @@ settings! {
             "File of access tokens; requires every client to log in. Each line has a token of at least 16 characters, or its SHA-256 as `sha256:` and hexadecimal digits, followed by a space and the name of its owner. Clients send the token as `Authorization: Bearer`, or as the password of the user `__token__`.";
         auth_htpasswd_file: Option<PathBuf> = "", [], [], Plain,
             "File of users and password hashes; requires every client to log in. `htpasswd -B` writes such a file. With auth_tokens_file, clients need a password or a token. Changes of both files take effect within 5 seconds.";
-        metrics_need_auth: Switch = "true", [], [], Plain,
+        metrics_need_auth: bool = "true", [], [], Plain,
             "Require a login for /metrics, /health and the status page. Applies only if logins are configured.";
-        rate_limit: Count = "0", [], [], Plain,
+        rate_limit: u32 = "0", [], [], Plain,
             "Maximum average rate of one client, in requests per second; 0 means no limit. A client is a user or the owner of a token, otherwise an IPv4 address or an IPv6 network of 64 bits.";
-        rate_limit_burst: Count = "500", [], [], Plain,
+        rate_limit_burst: u32 = "500", [], [], Plain,
             "Maximum number of requests of one client at once, with rate_limit.";
-        trusted_proxies: List<Network> = "", [], [], Plain,
+        trusted_proxies: Vec<IpNet> = "", [], [], Plain,
             "Trusted proxy networks whose `X-Forwarded-For` identifies the client.";
-        allow_projects: List<ProjectPattern> = "", [], [], Plain,
+        allow_projects: Vec<ProjectPattern> = "", [], [], Plain,
             "Patterns of the allowed projects, such as `acme-*`. If unset, all projects are allowed.";
-        deny_projects: List<ProjectPattern> = "", [], [], Plain,
+        deny_projects: Vec<ProjectPattern> = "", [], [], Plain,
             "Patterns of denied projects, which take precedence over allow_projects.";
-        project_sources: List<ProjectSource> = "", [], [], Plain,
+        project_sources: Vec<ProjectSource> = "", [], [], Plain,
             "Patterns of projects that come from a single index, such as `acme-*=2`. The number selects the index: 1 is index_url, 2 the first of extra_index_urls. No other index is contacted for these projects. The first matching pattern wins.";
-        min_age: Period = "0s", [], [], Plain,
+        min_age: Duration = "0s", [], [], Plain,
             "Minimum time since the upload of a file. Pages omit younger files, and requests for them are rejected.";
-        min_age_exempt: List<ProjectPattern> = "", [], [], Plain,
+        min_age_exempt: Vec<ProjectPattern> = "", [], [], Plain,
             "Patterns of projects to which min_age does not apply.";
         min_age_unknown: UnknownAge = "deny", [], [], Plain,
             "How min_age treats files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times.";
@@ -193,9 +193,9 @@ settings! {
             "Minimum severity of logged messages.";
         log_format: LogFormat = "text", ["GROXPI_LOG_FORMAT"], [], Plain,
             "Format of log messages: plain text, or one JSON object per line.";
-        log_color: Option<Switch> = "", ["GROXPI_LOG_COLOR"], ["NO_COLOR"], Plain,
+        log_color: Option<bool> = "", ["GROXPI_LOG_COLOR"], ["NO_COLOR"], Plain,
             "Use colors in plain text logs. If unset, colors are used on a terminal unless NO_COLOR is set.";
-        access_log: Switch = "true", [], [], Plain,
+        access_log: bool = "true", [], [], Plain,
             "Log every request.";
     }
     "Storage in a bucket" {
@@ -215,47 +215,47 @@ settings! {
             "Secret access key.";
         s3_session_token: Option<Secret> = "", ["AWS_SESSION_TOKEN"], [], SecretBucket,
             "Session token of temporary credentials.";
-        s3_force_path_style: Switch = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], Bucket,
+        s3_force_path_style: bool = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], Bucket,
             "Put the bucket name into the URL path instead of the host name. Always on with s3_endpoint.";
-        s3_use_ssl: Switch = "true", ["GROXPI_S3_USE_SSL"], [], Bucket,
+        s3_use_ssl: bool = "true", ["GROXPI_S3_USE_SSL"], [], Bucket,
             "Use TLS if s3_endpoint has no scheme.";
-        s3_part_size: Size = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], Bucket,
+        s3_part_size: u64 = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], Bucket,
             "Size of a part of a multipart upload, at least 5 MiB. Files up to this size are uploaded in one request. Up to s3_write_pool_size parts are in memory.";
-        s3_max_connections: Count = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], Bucket,
+        s3_max_connections: u32 = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], Bucket,
             "Upper limit of each of the three pool sizes that follow.";
-        s3_read_pool_size: Count = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], Bucket,
+        s3_read_pool_size: u32 = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], Bucket,
             "Maximum number of concurrent reads of files. Further reads wait.";
-        s3_write_pool_size: Count = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], Bucket,
+        s3_write_pool_size: u32 = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], Bucket,
             "Maximum number of concurrent writes of files and parts. Further writes wait.";
-        s3_meta_pool_size: Count = "20", ["GROXPI_S3_META_POOL_SIZE"], [], Bucket,
+        s3_meta_pool_size: u32 = "20", ["GROXPI_S3_META_POOL_SIZE"], [], Bucket,
             "Maximum number of other concurrent operations: leases, pages, deletions. Further operations wait.";
-        s3_enable_http2: Switch = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], Bucket,
+        s3_enable_http2: bool = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], Bucket,
             "Use HTTP/2 if the server offers it over TLS.";
-        s3_transfer_accel: Switch = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Ineffective,
+        s3_transfer_accel: bool = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Ineffective,
             "No effect: set s3_endpoint to the accelerated endpoint.";
-        s3_async_writes: Switch = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Ineffective,
+        s3_async_writes: bool = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Ineffective,
             "No effect: clients never wait for writes to the bucket.";
-        s3_async_workers: Count = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Ineffective,
+        s3_async_workers: u32 = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Ineffective,
             "No effect: see s3_write_pool_size.";
-        s3_async_queue_size: Count = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
+        s3_async_queue_size: u32 = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
             "Maximum number of files whose upload is running or queued. Further files are not uploaded until they are requested again.";
         local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], Bucket,
             "Maximum size of the directory in front of the bucket, as cache_size.";
         local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
             "Directory in front of the bucket. If unset, cache_dir.";
-        local_cache_ttl: Period = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
+        local_cache_ttl: Duration = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
             "Time after which an unused file is removed from that directory. The resolution is one minute; `0s` disables this limit.";
-        tiered_sync_workers: Count = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Ineffective,
+        tiered_sync_workers: u32 = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Ineffective,
             "No effect: a file of the bucket is written to the directory while it is sent.";
-        tiered_sync_queue_size: Count = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Ineffective,
+        tiered_sync_queue_size: u32 = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Ineffective,
             "No effect: see tiered_sync_workers.";
-        bucket_timeout: Period = "5s", [], [], Bucket,
+        bucket_timeout: Duration = "5s", [], [], Bucket,
             "Time limit for a response of the bucket, and for silence within a file. An upload may take one second longer for each 256 KiB.";
-        lease_duration: Period = "10s", [], [], Bucket,
+        lease_duration: Duration = "10s", [], [], Bucket,
             "Time without renewal after which the lease of another proxy counts as expired. While a lease is valid, its owner alone downloads the file.";
-        lease_wait: Period = "30s", [], [], Bucket,
+        lease_wait: Duration = "30s", [], [], Bucket,
             "Maximum time to wait for another proxy that downloads a file. After that, the file is downloaded from the index.";
-        page_wait: Period = "0.5s", [], [], Bucket,
+        page_wait: Duration = "0.5s", [], [], Bucket,
             "Maximum time to wait for a page from the bucket before its index is contacted.";
     }
 }
@@ -299,7 +299,7 @@ impl Settings {
 
     /// Returns the time after which an unused file is removed from this directory.
     pub(super) fn cache_directory_ttl(&self) -> Option<Duration> {
-        Some(self.local_cache_ttl.0).filter(|ttl| self.is_hybrid() && !ttl.is_zero())
+        Some(self.local_cache_ttl.value).filter(|ttl| self.is_hybrid() && !ttl.is_zero())
     }
 
     fn is_hybrid(&self) -> bool {
@@ -311,9 +311,8 @@ impl Settings {
         TABLE
     }
 
-    /// Checks combinations of settings.
     fn check(&self, problems: &mut Vec<String>) {
-        let (urls, ttls) = (self.extra_index_urls.0.len(), self.extra_index_ttls.0.len());
+        let (urls, ttls) = (self.extra_index_urls.value.len(), self.extra_index_ttls.value.len());
         if self.extra_index_ttls.is_set() && urls != ttls {
             let origin = &self.extra_index_ttls.origin;
             problems.push(format!(
@@ -328,7 +327,7 @@ impl Settings {
             ("rate_limit_burst", &self.rate_limit_burst),
         ];
         for (name, count) in positive_counts {
-            if count.0 == 0 {
+            if count.value == 0 {
                 problems.push(format!("{}: {name} must be at least 1", count.origin));
             }
         }
@@ -336,8 +335,8 @@ impl Settings {
             let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
             problems.push(format!("{origin}: tls_cert and tls_key must be set together"));
         }
-        let indexes = self.extra_index_urls.0.len() + 1;
-        for source in self.project_sources.0.iter().filter(|source| source.index >= indexes) {
+        let indexes = self.extra_index_urls.value.len() + 1;
+        for source in self.project_sources.value.iter().filter(|source| source.index >= indexes) {
             let origin = &self.project_sources.origin;
             problems.push(format!("{origin}: project_sources has {source}, but there are {indexes} indexes"));
         }
@@ -350,13 +349,12 @@ impl Settings {
             ("lease_duration", &self.lease_duration),
         ];
         for (name, time) in positive_durations {
-            if time.0.is_zero() {
+            if time.is_zero() {
                 problems.push(format!("{}: {name} must be greater than 0", time.origin));
             }
         }
     }
 
-    /// Checks the settings of the bucket.
     fn check_bucket(&self, problems: &mut Vec<String>) {
         let kind = &self.storage_type;
         // Variables such as `AWS_ENDPOINT_URL` may be for other programs.
@@ -372,7 +370,7 @@ impl Settings {
             problems
                 .push(format!("{origin}: s3_access_key_id and s3_secret_access_key must be set together"));
         }
-        if self.s3_part_size.0 < bucket::Config::MIN_PART_SIZE {
+        if self.s3_part_size.value < bucket::Config::MIN_PART_SIZE {
             problems.push(format!("{}: s3_part_size must be at least 5 MiB", self.s3_part_size.origin));
         }
         if self.s3_endpoint.as_ref().is_some_and(|endpoint| endpoint.url(true).is_none()) {
@@ -421,7 +419,6 @@ impl fmt::Display for Settings {
     }
 }
 
-/// Returns the default cache directory.
 fn default_dir(sources: &Sources) -> Option<PathBuf> {
     // systemd reserves this directory for the unit, so that it needs no subdirectory.
     if let Some(dir) = sources.variable("CACHE_DIRECTORY") {

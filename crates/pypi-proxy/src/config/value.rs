@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use super::origin::Dialect;
+use super::table::Dialect;
 use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use url::Url;
 
@@ -89,48 +89,40 @@ impl Value for PathBuf {
     }
 }
 
-/// A Boolean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Switch(pub bool);
-
-impl Value for Switch {
+impl Value for bool {
     const SYNTAX: &'static str = "true or false";
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         let word = text.to_ascii_lowercase();
         match (&*word, dialect) {
-            ("0" | "no" | "off" | "false", _) => Some(Self(false)),
-            ("1" | "yes" | "on" | "true", _) => Some(Self(true)),
+            ("0" | "no" | "off" | "false", _) => Some(false),
+            ("1" | "yes" | "on" | "true", _) => Some(true),
             (_, Dialect::PypiProxy) => None,
             // groxpi and proxpi treat any other text as true.
-            _ => Some(Self(true)),
+            _ => Some(true),
         }
     }
 
     fn show(&self) -> String {
-        self.0.to_string()
+        self.to_string()
     }
 
     fn to_toml(&self) -> toml::Value {
-        toml::Value::Boolean(self.0)
+        toml::Value::Boolean(*self)
     }
 }
 
-/// A duration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Period(pub Duration);
-
-impl Value for Period {
+impl Value for Duration {
     const SYNTAX: &'static str =
         "a duration: seconds, or numbers with the units ms, s, m, h, d, w such as 1h 30m";
     const LIST_SYNTAX: &'static str = "a comma-separated list of durations";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
-        parse_duration(text).map(Self)
+        parse_duration(text)
     }
 
     fn show(&self) -> String {
-        format_duration(self.0)
+        format_duration(*self)
     }
 }
 
@@ -178,18 +170,15 @@ impl Value for WaitLimit {
 }
 
 /// A size in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub u64);
-
-impl Value for Size {
+impl Value for u64 {
     const SYNTAX: &'static str = "a size: bytes, or a number with a unit such as 5 GiB";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
-        parse_size(text).map(Self)
+        parse_size(text)
     }
 
     fn show(&self) -> String {
-        format_size(self.0)
+        format_size(*self)
     }
 }
 
@@ -267,23 +256,20 @@ impl Value for Endpoint {
 }
 
 /// A count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count(pub u32);
-
-impl Value for Count {
+impl Value for u32 {
     const SYNTAX: &'static str = "a number from 0 to 1000000";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|count| is_plain && *count <= 1_000_000).map(Self)
+        text.parse().ok().filter(|count| is_plain && *count <= 1_000_000)
     }
 
     fn show(&self) -> String {
-        self.0.to_string()
+        self.to_string()
     }
 
     fn to_toml(&self) -> toml::Value {
-        toml::Value::Integer(self.0.into())
+        toml::Value::Integer((*self).into())
     }
 }
 
@@ -470,35 +456,28 @@ impl Value for Secret {
     }
 }
 
-/// A list of values in their given order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List<T>(pub Vec<T>);
-
-#[allow(private_bounds, reason = "only types of this module are list items")]
-impl<T: Value> Value for List<T> {
+impl<T: Value> Value for Vec<T> {
     const SYNTAX: &'static str = T::LIST_SYNTAX;
     const IS_SECRET: bool = T::IS_SECRET;
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        items.map(|item| T::parse(item, dialect)).collect::<Option<_>>().map(Self)
+        items.map(|item| T::parse(item, dialect)).collect()
     }
 
     fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
         match raw {
             Raw::Text(text) => Self::parse(text, dialect),
-            Raw::Items(items) => {
-                items.iter().map(|item| T::parse(item.trim(), dialect)).collect::<Option<_>>().map(Self)
-            }
+            Raw::Items(items) => items.iter().map(|item| T::parse(item.trim(), dialect)).collect(),
         }
     }
 
     fn show(&self) -> String {
-        self.0.iter().map(T::show).collect::<Vec<_>>().join(", ")
+        self.iter().map(T::show).collect::<Vec<_>>().join(", ")
     }
 
     fn to_toml(&self) -> toml::Value {
-        toml::Value::Array(self.0.iter().map(T::to_toml).collect())
+        toml::Value::Array(self.iter().map(T::to_toml).collect())
     }
 }
 

@@ -1,20 +1,22 @@
 //! Authentication with the current contents of the login files.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use parking_lot::RwLock;
 use tokio::sync::Semaphore;
 
 use super::Rejection;
-use super::credentials::{Credentials, Password};
-use super::login_files::{parse_tokens, parse_users, sha256};
-use super::password::PasswordHash;
+use super::login_files::{PasswordHash, parse_tokens, parse_users, sha256};
 use crate::Error;
 use crate::error::Kind;
 
@@ -110,14 +112,14 @@ impl Authenticator {
         match LoginSnapshot::read(tokens, users, &self.key) {
             Ok(snapshot) => {
                 tracing::info!("login files reloaded");
-                *self.read.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+                *self.read.write() = Arc::new(snapshot);
             }
             Err(error) => tracing::error!(%error, "login files not reloaded"),
         }
     }
 
     fn snapshot(&self) -> Arc<LoginSnapshot> {
-        self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.read.read().clone()
     }
 
     /// Returns the name for a token or an already verified password.
@@ -152,7 +154,7 @@ impl Authenticator {
         };
         let is_right = tokio::task::spawn_blocking(work).await.unwrap_or(false);
         let name = name.filter(|_| is_right).ok_or(Rejection::Unauthenticated)?;
-        snapshot.verified.write().unwrap_or_else(PoisonError::into_inner).insert(tag, name.clone());
+        snapshot.verified.write().insert(tag, name.clone());
         Ok(name)
     }
 }
@@ -168,7 +170,7 @@ impl LoginSnapshot {
     }
 
     fn find(&self, tag: &CredentialTag) -> Option<Arc<str>> {
-        self.verified.read().unwrap_or_else(PoisonError::into_inner).get(tag).cloned()
+        self.verified.read().get(tag).cloned()
     }
 }
 
@@ -206,4 +208,112 @@ fn hmac_of(key: &hmac::Key, parts: &[&[u8]]) -> CredentialTag {
         context.update(part);
     }
     context.sign().as_ref().try_into().unwrap_or_default()
+}
+
+/// Maximum length of the header value in bytes.
+const MAX_LEN: usize = 2048;
+/// User whose password is a token, a common convention of installers.
+const TOKEN_USER: &[u8] = b"__token__";
+
+/// Credentials of a request.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Credentials<'v> {
+    Token(Cow<'v, [u8]>),
+    Password(Password),
+}
+
+/// User and password with a colon between them.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Password {
+    text: Vec<u8>,
+    colon: usize,
+}
+
+impl Password {
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Returns the user, or an empty string (which matches no user) if it is not UTF-8.
+    pub(super) fn user(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.colon]).unwrap_or_default()
+    }
+
+    pub(super) fn password(&self) -> &[u8] {
+        &self.text[self.colon + 1..]
+    }
+}
+
+impl<'v> Credentials<'v> {
+    /// Parses a header value: `Bearer` (RFC 6750) or `Basic` (RFC 7617). `None` for other schemes and malformed values.
+    pub(super) fn parse(value: &'v str) -> Option<Self> {
+        if value.len() > MAX_LEN {
+            return None;
+        }
+        let (scheme, rest) = value.split_once(' ')?;
+        let rest = rest.trim_matches(' ');
+        if scheme.eq_ignore_ascii_case("bearer") {
+            return Some(Self::Token(rest.as_bytes().into()));
+        }
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return None;
+        }
+        let mut text = BASE64_STANDARD.decode(rest).ok()?;
+        let colon = text.iter().position(|byte| *byte == b':')?;
+        if text[..colon] == *TOKEN_USER {
+            text.drain(..=colon);
+            return Some(Self::Token(text.into()));
+        }
+        Some(Self::Password(Password { text, colon }))
+    }
+}
+
+/// Returns whether the value contains supported credentials.
+///
+/// For fuzzing.
+#[doc(hidden)]
+pub fn parse_authorization(value: &str) -> bool {
+    Credentials::parse(value).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// User and password, or a token.
+    type Parsed = Result<(String, Vec<u8>), Vec<u8>>;
+
+    fn parse(value: &str) -> Option<Parsed> {
+        Credentials::parse(value).map(|credentials| match credentials {
+            Credentials::Token(token) => Err(token.into_owned()),
+            Credentials::Password(both) => Ok((both.user().to_owned(), both.password().to_vec())),
+        })
+    }
+
+    fn basic(text: impl AsRef<[u8]>) -> Option<Parsed> {
+        parse(&format!("Basic {}", BASE64_STANDARD.encode(text)))
+    }
+
+    #[test]
+    fn bearer_and_basic_are_parsed() {
+        let token = |text: &str| Some(Err(text.into()));
+        let password = |user: &str, password: &str| Some(Ok((user.into(), password.into())));
+        assert_eq!(parse("Bearer abc"), token("abc"));
+        assert_eq!(parse("bEARER  abc "), token("abc"));
+        assert_eq!(basic("__token__:abc:d"), token("abc:d"));
+        assert_eq!(basic("ann:pass:word"), password("ann", "pass:word"));
+        assert_eq!(basic("ann:"), password("ann", ""));
+        assert_eq!(basic("Änne:ß"), password("Änne", "ß"));
+        assert_eq!(parse("basic YW5uOng="), password("ann", "x"));
+        assert_eq!(basic(b"\xff:x"), password("", "x"));
+    }
+
+    #[test]
+    fn other_values_are_rejected() {
+        for value in ["", "Basic", "Bearer", "Digest a", "Basic !", "Basic YW5uOng", "Basic YW5u", "YW5uOng="]
+        {
+            assert_eq!(parse(value), None, "{value}");
+        }
+        assert_eq!(parse(&format!("Bearer {}", "a".repeat(3000))), None);
+    }
 }

@@ -15,28 +15,26 @@
 //! ```
 
 mod authenticator;
-mod client_address;
-mod credentials;
 mod login_files;
-mod password;
 mod rate_limit;
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-#[doc(hidden)]
-pub use credentials::parse_authorization;
 use ipnet::IpNet;
-#[doc(hidden)]
-pub use login_files::parse_files;
+use parking_lot::Mutex;
 
-use self::authenticator::Authenticator;
-use self::credentials::Credentials;
+use self::authenticator::{Authenticator, Credentials};
 use self::rate_limit::{ClientId, RateLimiter};
 use crate::Error;
+
+#[doc(hidden)]
+pub use authenticator::parse_authorization;
+#[doc(hidden)]
+pub use login_files::parse_files;
 
 /// Configuration of the access control.
 #[derive(Clone, Debug)]
@@ -127,7 +125,7 @@ impl Guard {
 
     /// Returns the client address for a connection from `peer` with this `X-Forwarded-For`.
     pub(crate) fn client(&self, peer: Option<IpAddr>, forwarded: &str) -> Option<IpAddr> {
-        client_address::client_address(peer, forwarded, &self.trusted)
+        client_address(peer, forwarded, &self.trusted)
     }
 
     /// Checks a request, and returns the name of the user or token owner if the area requires a login.
@@ -157,11 +155,7 @@ impl Guard {
     fn acquire(&self, client: ClientId) -> Result<(), Rejection> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         let now = self.start.elapsed();
-        limiter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .acquire(client, now)
-            .map_err(Rejection::RateLimited)
+        limiter.lock().acquire(client, now).map_err(Rejection::RateLimited)
     }
 }
 
@@ -174,5 +168,66 @@ impl fmt::Debug for Guard {
             .field("has_limit", &self.limiter.is_some())
             .field("trusted", &self.trusted)
             .finish()
+    }
+}
+
+/// Returns the client address: that of the connection or, behind trusted proxies, the last untrusted address in
+/// `X-Forwarded-For`. Clients may forge the addresses before it.
+fn client_address(peer: Option<IpAddr>, forwarded: &str, trusted: &[IpNet]) -> Option<IpAddr> {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address));
+    let mut client = peer?.to_canonical();
+    let mut hops = forwarded.rsplit(',').map(str::trim);
+    while is_trusted(client)
+        && let Some(before) = hops.next().and_then(address)
+    {
+        client = before;
+    }
+    Some(client)
+}
+
+/// Parses an address with optional brackets and port.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
+    address.map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(peer: &str, forwarded: &str) -> String {
+        let trusted = ["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+        client_address(Some(peer.parse().unwrap()), forwarded, &trusted).unwrap().to_string()
+    }
+
+    #[test]
+    fn only_trusted_proxies_can_set_the_client_address() {
+        for (peer, forwarded, expected) in [
+            ("192.0.2.1", "198.51.100.7", "192.0.2.1"),
+            ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
+            ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+            ("10.0.0.1", "1.1.1.1, 198.51.100.7 , 10.9.9.9", "198.51.100.7"),
+            ("10.0.0.1", "198.51.100.7:4711, [2001:db8::1]:80", "198.51.100.7"),
+            ("2001:db8::1", "[2003::7]", "2003::7"),
+            // All addresses are trusted, or the last one is malformed.
+            ("10.0.0.1", "10.0.0.3,10.0.0.2", "10.0.0.3"),
+            ("10.0.0.1", "198.51.100.7, unknown", "10.0.0.1"),
+            ("10.0.0.1", "", "10.0.0.1"),
+        ] {
+            assert_eq!(of(peer, forwarded), expected, "{peer} {forwarded}");
+        }
+        assert_eq!(client_address(None, "192.0.2.1", &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_headers_result_in_an_address(forwarded in "[0-9a-f.:,\\[\\] ]{0,60}") {
+            let address = of("10.0.0.1", &forwarded);
+            prop_assert!(address == "10.0.0.1" || address.parse::<IpAddr>().is_ok());
+            prop_assert_eq!(of("192.0.2.1", &forwarded), "192.0.2.1");
+        }
     }
 }

@@ -9,7 +9,6 @@ use hashlink::LinkedHashMap;
 /// Maximum number of clients with state. The least recently active clients are evicted, which resets their limit.
 const MAX_CLIENTS: usize = 65_536;
 
-/// Identity of a client for rate limiting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ClientId {
     /// User or token owner, from any address.

@@ -41,18 +41,6 @@ impl Page {
         Self::from_json(Links::parse(document)?.into_json())
     }
 
-    /// Like [`Page::from_html`], with metadata as in [`Page::from_json_with_metadata`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Page::from_html`].
-    pub fn from_html_with_metadata(
-        document: &[u8],
-        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
-    ) -> Result<Self, Error> {
-        Self::from_json_with_metadata(Links::parse(document)?.into_json(), metadata)
-    }
-
     /// Like [`Page::from_html`], with sizes, times and metadata from `facts`.
     #[cfg(feature = "proxy")]
     pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::ProjectFacts) -> Result<Self, Error> {
@@ -115,7 +103,6 @@ impl Serialize for Hashes {
     }
 }
 
-/// Value of an attribute that may be empty.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum AttributeValue {

@@ -131,7 +131,6 @@ impl ProjectList {
         self.names.iter().map(|name| std::str::from_utf8(&self.json[range(name)]).unwrap_or_default())
     }
 
-    /// Returns the size in memory, in bytes.
     #[cfg(feature = "proxy")]
     pub(crate) fn size_in_memory(&self) -> usize {
         self.json.len() + self.names.len() * size_of::<Range<u32>>()

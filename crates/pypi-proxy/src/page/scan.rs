@@ -253,7 +253,6 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Returns whether the key is new.
     fn insert(&mut self, key: &'a [u8]) -> bool {
         if self.few[..self.count].contains(&key) {
             return false;

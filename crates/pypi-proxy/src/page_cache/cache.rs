@@ -1,28 +1,27 @@
 //! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use hashlink::LinkedHashMap;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::bucket::BucketCache;
-use super::disk::{DiskCache, StoredPage};
-use super::merge::{combine, is_older};
-use super::parse::{parse_body, parse_stored};
+use super::disk::DiskCache;
 use super::queue::{FetchPermit, FetchQueue};
-use super::slot::{Content, Slot, State, UpstreamPage};
-use super::status::{CacheStatus, RefreshOutcome};
-use super::{Config, RenderedPage};
-use crate::counter::Counter;
-use crate::error::{Chain, Kind};
+use super::slot::{Content, Slot, State, UpstreamPage, combine};
+use super::source::Source;
+use super::{CacheStatus, Config, RefreshOutcome, RenderedPage};
+use crate::bucket::Bucket;
+use crate::error::Kind;
+use crate::metrics::Counters;
 use crate::page::FileFacts;
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{PageResponse, Upstream};
+use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -42,9 +41,9 @@ struct Inner {
     /// `None` if everything is allowed.
     rules: Option<Arc<Rules>>,
     disk: Option<DiskCache>,
-    bucket: Option<BucketCache>,
+    bucket: Option<Bucket>,
     slots: Mutex<Slots>,
-    refreshes: [Counter; 4],
+    refreshes: Counters<RefreshOutcome>,
     queue: FetchQueue,
 }
 
@@ -87,10 +86,8 @@ enum Lookup {
 impl PageCache {
     /// Creates a cache for these upstreams. If several of them have a file of the same name, the first one wins.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
-        let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
-        let disk = config.dir.clone().map(|dir| DiskCache::new(dir, max_page));
-        let bucket =
-            config.bucket.clone().filter(|_| disk.is_some()).map(|it| BucketCache::new(it, max_page));
+        let disk = config.dir.clone().map(|dir| DiskCache { dir });
+        let bucket = config.bucket.clone().filter(|_| disk.is_some());
         let rules = config.rules.is_on().then(|| Arc::new(config.rules.clone()));
         let queue = FetchQueue::new(config.max_fetches.clamp(1, 1_000_000), config.max_queued.min(1_000_000));
         Self(Arc::new(Inner {
@@ -125,7 +122,7 @@ impl PageCache {
     /// As [`Self::project`].
     pub async fn list(&self) -> Result<CachedPage, Error> {
         let slot = {
-            let mut slots = self.0.slots();
+            let mut slots = self.0.slots.lock();
             slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
         };
         self.get(slot).await
@@ -138,13 +135,13 @@ impl PageCache {
     /// Fails if it can't be deleted from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
     pub async fn purge(&self, project: Option<&ProjectName>) -> Result<(), Error> {
         {
-            let mut slots = self.0.slots();
+            let mut slots = self.0.slots.lock();
             let slot = match project {
                 Some(name) => slots.projects.remove(name),
                 None => slots.list.take(),
             };
             if let Some(slot) = slot {
-                slots.bytes -= std::mem::take(&mut slot.state().size_in_memory);
+                slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
             }
         }
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
@@ -157,7 +154,7 @@ impl PageCache {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.bucket().purge_page(index, project).await?;
+                bucket.purge_page(index, project).await?;
             }
         }
         Ok(())
@@ -169,12 +166,12 @@ impl PageCache {
     ///
     /// As [`Self::purge`].
     pub async fn purge_all(&self) -> Result<(), Error> {
-        *self.0.slots() = Slots::default();
+        *self.0.slots.lock() = Slots::default();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         tokio::task::spawn_blocking(move || disk.clear()).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for upstream in &self.0.upstreams {
-                bucket.bucket().purge_pages(upstream.id()).await?;
+                bucket.purge_pages(upstream.id()).await?;
             }
         }
         Ok(())
@@ -183,9 +180,9 @@ impl PageCache {
     /// Records facts about a file that its page lacks. They appear on the page after its next refresh. A page in JSON
     /// only gets the hash of the metadata, because it has its own sizes and times.
     pub(crate) fn record_facts(&self, project: &ProjectName, file: &str, fact: FileFacts) {
-        let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
+        let Some(slot) = self.0.slots.lock().projects.get(project).cloned() else { return };
         {
-            let mut facts = slot.facts();
+            let mut facts = slot.facts.lock();
             if !facts.0.record(file, fact) {
                 return;
             }
@@ -194,21 +191,20 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return };
         let project = project.clone();
         tokio::task::spawn_blocking(move || {
-            let facts = slot.facts().0.clone();
+            let facts = slot.facts.lock().0.clone();
             // If this fails, the facts are only missing after the next start.
             let _ = disk.store_facts(&project, &facts);
         });
     }
 
-    /// Returns whether metadata is extracted from wheels.
     pub(crate) fn extracts_metadata(&self) -> bool {
         self.0.config.wheel_metadata
     }
 
     /// Returns whether this wheel was already searched for metadata.
     pub(crate) fn is_examined(&self, project: &ProjectName, file: &str, wheel: &Digest) -> bool {
-        let slot = self.0.slots().projects.get(project).cloned();
-        slot.is_some_and(|slot| slot.facts().0.is_examined(file, wheel))
+        let slot = self.0.slots.lock().projects.get(project).cloned();
+        slot.is_some_and(|slot| slot.facts.lock().0.is_examined(file, wheel))
     }
 
     /// Returns the access rules, or `None` if everything is allowed.
@@ -216,33 +212,38 @@ impl PageCache {
         self.0.rules.as_deref()
     }
 
-    /// Returns whether the rules allow requesting this page from the upstream with this number.
-    fn is_upstream_allowed(&self, name: Option<&ProjectName>, index: usize) -> bool {
-        match (self.rules(), name) {
-            (Some(rules), Some(name)) => rules.is_index_allowed(name, index),
-            _ => true,
-        }
+    /// Returns the sources of a page, one per upstream.
+    fn sources<'a>(&'a self, slot: &'a Arc<Slot>) -> Vec<Source<'a>> {
+        let source = |(index, upstream): (usize, &'a Arc<Upstream>)| Source {
+            upstream,
+            slot,
+            disk: self.0.disk.as_ref(),
+            bucket: self.0.bucket.as_ref(),
+            is_allowed: match (self.rules(), &slot.name) {
+                (Some(rules), Some(name)) => rules.is_index_allowed(name.as_str(), index),
+                _ => true,
+            },
+        };
+        self.0.upstreams.iter().enumerate().map(source).collect()
     }
 
     /// Returns the size of all pages in memory, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.0.slots().bytes
+        self.0.slots.lock().bytes
     }
 
-    /// Maximum bytes of pages in memory.
     pub(crate) fn max_bytes(&self) -> u64 {
         self.0.config.max_bytes
     }
 
     /// Returns the number of entries in memory, including negative ones (404).
     pub(crate) fn count(&self) -> u64 {
-        let slots = self.0.slots();
+        let slots = self.0.slots.lock();
         slots.projects.len() as u64 + u64::from(slots.list.is_some())
     }
 
-    /// Returns the number of refreshes with this outcome.
-    pub(crate) fn refreshes(&self, result: RefreshOutcome) -> u64 {
-        self.0.refreshes[result as usize].get()
+    pub(crate) fn refreshes(&self) -> &Counters<RefreshOutcome> {
+        &self.0.refreshes
     }
 
     pub(crate) fn queue(&self) -> &FetchQueue {
@@ -251,18 +252,18 @@ impl PageCache {
 
     /// Returns whether any page could be served with all upstreams down.
     pub(crate) fn has_any_page(&self) -> bool {
-        let slots = self.0.slots();
-        let has_page = |slot: &Arc<Slot>| matches!(slot.state().content, Content::Page(_));
+        let slots = self.0.slots.lock();
+        let has_page = |slot: &Arc<Slot>| matches!(slot.state.lock().content, Content::Page(_));
         slots.list.iter().chain(slots.projects.values()).any(has_page)
     }
 
     /// Returns the `count` most requested projects with the file requests since their pages were loaded.
     pub(crate) fn most_requested(&self, count: usize) -> Vec<(ProjectName, u64)> {
-        let slots = self.0.slots();
+        let slots = self.0.slots.lock();
         let mut found: Vec<_> = slots
             .projects
             .iter()
-            .filter_map(|(name, slot)| match &slot.state().content {
+            .filter_map(|(name, slot)| match &slot.state.lock().content {
                 Content::Page(page) if page.file_requests() > 0 => Some((name, page.file_requests())),
                 _ => None,
             })
@@ -275,7 +276,7 @@ impl PageCache {
     }
 
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
-        let mut slots = self.0.slots();
+        let mut slots = self.0.slots.lock();
         if let Some(slot) = slots.projects.to_back(name) {
             return slot.clone();
         }
@@ -314,7 +315,7 @@ impl PageCache {
 
     /// Returns a page that may be served before the running refresh is complete.
     fn stored_while_refreshing(&self, slot: &Slot, is_overdue: bool) -> Option<CachedPage> {
-        let state = slot.state();
+        let state = slot.state.lock();
         state.in_flight.as_ref()?;
         let config = &self.0.config;
         let time = if is_overdue { config.stale_if_error } else { config.stale_while_revalidate };
@@ -332,7 +333,7 @@ impl PageCache {
         let loaded = parts.insert(self.load(slot).await);
         let Some((content, fresh, staleness)) = self.servable(loaded, slot).await else { return false };
         let now = Instant::now();
-        let mut state = slot.state();
+        let mut state = slot.state.lock();
         state.content = content;
         // Shortly after boot, `Instant` may not reach back far enough.
         state.fresh_until = now.checked_sub(staleness).map_or(now, |then| then + fresh);
@@ -341,7 +342,7 @@ impl PageCache {
 
     /// Looks a page up in memory, and starts a refresh if it is needed.
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
-        let mut state = slot.state();
+        let mut state = slot.state.lock();
         let now = Instant::now();
         if now < state.fresh_until {
             match &state.content {
@@ -388,7 +389,7 @@ impl PageCache {
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.
     fn outcome(&self, slot: &Slot) -> Result<CachedPage, Error> {
-        let state = slot.state();
+        let state = slot.state.lock();
         match (&state.content, &state.failure) {
             (_, Some((_, failure))) => {
                 self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
@@ -429,10 +430,10 @@ impl PageCache {
             Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
         };
         if let Some(outcome) = outcome {
-            self.0.refreshes[outcome as usize].add(1);
+            self.0.refreshes[outcome].add(1);
         }
         let page = {
-            let mut state = slot.state();
+            let mut state = slot.state.lock();
             state.in_flight = None;
             let now = Instant::now();
             match result {
@@ -475,16 +476,16 @@ impl PageCache {
     /// Removes a slot that was created for a rejected request.
     fn drop_unused(&self, slot: &Arc<Slot>) {
         let Some(name) = &slot.name else { return };
-        let mut slots = self.0.slots();
+        let mut slots = self.0.slots.lock();
         let is_cached = slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot));
-        if is_cached && slot.state().is_unused() {
+        if is_cached && slot.state.lock().is_unused() {
             slots.projects.remove(name);
         }
     }
 
     /// Updates the size of a slot, and evicts the least recently requested ones while the limit is exceeded.
     fn account_and_evict(&self, slot: &Arc<Slot>) {
-        let mut slots = self.0.slots();
+        let mut slots = self.0.slots.lock();
         let is_cached = match &slot.name {
             Some(name) => slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot)),
             None => slots.list.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, slot)),
@@ -493,7 +494,7 @@ impl PageCache {
             return;
         }
         {
-            let mut state = slot.state();
+            let mut state = slot.state.lock();
             // Negative entries take memory, too.
             let page = if let Content::Page(page) = &state.content { page.size_in_memory() } else { 0 };
             let size_in_memory = page + slot.size_in_memory(&state, self.0.upstreams.len());
@@ -503,11 +504,11 @@ impl PageCache {
         let mut busy = Vec::new();
         while slots.bytes > self.0.config.max_bytes && slots.projects.len() > busy.len() {
             let Some((name, oldest)) = slots.projects.pop_front() else { break };
-            let is_busy = oldest.state().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
+            let is_busy = oldest.state.lock().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
             if is_busy {
                 busy.push((name, oldest));
             } else {
-                slots.bytes -= std::mem::take(&mut oldest.state().size_in_memory);
+                slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);
             }
         }
         for (name, slot) in busy {
@@ -515,24 +516,13 @@ impl PageCache {
         }
     }
 
-    /// Refreshes a page from all upstreams.
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.0.upstreams.len()]);
-        if let Some(bucket) = &self.0.bucket {
-            let found = parts
-                .iter()
-                .enumerate()
-                .map(|(index, part)| self.load_from_bucket(bucket, index, part, slot));
-            *parts = join_all(found).await;
-        }
-        let requests = self
-            .0
-            .upstreams
-            .iter()
-            .zip(parts.iter())
-            .enumerate()
-            .map(|(index, (upstream, part))| self.fetch_upstream(index, upstream, part.clone(), slot));
+        let sources = self.sources(slot);
+        let newer = sources.iter().zip(parts.iter()).map(|(source, part)| source.newer_in_bucket(part));
+        *parts = join_all(newer).await;
+        let requests = sources.iter().zip(parts.iter()).map(|(source, part)| source.fetch(part.clone()));
         let mut failure = None;
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);
@@ -573,21 +563,10 @@ impl PageCache {
             if !self.extracts_metadata() {
                 facts.clear_metadata();
             }
-            slot.facts().0.merge(facts);
+            slot.facts.lock().0.merge(facts);
         }
-        join_all((0..self.0.upstreams.len()).map(|index| self.load_one(index, slot))).await
-    }
-
-    async fn load_one(&self, index: usize, slot: &Arc<Slot>) -> UpstreamPage {
-        if self.0.disk.is_some() && !self.is_upstream_allowed(slot.name.as_ref(), index) {
-            return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
-        }
-        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else {
-            return UpstreamPage::default();
-        };
-        let slot = slot.clone();
-        let part = tokio::task::spawn_blocking(move || parse_stored(stored, &slot)).await;
-        part.ok().flatten().unwrap_or_default()
+        let sources = self.sources(slot);
+        join_all(sources.iter().map(Source::load)).await
     }
 
     /// Merges the copies on disk into a page. Returns the page, its remaining time to live, and how long ago it
@@ -619,172 +598,6 @@ impl PageCache {
         let work = move || combine(&parts, slot.name.as_ref(), Some(&rules));
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
-    }
-
-    /// Returns the copy in the bucket if it is newer than this one.
-    async fn load_from_bucket(
-        &self,
-        bucket: &BucketCache,
-        index: usize,
-        part: &UpstreamPage,
-        slot: &Arc<Slot>,
-    ) -> UpstreamPage {
-        let upstream = &self.0.upstreams[index];
-        if part.checked.is_some() && part.age() < upstream.ttl() {
-            return part.clone();
-        }
-        let id = upstream.id();
-        let (version, newer) = bucket.newer(id, slot, part, upstream.budget()).await;
-        let old = UpstreamPage { bucket_version: version, ..part.clone() };
-        let (Some((document, stored)), Some(disk)) = (newer, self.0.disk.clone()) else { return old };
-        let (slot, before) = (slot.clone(), old.clone());
-        let work = move || {
-            let part = parse_stored(stored, &slot)?;
-            if is_older(part.content.as_ref()?, before.content.as_ref()) {
-                return None;
-            }
-            // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, slot.name.as_ref(), &document);
-            Some(UpstreamPage { bucket_version: before.bucket_version, ..part })
-        };
-        tokio::task::spawn_blocking(work).await.ok().flatten().unwrap_or(old)
-    }
-
-    /// Reads a page from disk. Its decompressed size counts toward the memory budget of the upstream.
-    async fn read_stored(&self, index: usize, name: Option<&ProjectName>) -> Option<StoredPage> {
-        let disk = self.0.disk.clone()?;
-        let (upstream, name, max) = (&self.0.upstreams[index], name.cloned(), disk.max_page());
-        let id = upstream.id();
-        let open = move || disk.open(id, name.as_ref());
-        let (document, touched) = tokio::task::spawn_blocking(open).await.ok()??;
-        let mut reservation = upstream.budget().reserve();
-        reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
-        let work = move || DiskCache::read(&document, max, touched, reservation);
-        tokio::task::spawn_blocking(work).await.ok()?
-    }
-
-    /// Runs a disk operation on a blocking thread.
-    async fn with_disk(
-        &self,
-        index: usize,
-        name: Option<&ProjectName>,
-        work: impl FnOnce(&DiskCache, u64, Option<&ProjectName>) + Send + 'static,
-    ) {
-        let Some(disk) = self.0.disk.clone() else { return };
-        let (id, name) = (self.0.upstreams[index].id(), name.cloned());
-        let _ = tokio::task::spawn_blocking(move || work(&disk, id, name.as_ref())).await;
-    }
-
-    async fn fetch_upstream(
-        &self,
-        index: usize,
-        upstream: &Upstream,
-        part: UpstreamPage,
-        slot: &Arc<Slot>,
-    ) -> Result<UpstreamPage, Error> {
-        let now = SystemTime::now();
-        let name = slot.name.as_ref();
-        if !self.is_upstream_allowed(name, index) {
-            return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
-        }
-        // Fresh on disk, or from an upstream with a longer time to live than the others.
-        if part.checked.is_some() && part.age() < upstream.ttl() {
-            return Ok(part);
-        }
-        let body = match upstream.page(name, &part.validators).await? {
-            PageResponse::NotModified if part.content.is_some() => {
-                let part =
-                    self.reparse_with_facts(index, UpstreamPage { checked: Some(now), ..part }, slot).await;
-                self.with_disk(index, name, move |disk, id, name| disk.touch(id, name, now)).await;
-                if let Some(bucket) = self.0.bucket.clone()
-                    && let Some(stored) = self.read_stored(index, name).await
-                {
-                    let version = part.bucket_version.clone();
-                    let work = move |_: &DiskCache, id, name: Option<&ProjectName>| {
-                        if let Ok(document) = DiskCache::document(&stored.body, now, stored.modified) {
-                            bucket.publish(id, name, document, version);
-                        }
-                    };
-                    self.with_disk(index, name, work).await;
-                }
-                return Ok(part);
-            }
-            PageResponse::NotModified => {
-                return Err(Error::with(Kind::Upstream, "304 Not Modified for a request without validators"));
-            }
-            PageResponse::NotFound => {
-                if part.content.is_some() {
-                    // Otherwise the page would be back after the next start.
-                    self.with_disk(index, name, |disk, id, name| drop(disk.remove(id, name))).await;
-                    if let Some(bucket) = &self.0.bucket {
-                        // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.bucket().purge_page(upstream.id(), name).await;
-                    }
-                }
-                return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
-            }
-            PageResponse::Page(body) => body,
-        };
-        let validators = body.validators.clone();
-        let (disk, bucket, version) =
-            (self.0.disk.clone(), self.0.bucket.clone(), part.bucket_version.clone());
-        let id = self.0.upstreams[index].id();
-        let (slot, old) = (slot.clone(), part.content.clone());
-        let work = move || {
-            let own_name = slot.name.as_ref();
-            // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
-            // it is not an error of the request.
-            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, now, now).ok());
-            let (facts, facts_version) = slot.facts().clone();
-            let content = parse_body(body, own_name.is_some(), &facts)?;
-            let is_older = is_older(&content, old.as_ref());
-            if let (Some(disk), Some(document), false) = (disk, document, is_older) {
-                if let Err(error) = disk.store(id, own_name, &document) {
-                    tracing::warn!(error = %Chain(&error), "a page can't be stored");
-                }
-                if let Some(bucket) = bucket {
-                    bucket.publish(id, own_name, document, version);
-                }
-            }
-            Ok::<_, Error>(((!is_older).then_some(content), facts_version))
-        };
-        let (content, facts_version) = match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result?,
-            Err(_) => return Err(Error::with(Kind::Page, "parsing was aborted")),
-        };
-        let Some(content) = content else {
-            return Ok(UpstreamPage { checked: Some(now), ..part });
-        };
-        let (checked, modified) = (Some(now), Some(now));
-        Ok(UpstreamPage { content: Some(content), validators, checked, modified, facts_version, ..part })
-    }
-
-    /// Parses the page again if facts about its files were recorded since.
-    async fn reparse_with_facts(&self, index: usize, part: UpstreamPage, slot: &Arc<Slot>) -> UpstreamPage {
-        let (facts, facts_version) = slot.facts().clone();
-        if facts_version <= part.facts_version {
-            return part;
-        }
-        let Some(stored) = self.read_stored(index, slot.name.as_ref()).await else {
-            return UpstreamPage { facts_version, ..part };
-        };
-        let is_project = slot.name.is_some();
-        let work = move || parse_body(stored.body, is_project, &facts).ok();
-        match tokio::task::spawn_blocking(work).await {
-            Ok(Some(content)) => {
-                let modified = Some(SystemTime::now());
-                UpstreamPage { content: Some(content), modified, facts_version, ..part }
-            }
-            // Keep the page without the new facts.
-            _ => UpstreamPage { facts_version, ..part },
-        }
-    }
-}
-
-impl Inner {
-    fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
-        // No code panics while it holds the lock in the middle of an update.
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Index pages on disk.
 
 use std::fs;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,8 +22,7 @@ const MAX_FACTS: u64 = 16 << 20;
 /// zstd.
 #[derive(Clone, Debug)]
 pub(super) struct DiskCache {
-    dir: PagesDir,
-    max_page: u64,
+    pub(super) dir: PagesDir,
 }
 
 /// First line of a file.
@@ -48,10 +47,6 @@ pub(super) struct StoredPage {
 }
 
 impl DiskCache {
-    pub(super) fn new(dir: PagesDir, max_page: u64) -> Self {
-        Self { dir, max_page }
-    }
-
     /// Project names do not start with `@`, so `@list` can't collide with one.
     fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
         self.dir.path().join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
@@ -73,10 +68,6 @@ impl DiskCache {
     /// Returns the decompressed size of the page in a document.
     pub(super) fn page_len(document: &[u8]) -> Option<u64> {
         Self::header(document).map(|(header, _)| header.len)
-    }
-
-    pub(super) fn max_page(&self) -> u64 {
-        self.max_page
     }
 
     /// Parses the header. Returns it with the offset of the page.
@@ -142,7 +133,6 @@ impl DiskCache {
         Ok(document)
     }
 
-    /// Writes the document of a page.
     pub(super) fn store(
         &self,
         index: u64,
@@ -158,11 +148,7 @@ impl DiskCache {
         if !self.dir.make_room(len) {
             return self.delete(path);
         }
-        let folder = path.parent().unwrap_or(self.dir.path());
-        CacheDir::create_subdir(folder).map_err(Error::storage)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
-        file.write_all(bytes).map_err(Error::storage)?;
-        file.persist(path).map_err(|error| Error::storage(error.error))?;
+        CacheDir::replace(path, bytes)?;
         self.dir.record_write(path, len);
         Ok(())
     }

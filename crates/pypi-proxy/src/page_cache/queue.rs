@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::Error;
-use crate::counter::Counter;
 use crate::error::Kind;
+use crate::metrics::Counter;
 
 /// `Retry-After` of a request that is rejected because the queue is full.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

@@ -1,15 +1,19 @@
 //! State of one page in the cache.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use object_store::UpdateVersion;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::disk::StoredPage;
+use super::rendered::MergedContent;
 use super::{CacheStatus, RenderedPage};
 use crate::page::{Page, ProjectFacts, ProjectList};
-use crate::upstream::Validators;
+use crate::rules::{FilteredPage, Rules};
+use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
 
 /// Estimated bytes of an entry in a hash table of pointers with the lowest possible load.
@@ -28,7 +32,7 @@ pub(super) struct Slot {
     /// The upstreams' pages. Locked while a refresh is running.
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
     /// Facts about the files, with the number of changes so far.
-    facts: Mutex<(ProjectFacts, u64)>,
+    pub(super) facts: Mutex<(ProjectFacts, u64)>,
 }
 
 pub(super) struct State {
@@ -58,7 +62,6 @@ pub(super) enum Content {
     Page(Arc<RenderedPage>),
 }
 
-/// The page of one upstream.
 #[derive(Clone, Default)]
 pub(super) struct UpstreamPage {
     pub(super) content: Option<UpstreamContent>,
@@ -109,13 +112,92 @@ impl Slot {
         let failure = if state.failure.is_some() { FAILURE_SIZE } else { 0 };
         (size_of::<Self>() + names + entry + parts + failure + ALLOCATIONS * ALLOCATOR_OVERHEAD) as u64
     }
+}
 
-    pub(super) fn facts(&self) -> std::sync::MutexGuard<'_, (ProjectFacts, u64)> {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+/// Merges pages. If several upstreams have a file of the same name, the first one wins; versions are united.
+fn merge(parts: &[(usize, Arc<Page>)]) -> Result<Arc<Page>, Error> {
+    match parts {
+        [(_, page)] => Ok(page.clone()),
+        parts => Page::merge(parts.iter().map(|(_, page)| &**page)).map(Arc::new),
     }
+}
 
-    pub(super) fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        // No code panics while it holds the lock in the middle of an update.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+/// Returns whether the new page has a lower serial, which means that it comes from an outdated copy of the index.
+pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> bool {
+    let serial = |content: &UpstreamContent| match content {
+        UpstreamContent::Project(page) => page.last_serial(),
+        UpstreamContent::List(_) => None,
+    };
+    matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
+}
+
+/// Merges the pages of all upstreams and applies the rules. Returns the content and how long the result of the rules is
+/// valid.
+pub(super) fn combine(
+    parts: &[UpstreamPage],
+    name: Option<&ProjectName>,
+    rules: Option<&Rules>,
+) -> Result<(Content, Duration), Error> {
+    let mut projects = Vec::new();
+    let mut lists = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        match (&part.content, rules) {
+            (Some(UpstreamContent::Project(page)), _) => projects.push((index, page.clone())),
+            (Some(UpstreamContent::List(list)), None) => lists.push(list.clone()),
+            (Some(UpstreamContent::List(list)), Some(rules)) => lists.push(rules.list(list.clone(), index)?),
+            (None, _) => {}
+        }
     }
+    let mut modified = parts.iter().filter_map(|part| part.modified).max();
+    let mut time = Duration::MAX;
+    let content = match (projects.is_empty(), &lists[..]) {
+        (false, _) => {
+            let mut merged = merge(&projects)?;
+            if let (Some(rules), Some(name)) = (rules, name) {
+                let now = SystemTime::now();
+                let FilteredPage { page, next, last } = rules.page(name, merged, now)?;
+                merged = page;
+                modified = modified.max(last);
+                time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
+            }
+            MergedContent::Project { merged, parts: projects }
+        }
+        (true, []) => return Ok((Content::NotFound, time)),
+        (true, [list]) => MergedContent::List(list.clone()),
+        (true, lists) => MergedContent::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
+    };
+    let modified = modified.unwrap_or_else(SystemTime::now);
+    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified))), time))
+}
+
+pub(super) fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPage> {
+    let (facts, facts_version) = slot.facts.lock().clone();
+    let validators = stored.body.validators.clone();
+    let content = parse_body(stored.body, slot.name.is_some(), &facts).ok()?;
+    let (checked, modified) = (Some(stored.checked), Some(stored.modified));
+    Some(UpstreamPage {
+        content: Some(content),
+        validators,
+        checked,
+        modified,
+        facts_version,
+        bucket_version: None,
+    })
+}
+
+/// Parses the body of a response: a project page or the project list, in JSON or HTML.
+pub(super) fn parse_body(
+    body: PageBody,
+    is_project: bool,
+    facts: &ProjectFacts,
+) -> Result<UpstreamContent, Error> {
+    Ok(match (is_project, body.is_json) {
+        (true, true) => {
+            let metadata = |wheel: &str, sha256: &[u8; 32]| facts.metadata(wheel, sha256);
+            UpstreamContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes, metadata)?))
+        }
+        (true, false) => UpstreamContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
+        (false, true) => UpstreamContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
+        (false, false) => UpstreamContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
+    })
 }

@@ -20,16 +20,15 @@
 //! ```
 
 mod pattern;
-mod violation;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub use pattern::ProjectPattern;
-pub(crate) use violation::RuleViolation;
-
 use crate::page::{Details, Page, ProjectList};
 use crate::{Error, ProjectName};
+
+pub use pattern::ProjectPattern;
 
 /// Maximum age, which keeps sums of times within the range of calendars.
 const MAX_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -78,7 +77,6 @@ pub struct Rules {
     pub yanked: Yanked,
 }
 
-/// A page after filtering.
 #[derive(Debug)]
 pub(crate) struct FilteredPage {
     pub(crate) page: Arc<Page>,
@@ -106,12 +104,8 @@ impl Rules {
         !self.min_age.is_zero() || self.yanked != Yanked::Keep
     }
 
-    /// Checks whether clients may use a project.
-    pub(crate) fn project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
-        self.check_name(name.as_str())
-    }
-
-    fn check_name(&self, normal: &str) -> Result<(), RuleViolation> {
+    /// Checks whether clients may use the project with this normalized name.
+    pub(crate) fn project(&self, normal: &str) -> Result<(), RuleViolation> {
         if matches_any(&self.deny, normal) {
             return Err(RuleViolation::Denied);
         }
@@ -122,11 +116,7 @@ impl Rules {
     }
 
     /// Returns whether an index may be contacted for a project.
-    pub(crate) fn is_index_allowed(&self, name: &ProjectName, index: usize) -> bool {
-        self.is_from(name.as_str(), index)
-    }
-
-    fn is_from(&self, normal: &str, index: usize) -> bool {
+    pub(crate) fn is_index_allowed(&self, normal: &str, index: usize) -> bool {
         let only = self.only_from.iter().find(|(pattern, _)| pattern.matches(normal));
         only.is_none_or(|(_, only)| *only == index)
     }
@@ -193,8 +183,55 @@ impl Rules {
         if !self.restricts_projects() {
             return Ok(list);
         }
-        let is_shown = |normal: &str| self.check_name(normal).is_ok() && self.is_from(normal, index);
+        let is_shown = |normal: &str| self.project(normal).is_ok() && self.is_index_allowed(normal, index);
         list.filtered(is_shown).map(Arc::new)
+    }
+}
+
+/// Rule that forbids a project or file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RuleViolation {
+    Denied,
+    NotAllowed,
+    TooYoung { age: Duration, until: SystemTime },
+    AgeUnknown,
+    Yanked,
+}
+
+impl RuleViolation {
+    /// Returns a title for the status line of the response, which is all that some installers display.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Denied => "Project Denied By This Proxy",
+            Self::NotAllowed => "Project Not Allowed By This Proxy",
+            Self::TooYoung { .. } => "File Too Young For This Proxy",
+            Self::AgeUnknown => "File Of Unknown Age Refused By This Proxy",
+            Self::Yanked => "Yanked File Refused By This Proxy",
+        }
+    }
+}
+
+impl fmt::Display for RuleViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied => f.write_str("this proxy denies the project"),
+            Self::NotAllowed => {
+                f.write_str("this proxy allows only certain projects, and not this one")
+            }
+            Self::TooYoung { age, until } => {
+                let age = crate::units::format_duration(*age);
+                f.write_str("this proxy serves files only when they are ")?;
+                // A time beyond the range of calendars is omitted.
+                match jiff::Timestamp::try_from(*until) {
+                    Ok(until) => write!(f, "{age} old; this one will be served from {until:.0}"),
+                    Err(_) => write!(f, "{age} old"),
+                }
+            }
+            Self::AgeUnknown => {
+                f.write_str("this proxy serves files only when they are old enough, and the upload time of this one is unknown")
+            }
+            Self::Yanked => f.write_str("this proxy does not serve yanked files"),
+        }
     }
 }
 
@@ -242,10 +279,10 @@ mod tests {
             deny: vec![pattern("*-nightly")],
             ..Rules::default()
         };
-        assert_eq!(rules.project(&name("six")), Ok(()));
-        assert_eq!(rules.project(&name("acme.tools")), Ok(()));
-        assert_eq!(rules.project(&name("acme_nightly")), Err(RuleViolation::Denied));
-        assert_eq!(rules.project(&name("numpy")), Err(RuleViolation::NotAllowed));
+        assert_eq!(rules.project("six"), Ok(()));
+        assert_eq!(rules.project("acme-tools"), Ok(()));
+        assert_eq!(rules.project("acme-nightly"), Err(RuleViolation::Denied));
+        assert_eq!(rules.project("numpy"), Err(RuleViolation::NotAllowed));
     }
 
     #[test]
@@ -253,7 +290,7 @@ mod tests {
         let only_from = vec![(pattern("acme-core"), 2), (pattern("acme-*"), 1)];
         let rules = Rules { only_from, ..Rules::default() };
         let allowed =
-            |project| (0..3).map(|index| rules.is_index_allowed(&name(project), index)).collect::<Vec<_>>();
+            |project| (0..3).map(|index| rules.is_index_allowed(project, index)).collect::<Vec<_>>();
         assert_eq!(allowed("acme-core"), [false, false, true]);
         assert_eq!(allowed("acme-tools"), [false, true, false]);
         assert_eq!(allowed("six"), [true, true, true]);

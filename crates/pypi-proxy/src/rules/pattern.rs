@@ -1,7 +1,6 @@
 //! Patterns of project names.
 
 use std::fmt;
-use std::str::FromStr;
 
 use wildmatch::WildMatch;
 
@@ -61,15 +60,6 @@ impl ProjectPattern {
     }
 }
 
-impl FromStr for ProjectPattern {
-    type Err = Error;
-
-    /// Same as [`ProjectPattern::parse`].
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text)
-    }
-}
-
 /// Formats the normalized pattern.
 impl fmt::Display for ProjectPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,7 +104,6 @@ mod tests {
         }
     }
 
-    /// Reference implementation of matching.
     fn reference_match(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.first(), name.first()) {
             (None, None) => true,

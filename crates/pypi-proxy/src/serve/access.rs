@@ -13,9 +13,8 @@ use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
 use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
-use super::reject::too_large;
 use super::request_metrics::Endpoint;
-use super::respond::X_CACHE;
+use super::respond::{X_CACHE, too_large};
 use super::{Proxy, ResponseBody};
 use crate::Error;
 use crate::error::Chain;
@@ -44,14 +43,13 @@ pub(super) struct RequestTracker {
 }
 
 impl RequestTracker {
-    /// Starts tracking a request.
     pub(super) fn start(
         proxy: Proxy,
         client: Option<IpAddr>,
         request: &RequestParts<'_>,
         is_logged: bool,
     ) -> Self {
-        proxy.metrics().record_start();
+        proxy.0.metrics.in_flight.add(1);
         let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
         let line = is_logged.then(|| {
             let method = request.method.clone();
@@ -86,13 +84,12 @@ impl RequestTracker {
         (tracker, response)
     }
 
-    /// Records the start of the response.
     pub(super) fn record_response(&mut self, response: &ProxyResponse) {
         let cache_status = match response.get(&X_CACHE) {
             Some(Value::Static(cache_status)) => Some(*cache_status),
             _ => None,
         };
-        self.proxy.metrics().record_response(
+        self.proxy.0.metrics.record_response(
             self.endpoint,
             response.status,
             cache_status,
@@ -106,7 +103,6 @@ impl RequestTracker {
         }
     }
 
-    /// Adds bytes of the body that were sent.
     pub(super) fn add_sent(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
@@ -132,7 +128,7 @@ impl Drop for RequestTracker {
     fn drop(&mut self) {
         let time = self.started.elapsed();
         let is_complete = self.status.is_some() && (self.is_body_sent || self.len == Some(self.bytes));
-        self.proxy.metrics().record_end(self.status.map(|_| self.endpoint), self.bytes, time, is_complete);
+        self.proxy.0.metrics.record_end(self.status.map(|_| self.endpoint), self.bytes, time, is_complete);
         let Some(line) = &self.line else { return };
         #[expect(clippy::cast_precision_loss, reason = "a log needs no more digits")]
         let ms = (time.as_micros() as f64) / 1000.0;

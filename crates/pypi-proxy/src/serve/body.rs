@@ -12,10 +12,9 @@ use http_body::{Frame, SizeHint};
 use tokio::task::JoinHandle;
 
 use super::http1::BodySource;
-use crate::Error;
 use crate::page_cache::{MemoryFile, PageBytes};
 use crate::store::{Reader, read_at};
-use crate::upstream;
+use crate::{Error, upstream};
 
 /// Maximum bytes per read of a file.
 const CHUNK: u64 = 128 * 1024;

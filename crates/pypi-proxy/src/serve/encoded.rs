@@ -1,12 +1,11 @@
 //! Cache of compressed wheel metadata. Files themselves are not compressed again.
 
-use std::sync::{Mutex, PoisonError};
-
 use hashlink::LinkedHashMap;
+use parking_lot::Mutex;
 
 use crate::Coding;
 use crate::page_cache::{PageBytes, encode};
-use crate::store::{Digest, StoredFile, read_at};
+use crate::store::{Digest, StoredFile, read_range};
 
 /// Maximum size of metadata to compress.
 const MAX_LEN: u64 = 256 * 1024;
@@ -32,23 +31,14 @@ impl EncodedMetadata {
             return None;
         }
         let key = (stored.digest, coding);
-        if let Some(bytes) = self.entries().encoded.to_back(&key) {
+        if let Some(bytes) = self.0.lock().encoded.to_back(&key) {
             return Some(bytes.clone());
         }
-        let (file, len) = (stored.file.clone(), usize::try_from(stored.len).ok()?);
-        let work = move || {
-            let mut text = vec![0; len];
-            read_at(&file, &mut text, 0)?;
-            encode(std::iter::once(text), coding)
-        };
+        let text = read_range(stored.file.clone(), 0..stored.len).await.ok()?;
+        let work = move || encode(std::iter::once(text), coding);
         let bytes = tokio::task::spawn_blocking(work).await.ok()?.ok()?;
-        self.entries().insert(key, bytes.clone());
+        self.0.lock().insert(key, bytes.clone());
         Some(bytes)
-    }
-
-    fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
-        // No code panics while it holds the lock in the middle of an update.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::histogram::HistogramSnapshot;
+use crate::metrics::HistogramSnapshot;
 
 /// Text of all metric families so far.
 #[derive(Default)]
@@ -18,43 +18,48 @@ pub(super) type Label<'a> = (&'a str, &'a str);
 impl Exposition {
     pub(super) const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Starts a family.
-    fn family(&mut self, kind: &str, name: &'static str, help: &str) -> &mut Self {
+    /// Starts a family of a kind: `counter`, whose name ends with `_total`, `gauge` or `histogram`.
+    pub(super) fn family(&mut self, kind: &str, name: &'static str, help: &str) -> &mut Self {
         let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
         self.name = name;
         self
     }
 
-    /// Starts a family of counters. The name ends with `_total`.
-    pub(super) fn counter(&mut self, name: &'static str, help: &str) -> &mut Self {
-        self.family("counter", name, help)
+    /// Adds a counter without labels.
+    pub(super) fn counter(&mut self, name: &'static str, help: &str, value: impl Display) {
+        self.family("counter", name, help).value(&[], value);
     }
 
-    /// Starts a family of gauges.
-    pub(super) fn gauge(&mut self, name: &'static str, help: &str) -> &mut Self {
-        self.family("gauge", name, help)
-    }
-
-    /// Starts a family of histograms.
-    pub(super) fn histogram(&mut self, name: &'static str, help: &str) -> &mut Self {
-        self.family("histogram", name, help)
+    /// Adds a gauge without labels.
+    pub(super) fn gauge(&mut self, name: &'static str, help: &str, value: impl Display) {
+        self.family("gauge", name, help).value(&[], value);
     }
 
     /// Adds a value to the family.
-    pub(super) fn value(&mut self, labels: &[Label<'_>], value: impl Display) -> &mut Self {
+    pub(super) fn value(&mut self, labels: &[Label<'_>], value: impl Display) {
         self.sample("", labels, None, value);
-        self
+    }
+
+    /// Adds a value for each value of another label to the family.
+    pub(super) fn values(
+        &mut self,
+        labels: &[Label<'_>],
+        label: &str,
+        values: impl IntoIterator<Item = (&'static str, u64)>,
+    ) {
+        for (name, value) in values {
+            self.sample("", labels, Some((label, name)), value);
+        }
     }
 
     /// Adds all samples of a histogram to the family.
-    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &HistogramSnapshot) -> &mut Self {
+    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &HistogramSnapshot) {
         for (bound, count) in counted.cumulative() {
             let bound = bound.map_or_else(|| "+Inf".to_owned(), |bound| bound.to_string());
             self.sample("_bucket", labels, Some(("le", &bound)), count);
         }
         self.sample("_sum", labels, None, counted.seconds());
         self.sample("_count", labels, None, counted.count());
-        self
     }
 
     fn sample(&mut self, suffix: &str, labels: &[Label<'_>], more: Option<Label<'_>>, value: impl Display) {
@@ -89,12 +94,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::histogram::Histogram;
+    use crate::metrics::Histogram;
 
     #[test]
     fn labels_are_escaped() {
         let mut out = Exposition::default();
-        out.gauge("x_info", "Help.").value(&[("a", "q\"b\\\n"), ("b", "")], 1);
+        out.family("gauge", "x_info", "Help.").value(&[("a", "q\"b\\\n"), ("b", "")], 1);
         assert_eq!(
             out.finish(),
             "# HELP x_info Help.\n# TYPE x_info gauge\nx_info{a=\"q\\\"b\\\\\\n\",b=\"\"} 1\n"
@@ -106,7 +111,7 @@ mod tests {
         let histogram = Histogram::default();
         histogram.record(Duration::from_millis(1500));
         let mut out = Exposition::default();
-        out.histogram("x_seconds", "Help.").times(&[], &histogram.snapshot());
+        out.family("histogram", "x_seconds", "Help.").times(&[], &histogram.snapshot());
         let text = out.finish();
         assert!(text.contains("x_seconds_bucket{le=\"1\"} 0\nx_seconds_bucket{le=\"2.5\"} 1\n"), "{text}");
         assert!(

@@ -1,7 +1,7 @@
 //! Health and readiness checks.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -10,81 +10,87 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::state::State;
+use super::service::State;
 use crate::upstream::{Condition, Upstream};
 
 /// Time for which the result of a check is reused, to limit the load of frequent probes.
-const CACHE_TTL: Duration = Duration::from_secs(5);
+const CHECK_TTL: Duration = Duration::from_secs(5);
+/// Time for which a response of `/health` is reused.
+const DOCUMENT_TTL: Duration = Duration::from_secs(1);
 /// Timeout of a check of the disk or of an upstream.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The last result of a computation. Requests that arrive during the computation share it.
+#[derive(Debug)]
+pub(super) struct Cached<T>(tokio::sync::Mutex<Option<(Instant, T)>>);
+
+impl<T> Default for Cached<T> {
+    fn default() -> Self {
+        Self(tokio::sync::Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Cached<T> {
+    /// Returns the last result if it is younger than `ttl`, otherwise a new one.
+    pub(super) async fn get(&self, ttl: Duration, compute: impl Future<Output = T>) -> T {
+        let mut last = self.0.lock().await;
+        match &*last {
+            Some((at, result)) if at.elapsed() < ttl => result.clone(),
+            _ => last.insert((Instant::now(), compute.await)).1.clone(),
+        }
+    }
+}
 
 /// Results of the last checks.
 #[derive(Debug, Default)]
 pub(super) struct HealthCache {
-    /// Unix time in seconds, and the response of `/health` in that second.
-    document: Mutex<(u64, Bytes)>,
-    store: tokio::sync::Mutex<StoreCheck>,
-    ready: tokio::sync::Mutex<Option<(Instant, Vec<&'static str>)>>,
-}
-
-/// Check whether the store is writable.
-#[derive(Debug, Default)]
-struct StoreCheck {
-    last: Option<(Instant, bool)>,
-    /// A check in progress. Reused, because each check blocks a thread while the disk hangs.
-    probe: Option<JoinHandle<bool>>,
+    document: Cached<Bytes>,
+    is_writable: Cached<bool>,
+    /// A check of the disk in progress. Reused, because each check blocks a thread while the disk hangs.
+    probe: tokio::sync::Mutex<Option<JoinHandle<bool>>>,
+    ready: Cached<Vec<&'static str>>,
 }
 
 /// Returns the reasons why the proxy is not ready; empty if it is ready.
 ///
 /// The proxy is ready if the store is writable, and at least one upstream responds or some page can be served without
 /// one.
-pub(super) async fn readiness_problems(proxy: &State, cache: &HealthCache) -> Vec<&'static str> {
-    let mut ready = cache.ready.lock().await;
-    if let Some((at, problems)) = &*ready
-        && at.elapsed() < CACHE_TTL
-    {
-        return problems.clone();
-    }
-    let mut problems = Vec::new();
-    if !is_writable(proxy, cache).await {
-        problems.push(UNWRITABLE);
-    }
-    if !is_any_upstream_up(&proxy.upstreams).await && !is_any_page_cached(proxy).await {
-        problems.push("no index responds and no page is cached");
-    }
-    *ready = Some((Instant::now(), problems.clone()));
-    problems
+pub(super) async fn readiness_problems(proxy: &State) -> Vec<&'static str> {
+    let check = async {
+        let mut problems = Vec::new();
+        if !is_writable(proxy).await {
+            problems.push(UNWRITABLE);
+        }
+        if !is_any_upstream_up(&proxy.upstreams).await && !is_any_page_cached(proxy).await {
+            problems.push("no index responds and no page is cached");
+        }
+        problems
+    };
+    proxy.health.ready.get(CHECK_TTL, check).await
 }
 
 const UNWRITABLE: &str = "the cache directory is not writable";
 
 /// Returns whether the store is writable. A disk that hangs is not.
-async fn is_writable(proxy: &State, cache: &HealthCache) -> bool {
-    let mut check = cache.store.lock().await;
-    if let Some((at, is_writable)) = check.last
-        && at.elapsed() < CACHE_TTL
-    {
-        return is_writable;
-    }
-    let mut probe = check.probe.take().unwrap_or_else(|| {
-        let store = proxy.store.clone();
-        tokio::task::spawn_blocking(move || store.probe().is_ok())
-    });
-    let is_writable = match tokio::time::timeout(PROBE_TIMEOUT, &mut probe).await {
-        Ok(done) => done.unwrap_or(false),
-        Err(_) => {
-            check.probe = Some(probe);
-            false
+async fn is_writable(proxy: &State) -> bool {
+    let check = async {
+        let mut running = proxy.health.probe.lock().await;
+        let mut probe = running.take().unwrap_or_else(|| {
+            let store = proxy.store.clone();
+            tokio::task::spawn_blocking(move || store.probe().is_ok())
+        });
+        if let Ok(done) = tokio::time::timeout(PROBE_TIMEOUT, &mut probe).await {
+            return done.unwrap_or(false);
         }
+        *running = Some(probe);
+        false
     };
-    check.last = Some((Instant::now(), is_writable));
-    is_writable
+    proxy.health.is_writable.get(CHECK_TTL, check).await
 }
 
 /// Returns whether any upstream responded to the last request, or responds to a probe now.
 async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
-    if indexes.iter().any(|index| index.meter().condition() == Condition::Responding) {
+    if indexes.iter().any(|index| index.meter.condition() == Condition::Responding) {
         return true;
     }
     let probes = indexes.iter().map(|index| tokio::time::timeout(PROBE_TIMEOUT, index.probe()));
@@ -107,36 +113,25 @@ fn has_files(dir: &Path) -> bool {
 
 /// Returns the response of `/health`: the fields of groxpi and proxpi, and reasons for a degraded state. Contains no
 /// credentials. The response is reused for one second.
-pub(super) async fn health(proxy: &State, cache: &HealthCache) -> Bytes {
-    let now = SystemTime::now();
-    let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // No code panics while it holds the lock.
-    let cached = || cache.document.lock().unwrap_or_else(PoisonError::into_inner);
-    {
-        let cached = cached();
-        if cached.0 == second {
-            return cached.1.clone();
-        }
-    }
-    let document = Bytes::from(document(proxy, cache, now).await.to_string());
-    *cached() = (second, document.clone());
-    document
+pub(super) async fn health(proxy: &State) -> Bytes {
+    let document = async { Bytes::from(document(proxy, SystemTime::now()).await.to_string()) };
+    proxy.health.document.get(DOCUMENT_TTL, document).await
 }
 
-async fn document(proxy: &State, cache: &HealthCache, now: SystemTime) -> Value {
+async fn document(proxy: &State, now: SystemTime) -> Value {
     let stats = proxy.store.stats();
     let mut reasons = Vec::new();
-    if !is_writable(proxy, cache).await {
+    if !is_writable(proxy).await {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.last_error()?))) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.remote().last_error()?))) {
         reasons.push(trouble);
         // Without other requests, nothing would detect that the bucket is available again.
         bucket.recheck();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
-        if index.meter().condition() == Condition::Failing {
+        if index.meter.condition() == Condition::Failing {
             reasons.push(format!("index {} failed to respond to the last request", at + 1));
         }
     }
@@ -144,7 +139,7 @@ async fn document(proxy: &State, cache: &HealthCache, now: SystemTime) -> Value 
         .upstreams
         .iter()
         .map(|index| {
-            let state = match index.meter().condition() {
+            let state = match index.meter.condition() {
                 Condition::Unknown => "no request yet",
                 Condition::Responding => "answers",
                 Condition::Failing => "fails",
@@ -153,7 +148,7 @@ async fn document(proxy: &State, cache: &HealthCache, now: SystemTime) -> Value 
         })
         .collect();
     let index = proxy.upstreams.first();
-    let uptime = now.duration_since(proxy.metrics.started()).unwrap_or_default();
+    let uptime = now.duration_since(proxy.metrics.started).unwrap_or_default();
     json!({
         "status": "success",
         "data": {

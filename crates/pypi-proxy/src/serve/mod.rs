@@ -27,29 +27,58 @@
 
 mod access;
 mod body;
-mod config;
 mod encoded;
 mod exposition;
+mod file;
 mod health;
 mod http1;
 mod message;
 mod metrics;
-mod process;
-mod reject;
 mod request_metrics;
 mod respond;
 mod route;
 mod server;
 mod service;
-mod state;
 mod status;
 mod target;
-mod tls;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::guard::Guard;
 
 pub use body::ResponseBody;
-pub use config::Config;
+pub use server::{Server, ServerConfig, Tls};
+pub use service::{Proxy, Scope};
+
 #[doc(hidden)]
 pub use http1::parse_head;
-pub use server::{Server, ServerConfig};
-pub use service::{Proxy, Scope};
-pub use tls::Tls;
+
+/// Configuration of a [`Proxy`](Proxy).
+#[derive(Clone, Default)]
+pub struct Config {
+    /// Redirects the client to the upstream if no byte of the file arrived within this time. The download continues in
+    /// the background. Zero redirects every request for a file that is not stored. Never redirects to an index with
+    /// credentials. Default: never.
+    pub redirect_after: Option<Duration>,
+    /// Requires this token as `Authorization: Bearer` to purge the cache. Default: none.
+    pub admin_token: Option<String>,
+    /// Sends all files as `application/octet-stream`. Default: off, the content type depends on the file format.
+    pub binary_type: bool,
+    /// Authenticates clients and limits their requests. `/livez` and `/readyz` stay public. Endpoints that require the
+    /// admin token need no other login. Default: no authentication, no limits.
+    pub guard: Option<Arc<Guard>>,
+}
+
+/// Does not show the token.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("redirect_after", &self.redirect_after)
+            .field("has_admin_token", &self.admin_token.is_some())
+            .field("binary_type", &self.binary_type)
+            .field("guard", &self.guard)
+            .finish()
+    }
+}

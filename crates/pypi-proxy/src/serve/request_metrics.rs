@@ -1,17 +1,12 @@
-//! Metrics of client requests. All counters are atomic, so that recording never blocks a response.
+//! Metrics of client requests.
 
-use std::array;
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 
-use super::reject::REASONS;
-use crate::counter::Counter;
-use crate::histogram::{Histogram, HistogramSnapshot};
-use crate::named::named;
+use crate::metrics::{Counter, Counters, Histogram, HistogramSnapshot, StatusClass, named};
 
 named! {
-    /// Kind of endpoint, for metrics.
     pub(super) enum Endpoint {
         List = "list",
         Project = "project",
@@ -50,26 +45,50 @@ impl Endpoint {
     }
 }
 
-/// Values of the header `X-Cache`.
-pub(super) const CACHE_STATUSES: [&str; 7] =
-    ["hit", "stale", "miss", "revalidated", "negative", "pass", "redirect"];
-/// Indexes in [`CACHE_STATUSES`] of the responses that did not wait for an upstream.
-const HIT_INDEXES: [usize; 3] = [0, 1, 4];
+named! {
+    /// Value of the header `X-Cache`.
+    pub(super) enum CacheVerdict {
+        Hit = "hit",
+        Stale = "stale",
+        Miss = "miss",
+        Revalidated = "revalidated",
+        Negative = "negative",
+        Pass = "pass",
+        Redirect = "redirect",
+    }
+}
+
+impl CacheVerdict {
+    /// Values of responses that did not wait for an upstream.
+    const HITS: [Self; 3] = [Self::Hit, Self::Stale, Self::Negative];
+}
+
+named! {
+    pub(super) enum RejectionReason {
+        Login = "login",
+        Rate = "rate",
+        Busy = "busy",
+        Project = "project",
+        Age = "age",
+        Yanked = "yanked",
+        Head = "head",
+    }
+}
 
 /// Metrics of all requests since the proxy was created.
 #[derive(Debug)]
 pub(super) struct RequestMetrics {
-    started: SystemTime,
-    /// Indexed by the first digit of the status, from 2 to 5.
-    responses: [[Counter; 4]; Endpoint::ALL.len()],
-    cache_statuses: [[Counter; CACHE_STATUSES.len()]; Endpoint::CACHED.len()],
-    pub(super) bytes: [Counter; Endpoint::ALL.len()],
-    rejected: [Counter; REASONS.len()],
+    pub(super) started: SystemTime,
+    pub(super) responses: [Counters<StatusClass>; Endpoint::ALL.len()],
+    /// By endpoint; only those in [`Endpoint::CACHED`] have a cache verdict.
+    pub(super) verdicts: [Counters<CacheVerdict>; Endpoint::CACHED.len()],
+    pub(super) bytes: Counters<Endpoint>,
+    pub(super) rejected: Counters<RejectionReason>,
     pub(super) in_flight: Counter,
     pub(super) aborted: Counter,
-    /// The last histogram is for all endpoints that are not served from the cache.
-    response_starts: [Histogram; Endpoint::CACHED.len() + 1],
-    durations: [Histogram; Endpoint::CACHED.len() + 1],
+    /// Times until the start and the end of responses. The last item is for all endpoints that are not served from the
+    /// cache.
+    times: [(Histogram, Histogram); Endpoint::CACHED.len() + 1],
 }
 
 /// Totals of all endpoints that are served from the cache.
@@ -77,8 +96,6 @@ pub(super) struct RequestMetrics {
 pub(super) struct Totals {
     pub(super) requests: u64,
     pub(super) hits: u64,
-    /// Bytes sent to clients, for all endpoints.
-    pub(super) sent: u64,
     /// Time until the start of the response.
     pub(super) response_starts: HistogramSnapshot,
 }
@@ -88,27 +105,21 @@ impl Default for RequestMetrics {
         Self {
             started: SystemTime::now(),
             responses: Default::default(),
-            cache_statuses: Default::default(),
-            bytes: Default::default(),
-            rejected: Default::default(),
+            verdicts: Default::default(),
+            bytes: Counters::default(),
+            rejected: Counters::default(),
             in_flight: Counter::default(),
             aborted: Counter::default(),
-            response_starts: Default::default(),
-            durations: Default::default(),
+            times: Default::default(),
         }
     }
 }
 
-fn histogram_index(endpoint: Endpoint) -> usize {
-    (endpoint as usize).min(Endpoint::CACHED.len())
-}
-
 impl RequestMetrics {
-    pub(super) fn record_start(&self) {
-        self.in_flight.add(1);
+    fn times_of(&self, endpoint: Endpoint) -> &(Histogram, Histogram) {
+        &self.times[(endpoint as usize).min(Endpoint::CACHED.len())]
     }
 
-    /// Records the start of a response.
     pub(super) fn record_response(
         &self,
         endpoint: Endpoint,
@@ -116,14 +127,11 @@ impl RequestMetrics {
         cache_status: Option<&str>,
         time: Duration,
     ) {
-        let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
-        self.responses[endpoint as usize][class].add(1);
-        self.response_starts[histogram_index(endpoint)].record(time);
-        let Some(cache_status) = cache_status else { return };
-        if let Some(counters) = self.cache_statuses.get(endpoint as usize)
-            && let Some(cache_status) = CACHE_STATUSES.iter().position(|name| cache_status == *name)
-        {
-            counters[cache_status].add(1);
+        self.responses[endpoint as usize][status.into()].add(1);
+        self.times_of(endpoint).0.record(time);
+        let verdict = CacheVerdict::ALL.into_iter().find(|verdict| Some(verdict.name()) == cache_status);
+        if let (Some(verdict), Some(counters)) = (verdict, self.verdicts.get(endpoint as usize)) {
+            counters[verdict].add(1);
         }
     }
 
@@ -140,51 +148,21 @@ impl RequestMetrics {
             self.aborted.add(1);
         }
         if let Some(endpoint) = endpoint {
-            self.bytes[endpoint as usize].add(bytes);
-            self.durations[histogram_index(endpoint)].record(time);
+            self.bytes[endpoint].add(bytes);
+            self.times_of(endpoint).1.record(time);
         }
     }
 
-    /// Counts a rejected request, by one of the [`REASONS`].
-    pub(super) fn record_rejection(&self, reason: &str) {
-        if let Some(reason) = REASONS.iter().position(|name| reason == *name) {
-            self.rejected[reason].add(1);
-        }
-    }
-
-    /// Returns the counts in the order of [`REASONS`].
-    pub(super) fn rejected(&self) -> [u64; REASONS.len()] {
-        array::from_fn(|reason| self.rejected[reason].get())
-    }
-
-    pub(super) fn started(&self) -> SystemTime {
-        self.started
-    }
-
-    pub(super) fn responses(&self, endpoint: Endpoint) -> [u64; 4] {
-        array::from_fn(|class| self.responses[endpoint as usize][class].get())
-    }
-
-    /// Returns the counts in the order of [`CACHE_STATUSES`], or `None` if the endpoint is not served from the cache.
-    pub(super) fn cache_statuses(&self, endpoint: Endpoint) -> Option<[u64; CACHE_STATUSES.len()]> {
-        let counters = self.cache_statuses.get(endpoint as usize)?;
-        Some(array::from_fn(|cache_status| counters[cache_status].get()))
-    }
-
-    /// Returns the histograms of the time to the start and to the end of responses, by endpoint.
-    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, HistogramSnapshot, HistogramSnapshot)> {
-        let names = Endpoint::CACHED.map(Endpoint::name).into_iter().chain(["other"]);
-        let times = self.response_starts.iter().zip(&self.durations);
-        names
-            .zip(times)
-            .map(|(name, (response_start, duration))| (name, response_start.snapshot(), duration.snapshot()))
+    /// Returns the histograms of the times until the start and the end of responses, by endpoint.
+    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, &(Histogram, Histogram))> {
+        Endpoint::CACHED.map(Endpoint::name).into_iter().chain(["other"]).zip(&self.times)
     }
 
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals { sent: self.bytes.iter().map(Counter::get).sum(), ..Totals::default() };
-        for (counters, response_start) in self.cache_statuses.iter().zip(&self.response_starts) {
-            totals.requests += counters.iter().map(Counter::get).sum::<u64>();
-            totals.hits += HIT_INDEXES.iter().map(|cache_status| counters[*cache_status].get()).sum::<u64>();
+        let mut totals = Totals::default();
+        for (counters, (response_start, _)) in self.verdicts.iter().zip(&self.times) {
+            totals.requests += counters.sum();
+            totals.hits += CacheVerdict::HITS.map(|verdict| counters[verdict].get()).iter().sum::<u64>();
             totals.response_starts = totals.response_starts.plus(&response_start.snapshot());
         }
         totals
@@ -230,7 +208,7 @@ mod tests {
         respond(Endpoint::File, "other");
         let totals = metrics.totals();
         assert_eq!((totals.requests, totals.hits, totals.response_starts.count()), (4, 2, 5));
-        assert_eq!(metrics.responses(Endpoint::File), [3, 0, 0, 0]);
-        assert_eq!(metrics.cache_statuses(Endpoint::Health), None);
+        let of_files: Vec<_> = metrics.responses[Endpoint::File as usize].iter().collect();
+        assert_eq!(of_files, [("2xx", 3), ("3xx", 0), ("4xx", 0), ("5xx", 0)]);
     }
 }

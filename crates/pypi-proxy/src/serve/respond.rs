@@ -6,13 +6,16 @@ use std::time::SystemTime;
 use http::StatusCode;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    HeaderName, HeaderValue, LAST_MODIFIED, RETRY_AFTER, VARY,
+    HeaderName, HeaderValue, LAST_MODIFIED, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 
 use super::ResponseBody;
 use super::message::{ProxyResponse, RequestFields};
+use super::request_metrics::RejectionReason;
 use crate::error::Chain;
+use crate::guard::Rejection;
 use crate::page_cache::{CachedPage, Variant};
+use crate::rules::RuleViolation;
 use crate::{ByteRange, Coding, Error, Form};
 
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
@@ -127,6 +130,19 @@ impl FileHeaders<'_> {
         }
     }
 
+    /// Builds the response to a request, with the body of the whole file or of a range.
+    pub(super) fn answer(
+        &self,
+        fields: &RequestFields<'_>,
+        body: impl FnOnce(Option<Range<u64>>) -> ResponseBody,
+    ) -> ProxyResponse {
+        match self.select(fields) {
+            Selection::All => self.respond(body(None)),
+            Selection::Part(range) => self.respond_part(range.clone(), body(Some(range))),
+            Selection::Done(response) => *response,
+        }
+    }
+
     /// Builds the response with the whole file.
     pub(super) fn respond(&self, body: ResponseBody) -> ProxyResponse {
         let mut response = ProxyResponse::new(StatusCode::OK, body);
@@ -185,4 +201,57 @@ fn content_type(name: &str) -> &'static str {
         "metadata" | "asc" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
+}
+
+pub(super) type CountedRejection = (ProxyResponse, RejectionReason);
+
+/// Creates a response with problem details (RFC 9457). uv shows them; for installers that only show the status line,
+/// the title is also the reason phrase.
+fn problem(status: StatusCode, title: &'static str, detail: &str) -> ProxyResponse {
+    let body = serde_json::json!({"title": title, "status": status.as_u16(), "detail": detail});
+    let mut response = ProxyResponse::typed(status, "application/problem+json", body.to_string());
+    response.reason = Some(title);
+    response
+}
+
+/// Response to a request that the rules about projects and files forbid.
+pub(super) fn rule_rejection(violation: RuleViolation) -> CountedRejection {
+    let reason = match violation {
+        RuleViolation::Denied | RuleViolation::NotAllowed => RejectionReason::Project,
+        RuleViolation::TooYoung { .. } | RuleViolation::AgeUnknown => RejectionReason::Age,
+        RuleViolation::Yanked => RejectionReason::Yanked,
+    };
+    (problem(StatusCode::FORBIDDEN, violation.title(), &violation.to_string()), reason)
+}
+
+/// Response to a request without a valid login or above the rate limit.
+pub(super) fn guard_rejection(rejection: Rejection) -> CountedRejection {
+    match rejection {
+        Rejection::Unauthenticated => {
+            let detail = "the proxy requires a login: a user name and password, or __token__ and a token";
+            let mut response = problem(StatusCode::UNAUTHORIZED, "Unauthorized", detail);
+            response.set(WWW_AUTHENTICATE, "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
+            (response, RejectionReason::Login)
+        }
+        Rejection::RateLimited(time) => {
+            let detail = "the client has sent too many requests";
+            let mut response = problem(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests", detail);
+            // Round up to full seconds.
+            response.set(RETRY_AFTER, time.as_secs() + u64::from(time.subsec_nanos() > 0));
+            (response, RejectionReason::Rate)
+        }
+        Rejection::Overloaded => {
+            let detail = "too many passwords are waiting to be checked";
+            let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable", detail);
+            response.set(RETRY_AFTER, 1);
+            (response, RejectionReason::Busy)
+        }
+    }
+}
+
+/// Response to a request whose header exceeds a limit.
+pub(super) fn too_large() -> CountedRejection {
+    let title = "Request Header Fields Too Large";
+    let detail = "the request header has too many fields or is too large";
+    (problem(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, title, detail), RejectionReason::Head)
 }

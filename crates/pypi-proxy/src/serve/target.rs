@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::state::State;
+use super::service::State;
 use crate::error::Kind;
 use crate::page::{Details, File, Metadata};
 use crate::page_cache::CachedPage;

@@ -77,35 +77,20 @@ impl CacheDir {
         Ok(dir)
     }
 
-    fn part(&self, name: &str) -> PathBuf {
+    /// Returns a subfolder: `files`, `partial` (downloads), `refs` (which map an origin to the SHA-256 of a file) or
+    /// `pages`.
+    pub(super) fn part(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// Subfolder of the stored files.
-    pub(super) fn files(&self) -> PathBuf {
-        self.part("files")
-    }
-
-    /// Subfolder of the references, which map an origin to the SHA-256 of a file.
-    pub(super) fn refs(&self) -> PathBuf {
-        self.part("refs")
-    }
-
-    /// Subfolder of the index pages.
-    pub(super) fn pages(&self) -> PathBuf {
-        self.part("pages")
-    }
-
     pub(super) fn file(&self, digest: &Digest) -> PathBuf {
-        sharded_path(&self.files(), digest)
+        self.dir.join(sharded("files", digest))
     }
 
-    /// Path of the reference with this origin.
     pub(super) fn reference(&self, origin: &Digest) -> PathBuf {
-        sharded_path(&self.refs(), origin)
+        self.dir.join(sharded("refs", origin))
     }
 
-    /// Path of an entry.
     pub(super) fn entry(&self, entry: &CacheEntry) -> PathBuf {
         match entry {
             CacheEntry::File(digest) => self.file(digest),
@@ -114,8 +99,7 @@ impl CacheDir {
     }
 
     pub(super) fn reference_entry(&self, origin: &Digest) -> CacheEntry {
-        let name = origin.to_string();
-        CacheEntry::Other(CacheArea::References, format!("refs/{}/{}", &name[..2], &name[2..]).into())
+        CacheEntry::Other(CacheArea::References, sharded("refs", origin).into())
     }
 
     /// Parses the origin of a reference from its path.
@@ -156,6 +140,15 @@ impl CacheDir {
         }
     }
 
+    /// Writes a file atomically, and creates its folder if it does not exist.
+    pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let dir = path.parent().unwrap_or(path);
+        Self::create_subdir(dir).map_err(Error::storage)?;
+        let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
+        file.write_all(bytes).map_err(Error::storage)?;
+        file.persist(path).map(drop).map_err(|error| Error::storage(error.error))
+    }
+
     /// Moves a complete download to its final place, atomically.
     pub(super) fn publish(&self, partial: &Path, digest: &Digest) -> Result<(), Error> {
         let path = self.file(digest);
@@ -188,9 +181,9 @@ fn check_private(dir: &Path) -> Result<(), Error> {
 }
 
 /// Path of a file in one of 256 subfolders.
-fn sharded_path(part: &Path, digest: &Digest) -> PathBuf {
+fn sharded(part: &str, digest: &Digest) -> String {
     let name = digest.to_string();
-    part.join(&name[..2]).join(&name[2..])
+    format!("{part}/{}/{}", &name[..2], &name[2..])
 }
 
 #[cold]

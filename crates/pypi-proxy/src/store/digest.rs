@@ -65,12 +65,12 @@ enum SecondHash {
 
 impl Hasher {
     pub(super) fn new(expected: Option<Checksum>) -> Self {
-        let other = |checksum| match checksum {
-            Checksum::Md5(_) => SecondHash::Md5(Md5::new()),
-            Checksum::Sha1(_) => SecondHash::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
-            Checksum::Sha224(_) => SecondHash::Sha(Context::new(&SHA224)),
-            Checksum::Sha384(_) => SecondHash::Sha(Context::new(&SHA384)),
-            Checksum::Sha512(_) => SecondHash::Sha(Context::new(&SHA512)),
+        let other = |checksum: Checksum| match checksum.algorithm() {
+            "md5" => SecondHash::Md5(Md5::new()),
+            "sha1" => SecondHash::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
+            "sha224" => SecondHash::Sha(Context::new(&SHA224)),
+            "sha384" => SecondHash::Sha(Context::new(&SHA384)),
+            _ => SecondHash::Sha(Context::new(&SHA512)),
         };
         let expected = expected.map(|checksum| (checksum, other(checksum)));
         Self { sha256: Context::new(&SHA256), expected }

@@ -3,25 +3,26 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::download_task::DownloadTask;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
-use super::shared::{Counters, Inner};
+use super::shared::{Inner, StoreMetrics};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
 use crate::Error;
 use crate::bucket::{Bucket, TieredSource};
-use crate::counter::Counter;
+use crate::metrics::{Counter, Counters};
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
 
 /// File store, addressed by SHA-256. Clones share the same store.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(pub(super) Arc<Inner>);
 
 /// Result of [`Store::fetch`].
 #[derive(Debug)]
@@ -68,12 +69,12 @@ impl Store {
     /// be read or written ([`Error::is_storage`]).
     pub fn open(config: Config) -> Result<Self, Error> {
         let dir = CacheDir::open(&config.dir, config.allow_shared_dir)?;
-        let lru = LruIndex::new(config.max_bytes, config.max_open_files);
+        let lru = LruIndex::new(config.max_open_files);
         let permits = Arc::new(Semaphore::new(config.max_concurrent_downloads.max(1)));
         let inner = Inner {
             dir,
             permits,
-            stats: Counters::default(),
+            stats: StoreMetrics::default(),
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
@@ -88,17 +89,17 @@ impl Store {
 
     /// Returns the subfolder for index pages. Its size counts toward the limit of the store.
     pub fn pages_dir(&self) -> PagesDir {
-        PagesDir { path: self.0.dir.pages(), store: Arc::downgrade(&self.0) }
+        PagesDir { path: self.0.dir.part("pages"), store: Arc::downgrade(&self.0) }
     }
 
     /// Returns the disk usage of an area.
     pub fn usage(&self, area: CacheArea) -> Usage {
-        self.0.lru().usage(area)
+        self.0.lru.lock().usage(area)
     }
 
-    /// Returns the number of entries of an area that were evicted.
-    pub(crate) fn evicted(&self, area: CacheArea) -> u64 {
-        self.0.stats.evicted[area as usize].get()
+    /// Returns the numbers of entries that were evicted.
+    pub(crate) fn evicted(&self) -> &Counters<CacheArea> {
+        &self.0.stats.evicted
     }
 
     /// Returns a stored file.
@@ -132,15 +133,14 @@ impl Store {
         &self.0.config.dir
     }
 
-    /// Returns the status of all downloads in flight.
     pub(crate) fn downloads_in_flight(&self) -> Vec<DownloadStatus> {
-        self.0.downloads().values().map(Download::status).collect()
+        self.0.downloads.lock().values().map(Download::status).collect()
     }
 
     /// Returns the `count` projects with the largest files in total: name, bytes, and number of files. Files that were
     /// not requested since the store was opened have no label and are left out.
     pub(crate) fn largest(&self, count: usize) -> Vec<(String, u64, u64)> {
-        let labels = self.0.lru().labels();
+        let labels = self.0.lru.lock().labels();
         let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
         for (label, len) in &labels {
             if let Some((project, _)) = label.as_deref().and_then(|label| label.split_once('/')) {
@@ -169,12 +169,12 @@ impl Store {
     /// Returns the SHA-256 of a file that was downloaded from the same origin before.
     pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
         let origin = reference.origin;
-        self.0.lru().touch(&self.0.dir.reference_entry(&origin));
-        if let Some(digest) = self.0.digests_by_origin().get(&origin) {
+        self.0.lru.lock().touch(&self.0.dir.reference_entry(&origin));
+        if let Some(digest) = self.0.digests_by_origin.lock().get(&origin) {
             return Some(*digest);
         }
         let digest = super::shared::read_reference(&self.0.dir.reference(&origin))?;
-        self.0.digests_by_origin().insert(origin, digest);
+        self.0.digests_by_origin.lock().insert(origin, digest);
         Some(digest)
     }
 
@@ -184,7 +184,7 @@ impl Store {
     ///
     /// Panics outside of a tokio runtime.
     pub fn fetch(&self, key: Key, expected: Expected, source: impl FileSource) -> FetchState {
-        let mut downloads = self.0.downloads();
+        let mut downloads = self.0.downloads.lock();
         // A download whose first bytes are no longer available can't serve this caller.
         if let Some(download) = downloads.get(&key).and_then(Download::reserve) {
             return FetchState::InFlight(download);
@@ -212,7 +212,7 @@ impl Store {
 
     /// Returns the download in flight of a file.
     pub fn in_flight(&self, key: &Key) -> Option<Download> {
-        self.0.downloads().get(key).filter(|download| download.has_all_bytes()).cloned()
+        self.0.downloads.lock().get(key).filter(|download| download.has_all_bytes()).cloned()
     }
 
     /// Returns whether the store can hold any file.
@@ -232,34 +232,26 @@ impl Store {
             // The file stays in the index, because it still takes space.
             Err(error) => return Err(Error::storage(error)),
         };
-        self.0.lru().remove(&CacheEntry::File(*digest));
+        self.0.lru.lock().remove(&CacheEntry::File(*digest));
         Ok(is_removed)
     }
 
     /// Returns the current contents and counters.
     pub fn stats(&self) -> Stats {
-        let (files, bytes) = self.0.lru().file_usage();
-        let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
+        let (files, bytes) = self.0.lru.lock().file_usage();
+        let StoreMetrics { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {
             files,
             bytes,
-            in_flight: self.0.downloads().len() as u64,
+            in_flight: self.0.downloads.lock().len() as u64,
             fetched: fetched.get(),
             failed: failed.get(),
             corrupt: corrupt.get(),
             resumed: resumed.get(),
             unwritten: unwritten.get(),
-            evicted: evicted[CacheArea::Files as usize].get(),
+            evicted: evicted[CacheArea::Files].get(),
             partial: self.0.partial.get(),
         }
-    }
-
-    pub(super) fn inner(&self) -> &Arc<Inner> {
-        &self.0
-    }
-
-    pub(super) fn from_inner(inner: Arc<Inner>) -> Self {
-        Self(inner)
     }
 }
 
@@ -297,21 +289,21 @@ impl PagesDir {
     /// Marks a file as recently used.
     pub(crate) fn touch(&self, path: &Path) {
         if let Some((store, entry)) = self.entry(path) {
-            store.lru().touch(&entry);
+            store.lru.lock().touch(&entry);
         }
     }
 
     /// Removes a deleted file from the count.
     pub(crate) fn removed(&self, path: &Path) {
         if let Some((store, entry)) = self.entry(path) {
-            store.lru().remove(&entry);
+            store.lru.lock().remove(&entry);
         }
     }
 
     /// Removes all files from the count.
     pub(crate) fn cleared(&self) {
         if let Some(store) = self.store.upgrade() {
-            store.lru().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
+            store.lru.lock().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Downloads in flight: progress shared between the task that downloads a file and its readers.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::future::Future;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-use super::window::Window;
 use super::{Digest, Reader, StoredFile};
 use crate::error::Kind;
 use crate::upstream::{FileBody, Validators};
@@ -83,7 +85,7 @@ struct ReaderReservation {
 
 impl ReaderReservation {
     fn release(&self) {
-        self.state.window().leave(self.id);
+        self.state.window.lock().leave(self.id);
         self.state.room.notify_one();
     }
 }
@@ -140,7 +142,7 @@ impl Download {
 
     /// Returns a handle that reserves all bytes for a reader that will join, or `None` if the first bytes are gone.
     pub(super) fn reserve(&self) -> Option<Self> {
-        let id = self.state.window().reserve()?;
+        let id = self.state.window.lock().reserve()?;
         let reservation = ReaderReservation { state: self.state.clone(), id };
         Some(Self { state: self.state.clone(), reservation: Some(Arc::new(reservation)) })
     }
@@ -197,7 +199,7 @@ impl Download {
     /// Returns whether a new reader would get all bytes. Bytes that are not on disk are dropped when all readers have
     /// them.
     pub(super) fn has_all_bytes(&self) -> bool {
-        self.state.window().has_all_bytes()
+        self.state.window.lock().has_all_bytes()
     }
 
     /// Waits until the file is complete and verified. Returns `None` if it could not be stored.
@@ -222,16 +224,11 @@ impl Download {
 }
 
 impl DownloadState {
-    pub(super) fn window(&self) -> MutexGuard<'_, Window> {
-        // No code panics while it holds the lock in the middle of an update.
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until the window has room. Drops the slowest readers if they make no progress within `reader_timeout`.
     pub(super) async fn wait_for_room(&self, max: usize, reader_timeout: Duration) {
-        while self.window().bytes() >= max {
+        while self.window.lock().bytes() >= max {
             if tokio::time::timeout(reader_timeout, self.room.notified()).await.is_err() {
-                self.window().drop_slowest_readers();
+                self.window.lock().drop_slowest_readers();
             }
         }
     }
@@ -241,4 +238,141 @@ impl DownloadState {
 #[cold]
 pub(super) fn aborted() -> Error {
     Error::with(Kind::Upstream, "the download was aborted")
+}
+
+/// The buffered end of a download, and the positions of its readers.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// File offset of the first buffered byte.
+    start: u64,
+    /// File offset of the first byte that was ever buffered.
+    begin: u64,
+    chunks: VecDeque<Bytes>,
+    bytes: usize,
+    readers: HashMap<u64, u64>,
+    next: u64,
+}
+
+impl Window {
+    /// Adds a reader at a file offset. Returns its identifier.
+    pub(super) fn join(&mut self, position: u64) -> u64 {
+        self.next += 1;
+        self.readers.insert(self.next, position);
+        self.next
+    }
+
+    pub(super) fn leave(&mut self, reader: u64) {
+        self.readers.remove(&reader);
+        self.trim();
+    }
+
+    /// Records that a reader has all bytes before `position`.
+    pub(super) fn advance(&mut self, reader: u64, position: u64) {
+        if let Some(own) = self.readers.get_mut(&reader) {
+            *own = position;
+        }
+        if self.bytes > 0 {
+            self.trim();
+        }
+    }
+
+    /// Starts buffering at a file offset.
+    pub(super) fn begin(&mut self, start: u64) {
+        self.start = start;
+        self.begin = start;
+    }
+
+    /// Returns whether a new reader would get all bytes of the file.
+    pub(super) fn has_all_bytes(&self) -> bool {
+        self.start == self.begin
+    }
+
+    /// Reserves all bytes for a reader that will join later. Returns `None` if some are gone.
+    pub(super) fn reserve(&mut self) -> Option<u64> {
+        self.has_all_bytes().then(|| self.join(0))
+    }
+
+    pub(super) fn push(&mut self, chunk: Bytes) {
+        self.bytes += chunk.len();
+        self.chunks.push_back(chunk);
+        self.trim();
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns bytes from `position` to at most the end of a chunk, or `None` if they are not buffered.
+    pub(super) fn get(&self, position: u64) -> Option<Bytes> {
+        let mut at = self.start;
+        for chunk in &self.chunks {
+            let end = at + chunk.len() as u64;
+            if (at..end).contains(&position) {
+                return Some(chunk.slice(usize::try_from(position - at).ok()?..));
+            }
+            at = end;
+        }
+        None
+    }
+
+    /// Drops the readers that are furthest behind.
+    pub(super) fn drop_slowest_readers(&mut self) {
+        if let Some(least) = self.readers.values().copied().min() {
+            self.readers.retain(|_, position| *position > least);
+        }
+        self.trim();
+    }
+
+    /// Drops the bytes that every reader has.
+    fn trim(&mut self) {
+        let least = self.readers.values().copied().min().unwrap_or(u64::MAX);
+        while let Some(chunk) = self.chunks.front()
+            && self.start + chunk.len() as u64 <= least
+        {
+            self.start += chunk.len() as u64;
+            self.bytes -= chunk.len();
+            self.chunks.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consumed_bytes_are_dropped() {
+        let mut window = Window::default();
+        let (slow, fast) = (window.join(0), window.join(0));
+        window.begin(10);
+        window.push(Bytes::from_static(b"abcd"));
+        window.push(Bytes::from_static(b"efgh"));
+        assert_eq!(window.get(12).unwrap(), "cd");
+        assert_eq!(window.get(9), None);
+        assert_eq!(window.get(18), None);
+        window.advance(fast, 18);
+        assert_eq!(window.bytes(), 8);
+        window.advance(slow, 14);
+        assert_eq!((window.bytes(), window.get(10)), (4, None));
+        window.drop_slowest_readers();
+        assert_eq!(window.bytes(), 0);
+        assert_eq!(window.get(14), None);
+        window.push(Bytes::from_static(b"ijkl"));
+        assert_eq!(window.get(18).unwrap(), "ijkl");
+        window.leave(fast);
+        assert_eq!(window.bytes(), 0);
+    }
+
+    #[test]
+    fn reserved_bytes_are_kept() {
+        let mut window = Window::default();
+        let reservation = window.reserve().unwrap();
+        window.push(Bytes::from_static(b"abcd"));
+        let (first, late) = (window.join(0), window.reserve().unwrap());
+        window.advance(first, 4);
+        window.leave(reservation);
+        assert_eq!((window.get(0).unwrap(), window.has_all_bytes()), (Bytes::from_static(b"abcd"), true));
+        window.leave(late);
+        assert_eq!((window.bytes(), window.reserve()), (0, None));
+    }
 }

@@ -164,7 +164,7 @@ impl<S: FileSource> DownloadTask<S> {
         if self.at == 0 && self.bytes_on_disk() == 0 {
             if matches!(self.destination, Destination::Memory) {
                 if self.total.is_some_and(|total| total > self.store.config.max_bytes) {
-                    self.state.window().begin(self.at);
+                    self.state.window.lock().begin(self.at);
                 } else {
                     self.open_file().await;
                 }
@@ -207,7 +207,7 @@ impl<S: FileSource> DownloadTask<S> {
             // Open handles of the deleted file stay readable.
             let _ = std::fs::remove_file(path);
         }
-        self.state.window().begin(self.at);
+        self.state.window.lock().begin(self.at);
         self.is_withheld = false;
     }
 
@@ -288,7 +288,7 @@ impl<S: FileSource> DownloadTask<S> {
         } else {
             let config = &self.store.config;
             self.state.wait_for_room(config.max_memory_buffer, config.reader_timeout).await;
-            let mut window = self.state.window();
+            let mut window = self.state.window.lock();
             chunks.into_iter().for_each(|chunk| window.push(chunk));
         }
         self.at = end;
@@ -352,7 +352,7 @@ impl<S> DownloadTask<S> {
         };
         counter.add(1);
         // From now on callers find the stored file or start a new download, which may have happened already.
-        let mut downloads = self.store.downloads();
+        let mut downloads = self.store.downloads.lock();
         if downloads.get(&self.key).is_some_and(|download| Arc::ptr_eq(&download.state, &self.state)) {
             downloads.remove(&self.key);
         }

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use hashlink::{LinkedHashMap, LinkedHashSet};
+use hashlink::{LinkedHashMap, LruCache};
 
 use super::Digest;
-use crate::named::named;
+use crate::metrics::named;
 
 named! {
     /// Area of the cache directory.
@@ -24,7 +24,6 @@ named! {
     }
 }
 
-/// Entry of the cache directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum CacheEntry {
     File(Digest),
@@ -50,15 +49,13 @@ pub struct Usage {
     pub bytes: u64,
 }
 
-/// All entries from the least to the most recently used, with a limit for their total size.
+/// All entries from the least to the most recently used.
 #[derive(Debug)]
 pub(super) struct LruIndex {
     entries: LinkedHashMap<CacheEntry, EntryState>,
-    /// Entries with an open file handle, in the same order.
-    open: LinkedHashSet<CacheEntry>,
-    max_open: usize,
+    /// Open handles of the most recently used files.
+    pub(super) open: LruCache<Digest, Arc<File>>,
     usage: [Usage; 4],
-    max_bytes: u64,
     /// Entries removed while a scan is running, which may have seen them before.
     removed_during_scan: Option<HashSet<CacheEntry>>,
 }
@@ -66,7 +63,6 @@ pub(super) struct LruIndex {
 #[derive(Debug)]
 pub(super) struct EntryState {
     pub(super) len: u64,
-    pub(super) file: Option<Arc<File>>,
     /// Name for the status page, set by the first request for the file.
     pub(super) label: Option<Arc<str>>,
     /// When the access time was last written to disk.
@@ -74,9 +70,9 @@ pub(super) struct EntryState {
 }
 
 impl LruIndex {
-    pub(super) fn new(max_bytes: u64, max_open: usize) -> Self {
-        let (entries, open) = (LinkedHashMap::new(), LinkedHashSet::new());
-        Self { entries, open, max_open, usage: Default::default(), max_bytes, removed_during_scan: None }
+    pub(super) fn new(max_open: usize) -> Self {
+        let (entries, open) = (LinkedHashMap::new(), LruCache::new(max_open));
+        Self { entries, open, usage: Default::default(), removed_during_scan: None }
     }
 
     /// Returns the number of files and their bytes.
@@ -99,12 +95,6 @@ impl LruIndex {
         usage.bytes += len;
     }
 
-    fn subtract_usage(&mut self, area: CacheArea, len: u64) {
-        let usage = &mut self.usage[area as usize];
-        usage.entries -= 1;
-        usage.bytes -= len;
-    }
-
     /// Returns the label and length of each file.
     pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
         let files = self.entries.iter().filter(|(entry, _)| entry.area() == CacheArea::Files);
@@ -113,27 +103,7 @@ impl LruIndex {
 
     /// Marks an entry as most recently used and returns it.
     pub(super) fn touch(&mut self, entry: &CacheEntry) -> Option<&mut EntryState> {
-        if self.open.contains(entry) {
-            self.open.to_back(entry);
-        }
         self.entries.to_back(entry)
-    }
-
-    /// Keeps a file handle open. Closes the least recently used one if there are too many.
-    pub(super) fn keep_open(&mut self, entry: &CacheEntry, file: &Arc<File>) {
-        if self.max_open == 0 {
-            return;
-        }
-        if let Some(state) = self.entries.get_mut(entry) {
-            state.file = Some(file.clone());
-            self.open.insert(entry.clone());
-        }
-        if self.open.len() > self.max_open
-            && let Some(oldest) = self.open.pop_front()
-            && let Some(state) = self.entries.get_mut(&oldest)
-        {
-            state.file = None;
-        }
     }
 
     /// Adds an entry as the most recently used.
@@ -143,7 +113,7 @@ impl LruIndex {
             removed_during_scan.remove(&entry);
         }
         self.add_usage(entry.area(), len);
-        self.entries.insert(entry, EntryState { len, file: None, label: None, access_recorded });
+        self.entries.insert(entry, EntryState { len, label: None, access_recorded });
     }
 
     /// Starts to record removed entries, until [`Self::insert_scanned`].
@@ -160,8 +130,7 @@ impl LruIndex {
         for (entry, len, access_recorded) in found.rev() {
             if !removed_during_scan.contains(&entry) && !self.entries.contains_key(&entry) {
                 self.add_usage(entry.area(), len);
-                self.entries
-                    .insert(entry.clone(), EntryState { len, file: None, label: None, access_recorded });
+                self.entries.insert(entry.clone(), EntryState { len, label: None, access_recorded });
                 self.entries.to_front(&entry);
             }
         }
@@ -172,8 +141,12 @@ impl LruIndex {
             removed_during_scan.insert(entry.clone());
         }
         let state = self.entries.remove(entry)?;
-        self.open.remove(entry);
-        self.subtract_usage(entry.area(), state.len);
+        if let CacheEntry::File(digest) = entry {
+            self.open.remove(digest);
+        }
+        let usage = &mut self.usage[entry.area() as usize];
+        usage.entries -= 1;
+        usage.bytes -= state.len;
         Some(state.len)
     }
 
@@ -186,22 +159,14 @@ impl LruIndex {
         }
     }
 
-    /// Removes and returns the entries to be deleted, so that there is room for `more` bytes.
-    pub(super) fn evict(&mut self, more: u64) -> Vec<CacheEntry> {
-        self.evict_to(self.max_bytes, more)
-    }
-
-    /// Like [`Self::evict`], with another limit.
-    pub(super) fn evict_to(&mut self, max_bytes: u64, more: u64) -> Vec<CacheEntry> {
+    /// Removes and returns the entries to be deleted, so that `more` bytes fit within the limit.
+    pub(super) fn evict(&mut self, max_bytes: u64, more: u64) -> Vec<CacheEntry> {
         let mut evicted = Vec::new();
         while self.bytes().saturating_add(more) > max_bytes
-            && let Some((entry, state)) = self.entries.pop_front()
+            && let Some((entry, _)) = self.entries.front()
         {
-            self.open.remove(&entry);
-            self.subtract_usage(entry.area(), state.len);
-            if let Some(removed_during_scan) = &mut self.removed_during_scan {
-                removed_during_scan.insert(entry.clone());
-            }
+            let entry = entry.clone();
+            self.remove(&entry);
             evicted.push(entry);
         }
         evicted
@@ -230,7 +195,7 @@ mod tests {
 
     #[test]
     fn entries_removed_during_a_scan_stay_removed() {
-        let mut lru = LruIndex::new(100, 4);
+        let mut lru = LruIndex::new(4);
         lru.insert(entry(1), 10, SystemTime::UNIX_EPOCH);
         lru.begin_scan();
         lru.remove(&entry(1));
@@ -245,7 +210,7 @@ mod tests {
         /// Compares the index with a model in a plain vector.
         #[test]
         fn the_least_recently_used_entry_is_evicted_first(steps in proptest::collection::vec((0u8..3, 0u8..12, 0u64..40), 0..200)) {
-            let mut lru = LruIndex::new(100, 4);
+            let mut lru = LruIndex::new(4);
             let mut model: Vec<(u8, u64)> = Vec::new();
             for (action, number, len) in steps {
                 match action {
@@ -269,7 +234,7 @@ mod tests {
                 while model.iter().map(|(_, len)| len).sum::<u64>() + 10 > 100 && !model.is_empty() {
                     expected.push(entry(model.remove(0).0));
                 }
-                prop_assert_eq!(lru.evict(10), expected);
+                prop_assert_eq!(lru.evict(100, 10), expected);
                 let expected_total = (model.len() as u64, model.iter().map(|(_, len)| len).sum::<u64>());
                 prop_assert_eq!(total(&lru), expected_total);
             }

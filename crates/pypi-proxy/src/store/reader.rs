@@ -50,7 +50,7 @@ struct Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        self.state.window().leave(self.id);
+        self.state.window.lock().leave(self.id);
         self.state.room.notify_one();
     }
 }
@@ -58,7 +58,7 @@ impl Drop for Cursor {
 impl Reader {
     pub(super) fn new(state: Arc<DownloadState>, range: Range<u64>) -> Self {
         let progress = state.progress.subscribe();
-        let id = state.window().join(range.start);
+        let id = state.window.lock().join(range.start);
         Self(State::Chunks(Cursor { state, progress, id, position: range.start, end: range.end }))
     }
 
@@ -95,7 +95,7 @@ impl Cursor {
                     FileChunk::Bytes(bytes) => bytes.len() as u64,
                     FileChunk::File(_, range) => range.end - range.start,
                 };
-                self.state.window().advance(self.id, self.position);
+                self.state.window.lock().advance(self.id, self.position);
                 self.state.room.notify_one();
                 return Ok(Some(chunk));
             }
@@ -106,7 +106,7 @@ impl Cursor {
     fn take(&self, on_disk: u64, until: u64) -> Result<FileChunk, Error> {
         let position = self.position;
         if position >= on_disk {
-            let bytes = self.state.window().get(position);
+            let bytes = self.state.window.lock().get(position);
             let mut bytes = bytes.ok_or_else(|| {
                 Error::with(Kind::Storage, "the file can't be stored, and the client reads it too slowly")
             })?;
@@ -133,18 +133,7 @@ fn bytes(cursor: Cursor) -> BoxStream<'static, Result<Bytes, Error>> {
             };
             let Range { start, end } = range;
             let until = end.min(start + READ_SIZE);
-            let work = {
-                let file: Arc<File> = Arc::clone(&file);
-                move || {
-                    // At most `READ_SIZE`.
-                    let mut buffer = vec![0; usize::try_from(until - start).unwrap_or_default()];
-                    read_at(&file, &mut buffer, start).map(|()| Bytes::from(buffer))
-                }
-            };
-            let read = match tokio::task::spawn_blocking(work).await {
-                Ok(read) => read.map_err(Error::storage),
-                Err(_) => Err(aborted()),
-            };
+            let read = read_range(Arc::clone(&file), start..until).await;
             let rest = (until < end).then_some((file, until..end));
             let next = read.is_ok().then_some((cursor, rest));
             return Some((read, next));
@@ -178,4 +167,14 @@ impl fmt::Debug for Reader {
 /// Reads at an offset, independent of the position at which the file is written.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
+}
+
+/// Reads a range of a file on a blocking thread. The caller limits its length.
+pub(crate) async fn read_range(file: Arc<File>, range: Range<u64>) -> Result<Bytes, Error> {
+    let work = move || {
+        let mut buffer = vec![0; usize::try_from(range.end - range.start).unwrap_or(usize::MAX)];
+        read_at(&file, &mut buffer, range.start).map(|()| Bytes::from(buffer))
+    };
+    let read = tokio::task::spawn_blocking(work).await;
+    read.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(Error::storage)
 }

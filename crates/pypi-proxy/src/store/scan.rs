@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::path::Path;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
+use parking_lot::Mutex;
 
 use super::Digest;
 use super::cache_dir::CacheDir;
@@ -53,10 +54,9 @@ impl Store {
     ///
     /// Fails if a file can't be deleted ([`Error::is_storage`]).
     pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
-        let inner = self.inner();
-        let dirs = ScanDirs::of(inner);
-        let found = scan(&dirs, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
-        let before = inner.lru().file_usage();
+        let inner = &self.0;
+        let found = scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
+        let before = inner.lru.lock().file_usage();
         if let Some(unused_ttl) = unused_ttl {
             let now = SystemTime::now();
             let is_old = |last_access| now.duration_since(last_access).is_ok_and(|since| since >= unused_ttl);
@@ -66,11 +66,11 @@ impl Store {
                 }
             }
         }
-        let evicted = inner.lru().evict_to(max_bytes, 0);
+        let evicted = inner.lru.lock().evict(max_bytes, 0);
         for entry in &evicted {
             inner.discard(entry).map_err(Error::storage)?;
         }
-        let (files, bytes) = inner.lru().file_usage();
+        let (files, bytes) = inner.lru.lock().file_usage();
         Ok(GcReport {
             removed: before.0.saturating_sub(files),
             removed_bytes: before.1.saturating_sub(bytes),
@@ -81,14 +81,14 @@ impl Store {
 
     /// Starts a thread that indexes the folder by access time and deletes unused files periodically.
     pub(super) fn scan_in_background(&self) {
-        let inner = Arc::downgrade(self.inner());
-        let (dirs, scan_lock) = (ScanDirs::of(self.inner()), self.inner().scan_lock.clone());
-        let (opened, unused_ttl) = (SystemTime::now(), self.inner().config.unused_ttl);
+        let inner = Arc::downgrade(&self.0);
+        let (dir, scan_lock) = (self.0.config.dir.clone(), self.0.scan_lock.clone());
+        let (opened, unused_ttl) = (SystemTime::now(), self.0.config.unused_ttl);
         let work = move || {
-            [&dirs.pages, &dirs.refs].into_iter().for_each(|part| remove_leftover_files(part, opened));
+            ["pages", "refs"].iter().for_each(|part| remove_leftover_files(&dir.join(part), opened));
             // The scan holds only a weak reference, so that it does not keep the folder locked after the store is
             // dropped.
-            let found = scan(&dirs, &scan_lock, &inner);
+            let found = scan(&dir, &scan_lock, &inner);
             if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
                 inner.evict(0);
             }
@@ -98,7 +98,7 @@ impl Store {
                 std::thread::sleep((unused_ttl / 4).clamp(MIN_PAUSE, MAX_PAUSE));
                 let Some(inner) = inner.upgrade() else { return };
                 // Files that can't be deleted now are tried again next time.
-                let _ = Self::from_inner(inner).collect(Some(unused_ttl + ACCESS_GRANULARITY), u64::MAX);
+                let _ = Self(inner).collect(Some(unused_ttl + ACCESS_GRANULARITY), u64::MAX);
             }
         };
         // Without the thread, files are still found when they are requested.
@@ -111,9 +111,9 @@ impl Store {
     ///
     /// Fails if a corrupt file can't be deleted ([`Error::is_storage`]).
     pub fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
-        let inner = self.inner();
+        let inner = &self.0;
         let mut digests = Vec::new();
-        for_each_stored_file(&inner.dir.files(), &mut |digest, _| digests.push(digest));
+        for_each_stored_file(&inner.dir.part("files"), &mut |digest, _| digests.push(digest));
         let mut verified = VerifyReport::default();
         for digest in digests {
             match hash(inner, &digest) {
@@ -153,48 +153,34 @@ fn remove_leftover_files(part: &Path, opened: SystemTime) {
     }
 }
 
-/// Subfolders of the cache, without a reference to the store.
-struct ScanDirs {
-    files: PathBuf,
-    pages: PathBuf,
-    refs: PathBuf,
-}
-
-impl ScanDirs {
-    fn of(inner: &Inner) -> Self {
-        let dir = &inner.dir;
-        Self { files: dir.files(), pages: dir.pages(), refs: dir.refs() }
-    }
-}
-
 /// Adds all files of the folder to the index, ordered by access time. Returns `None` if the store was dropped.
 fn scan(
-    dirs: &ScanDirs,
+    dir: &Path,
     scan_lock: &Mutex<()>,
     inner: &Weak<Inner>,
 ) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
-    let _search = scan_lock.lock().unwrap_or_else(PoisonError::into_inner);
-    inner.upgrade()?.lru().begin_scan();
+    let _search = scan_lock.lock();
+    inner.upgrade()?.lru.lock().begin_scan();
     let mut found = Vec::new();
     let last_access = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    for_each_stored_file(&dirs.files, &mut |digest, metadata| {
+    for_each_stored_file(&dir.join("files"), &mut |digest, metadata| {
         found.push((last_access(&metadata), CacheEntry::File(digest), metadata.len()));
     });
-    for (part, name) in [(&dirs.pages, "pages"), (&dirs.refs, "refs")] {
-        for_each_file(part, &mut |dir, file, metadata| {
-            let part = match (name, dir) {
+    for part in ["pages", "refs"] {
+        for_each_file(&dir.join(part), &mut |dir, file, metadata| {
+            let area = match (part, dir) {
                 ("refs", _) => CacheArea::References,
                 (_, "facts") => CacheArea::FileMetadata,
                 _ => CacheArea::Pages,
             };
-            let entry = CacheEntry::Other(part, format!("{name}/{dir}/{file}").into());
+            let entry = CacheEntry::Other(area, format!("{part}/{dir}/{file}").into());
             found.push((last_access(&metadata), entry, metadata.len().next_multiple_of(BLOCK_SIZE)));
         });
     }
     found.sort_unstable();
     // Entries used during the scan are more recent than all of these.
     let older = found.iter().map(|(last_access, entry, len)| (entry.clone(), *len, *last_access));
-    inner.upgrade()?.lru().insert_scanned(older);
+    inner.upgrade()?.lru.lock().insert_scanned(older);
     Some(found)
 }
 

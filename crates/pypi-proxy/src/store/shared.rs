@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download};
-use crate::counter::Counter;
+use crate::metrics::{Counter, Counters};
 use crate::{Error, ProjectName};
 
 /// Minimum time between updates of a file's access time on disk.
@@ -27,7 +28,7 @@ pub(super) struct Inner {
     pub(super) config: Config,
     pub(super) dir: CacheDir,
     pub(super) permits: Arc<Semaphore>,
-    pub(super) stats: Counters,
+    pub(super) stats: StoreMetrics,
     /// Bytes of partial files on disk.
     pub(super) partial: Counter,
     pub(super) lru: Mutex<LruIndex>,
@@ -92,30 +93,16 @@ pub struct StoredFile {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct StoreMetrics {
     pub(super) fetched: Counter,
     pub(super) failed: Counter,
     pub(super) corrupt: Counter,
     pub(super) resumed: Counter,
     pub(super) unwritten: Counter,
-    /// Indexed by [`CacheArea`].
-    pub(super) evicted: [Counter; 4],
+    pub(super) evicted: Counters<CacheArea>,
 }
 
 impl Inner {
-    pub(super) fn lru(&self) -> MutexGuard<'_, LruIndex> {
-        // No code panics while it holds one of these locks in the middle of an update.
-        self.lru.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn downloads(&self) -> MutexGuard<'_, HashMap<Key, Download>> {
-        self.downloads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn digests_by_origin(&self) -> MutexGuard<'_, HashMap<Digest, Digest>> {
-        self.digests_by_origin.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn get(
         &self,
         digest: &Digest,
@@ -123,29 +110,28 @@ impl Inner {
     ) -> Option<StoredFile> {
         let now = SystemTime::now();
         let (file, len, is_access_due) = {
-            let mut lru = self.lru();
-            match lru.touch(&CacheEntry::File(*digest)) {
-                Some(entry_state) => {
-                    let is_access_due = now
-                        .duration_since(entry_state.access_recorded)
-                        .is_ok_and(|since| since >= ACCESS_GRANULARITY);
-                    if is_access_due {
-                        entry_state.access_recorded = now;
-                    }
-                    if entry_state.label.is_none() {
-                        entry_state.label = label();
-                    }
-                    (entry_state.file.clone(), Some(entry_state.len), is_access_due)
-                }
-                None => (None, None, false),
+            let mut lru = self.lru.lock();
+            let Some(entry) = lru.touch(&CacheEntry::File(*digest)) else {
+                drop(lru);
+                return self.open(digest, None, now);
+            };
+            let since = now.duration_since(entry.access_recorded);
+            let is_access_due = since.is_ok_and(|since| since >= ACCESS_GRANULARITY);
+            if is_access_due {
+                entry.access_recorded = now;
             }
+            if entry.label.is_none() {
+                entry.label = label();
+            }
+            let len = entry.len;
+            (lru.open.get(digest).cloned(), len, is_access_due)
         };
-        let Some(file) = file else { return self.open(digest, len, now) };
+        let Some(file) = file else { return self.open(digest, Some(len), now) };
         if is_access_due {
             // If this fails, the file is only evicted earlier after a restart.
             let _ = file.set_modified(now);
         }
-        Some(StoredFile { file, len: len.unwrap_or_default(), digest: *digest })
+        Some(StoredFile { file, len, digest: *digest })
     }
 
     /// Opens a file. Deletes it if it is not of length `len`; `None` accepts any length.
@@ -154,31 +140,31 @@ impl Inner {
         let opened = CacheDir::read(&path).and_then(|file| Ok((file.metadata()?, file)));
         let entry = CacheEntry::File(*digest);
         let Ok((metadata, file)) = opened else {
-            self.lru().remove(&entry);
+            self.lru.lock().remove(&entry);
             return None;
         };
         // Without `sync`, a power failure can truncate a file.
         if !metadata.is_file() || len.is_some_and(|len| len != metadata.len()) {
             let _ = std::fs::remove_file(path);
-            self.lru().remove(&entry);
+            self.lru.lock().remove(&entry);
             return None;
         }
         let file = Arc::new(file);
-        let mut lru = self.lru();
+        let mut lru = self.lru.lock();
         if len.is_none() {
-            lru.insert(entry.clone(), metadata.len(), now);
+            lru.insert(entry, metadata.len(), now);
         }
-        lru.keep_open(&entry, &file);
+        lru.open.insert(*digest, file.clone());
         Some(StoredFile { file, len: metadata.len(), digest: *digest })
     }
 
     /// Evicts the least recently used entries until there is room for `partial` more bytes.
     pub(super) fn evict(&self, partial: u64) {
-        let evicted = self.lru().evict(partial);
+        let evicted = self.lru.lock().evict(self.config.max_bytes, partial);
         for entry in evicted {
             // If this fails, the next scan finds the file again.
             let _ = self.discard(&entry);
-            self.stats.evicted[entry.area() as usize].add(1);
+            self.stats.evicted[entry.area()].add(1);
         }
     }
 
@@ -188,7 +174,7 @@ impl Inner {
         if entry.area() == CacheArea::References
             && let Some(origin) = CacheDir::origin(&path)
         {
-            self.digests_by_origin().remove(&origin);
+            self.digests_by_origin.lock().remove(&origin);
         }
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -208,7 +194,7 @@ impl Inner {
 
     /// Counts an entry of an area other than files.
     pub(super) fn record_write(&self, entry: CacheEntry, len: u64) {
-        self.lru().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
+        self.lru.lock().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
     }
 
     /// Moves a verified file to its final place, unless it is too large or that fails.
@@ -231,19 +217,19 @@ impl Inner {
             return stored;
         }
         {
-            let mut lru = self.lru();
+            let mut lru = self.lru.lock();
             let entry = CacheEntry::File(digest);
             lru.insert(entry.clone(), len, SystemTime::now());
-            lru.keep_open(&entry, &stored.file);
+            lru.open.insert(digest, stored.file.clone());
             if let Some(entry_state) = lru.touch(&entry) {
                 entry_state.label = label;
             }
         }
         if let Key::Reference(Reference { origin, .. }) = key {
-            if write_reference(&self.dir.reference(origin), &digest).is_ok() {
+            if CacheDir::replace(&self.dir.reference(origin), digest.to_string().as_bytes()).is_ok() {
                 self.record_write(self.dir.reference_entry(origin), BLOCK_SIZE);
             }
-            self.digests_by_origin().insert(*origin, digest);
+            self.digests_by_origin.lock().insert(*origin, digest);
         }
         self.evict(0);
         stored
@@ -260,13 +246,4 @@ pub(super) fn read_reference(path: &Path) -> Option<Digest> {
     let mut text = String::new();
     CacheDir::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
     text.trim_end().parse().ok()
-}
-
-pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
-    let dir = path.parent().unwrap_or(path);
-    CacheDir::create_subdir(dir).map_err(Error::storage)?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
-    file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
-    file.persist(path).map_err(|error| Error::storage(error.error))?;
-    Ok(())
 }

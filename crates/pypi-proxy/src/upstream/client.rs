@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
@@ -14,8 +14,14 @@ use http::header::{
 };
 use http::{HeaderMap, StatusCode, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
+use rustls_platform_verifier::Verifier;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use url::Url;
 
 use super::budget::{Budget, Reservation};
@@ -41,7 +47,7 @@ pub struct Upstream {
     /// Does not decompress: hashes apply to the transferred bytes.
     files: Client,
     policy: Arc<UrlPolicy>,
-    meter: Arc<UpstreamMetrics>,
+    pub(crate) meter: Arc<UpstreamMetrics>,
     /// Applies to pages only: files may be on other hosts.
     breaker: Mutex<Breaker>,
 }
@@ -53,12 +59,17 @@ impl Upstream {
     ///
     /// Fails if an authority is not a PEM certificate ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        // Only the configured certificates can make this fail.
-        let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
-        let build = |builder: ClientBuilder| builder.build().map_err(wrong);
+        let tls = tls(&config.authorities, config.danger_accept_any_certificate)?;
+        Self::with_tls(config, tls)
+    }
+
+    /// Like [`Self::new`], with a TLS configuration that several indexes share.
+    pub(crate) fn with_tls(config: Config, tls: Option<ClientConfig>) -> Result<Self, Error> {
         let policy = Arc::new(UrlPolicy::new(config.url.clone(), config.file_hosts.clone(), proxy_hosts()));
-        let pages = build(builder(&config, &policy)?)?;
-        let files = build(builder(&config, &policy)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
+        let build = |builder: ClientBuilder| builder.build().map_err(tls_error);
+        let pages = build(builder(&config, &policy, tls.clone()))?;
+        let files = builder(&config, &policy, tls).no_gzip().no_zstd().no_deflate().no_brotli();
+        let files = build(files)?;
         Ok(Self { config, pages, files, policy, meter: Arc::default(), breaker: Mutex::default() })
     }
 
@@ -82,11 +93,6 @@ impl Upstream {
         xxhash_rust::xxh3::xxh3_64(self.config.url.as_str().as_bytes())
     }
 
-    /// Returns the request counters.
-    pub(crate) fn meter(&self) -> &UpstreamMetrics {
-        &self.meter
-    }
-
     /// Sends a `HEAD` request. Any response except a server error counts as success.
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGE_MEDIA_TYPES);
@@ -100,20 +106,15 @@ impl Upstream {
         }
     }
 
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        // No code panics while holding the lock.
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns whether the circuit breaker is open, so that no pages are requested.
     pub(crate) fn is_circuit_open(&self) -> bool {
-        self.breaker().is_open()
+        self.breaker.lock().is_open()
     }
 
     /// Returns permission to request a page.
     fn permit(&self) -> Result<Permit, Error> {
         let now = tokio::time::Instant::now();
-        let mut breaker = self.breaker();
+        let mut breaker = self.breaker.lock();
         breaker.try_acquire(now).ok_or_else(|| {
             Error::with(Kind::Upstream, "the index does not respond; page requests are paused")
                 .retried_after(Some(breaker.pause(now)))
@@ -121,14 +122,14 @@ impl Upstream {
     }
 
     fn record_success(&self) {
-        if self.breaker().record_success() {
+        if self.breaker.lock().record_success() {
             tracing::info!(index = %self, "the index responds again");
         }
     }
 
     /// Records that the index sent no or only a partial response.
     fn record_failure(&self, permit: Permit, error: &Error) {
-        if self.breaker().record_failure(permit, tokio::time::Instant::now()) {
+        if self.breaker.lock().record_failure(permit, tokio::time::Instant::now()) {
             let error = Chain(error);
             tracing::warn!(index = %self, %error, "the index does not respond; page requests are paused");
         }
@@ -293,7 +294,7 @@ impl Upstream {
         let meter = self.meter.clone();
         let stream = response.bytes_stream().map(move |chunk| {
             match &chunk {
-                Ok(bytes) => meter.record_bytes(RequestKind::File, bytes.len()),
+                Ok(bytes) => drop(meter[RequestKind::File].bytes.add(bytes.len() as u64)),
                 Err(error) => meter.record_failure(RequestKind::File, error.is_timeout()),
             }
             chunk.map_err(|error| failed(RequestKind::File, error))
@@ -339,7 +340,7 @@ impl Upstream {
                 self.meter.record_failure(RequestKind::Page, error.is_timeout());
                 failed(RequestKind::Page, error)
             })?;
-            self.meter.record_bytes(RequestKind::Page, chunk.len());
+            self.meter[RequestKind::Page].bytes.add(chunk.len() as u64);
             if bytes.len() as u64 + chunk.len() as u64 > max {
                 return Err(too_large());
             }
@@ -384,7 +385,38 @@ fn proxy_hosts() -> Vec<String> {
     ["http://public.invalid/", "https://public.invalid/"].into_iter().filter_map(host).collect()
 }
 
-fn builder(config: &Config, policy: &Arc<UrlPolicy>) -> Result<ClientBuilder, Error> {
+#[cold]
+fn tls_error(error: impl StdError + Send + Sync + 'static) -> Error {
+    Error::with(Kind::Config, "TLS can't be set up").caused_by(error)
+}
+
+/// Creates the TLS configuration of the clients, `None` if any certificate is accepted. Reads all certificates of the
+/// system, which takes most of the time of a start, so the configuration is shared.
+pub(crate) fn tls(pems: &[Vec<u8>], accepts_any: bool) -> Result<Option<ClientConfig>, Error> {
+    let mut authorities = Vec::new();
+    for pem in pems {
+        let wrong = || Error::with(Kind::Config, "an authority is not a PEM certificate");
+        let before = authorities.len();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            authorities.push(certificate.map_err(|error| wrong().caused_by(error))?);
+        }
+        if authorities.len() == before {
+            return Err(wrong());
+        }
+    }
+    if accepts_any {
+        return Ok(None);
+    }
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier = Verifier::new_with_extra_roots(authorities, provider.clone()).map_err(tls_error)?;
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(tls_error)?.dangerous();
+    let mut tls = builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Some(tls))
+}
+
+fn builder(config: &Config, policy: &Arc<UrlPolicy>, tls: Option<ClientConfig>) -> ClientBuilder {
     let each = policy.clone();
     let redirect = reqwest::redirect::Policy::custom(move |attempt| {
         if attempt.previous().len() > MAX_REDIRECTS {
@@ -395,30 +427,21 @@ fn builder(config: &Config, policy: &Arc<UrlPolicy>) -> Result<ClientBuilder, Er
             Err(error) => attempt.error(error),
         }
     });
-    let mut builder = Client::builder()
-        // Cargo features of other crates must not select another TLS backend, which would ignore the documented trust
-        // store.
-        .tls_backend_rustls()
+    let builder = Client::builder()
         .user_agent(concat!("pypi-proxy/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(config.connect_timeout)
         .read_timeout(config.read_timeout)
         .redirect(redirect)
-        .referer(false)
-        .tls_danger_accept_invalid_certs(config.danger_accept_any_certificate);
-    for pem in &config.authorities {
-        let wrong =
-            |error| Error::with(Kind::Config, "an authority is not a PEM certificate").caused_by(error);
-        let certificates = Certificate::from_pem_bundle(pem).map_err(wrong)?;
-        if certificates.is_empty() {
-            return Err(Error::with(Kind::Config, "an authority is not a PEM certificate"));
-        }
-        builder = builder.tls_certs_merge(certificates);
-    }
+        .referer(false);
+    let builder = match tls {
+        Some(tls) => builder.tls_backend_preconfigured(tls),
+        None => builder.tls_backend_rustls().tls_danger_accept_invalid_certs(true),
+    };
     // A public host name may still resolve to a private address.
-    if policy.restricts_addresses() {
-        builder = builder.dns_resolver(Arc::new(RestrictedResolver(policy.clone())));
+    if !policy.restricts_addresses() {
+        return builder;
     }
-    Ok(builder)
+    builder.dns_resolver(Arc::new(RestrictedResolver(policy.clone())))
 }
 
 /// Resolves host names to allowed addresses only.

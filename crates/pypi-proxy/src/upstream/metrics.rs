@@ -1,17 +1,14 @@
 //! Request counters of an index.
 
-use std::array;
+use std::ops::Index;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::counter::Counter;
-use crate::histogram::{Histogram, HistogramSnapshot};
-use crate::named::named;
+use crate::metrics::{Counter, Counters, Histogram, StatusClass, named};
 
 named! {
-    /// Kind of a request to an index.
     pub(crate) enum RequestKind {
         Page = "page",
         File = "file",
@@ -38,26 +35,32 @@ pub(crate) enum Condition {
 /// Request counters of one index.
 #[derive(Debug, Default)]
 pub(crate) struct UpstreamMetrics {
-    kinds: [Counters; 2],
+    kinds: [KindMetrics; RequestKind::ALL.len()],
     condition: AtomicU8,
 }
 
 #[derive(Debug, Default)]
-struct Counters {
-    /// Responses by status class, 2xx to 5xx.
-    responses: [Counter; 4],
-    faults: [Counter; 2],
-    bytes: Counter,
+pub(crate) struct KindMetrics {
+    pub(crate) responses: Counters<StatusClass>,
+    pub(crate) faults: Counters<Fault>,
+    /// Received body bytes after decompression.
+    pub(crate) bytes: Counter,
     /// Time until the response header.
-    latency: Histogram,
+    pub(crate) latency: Histogram,
+}
+
+impl Index<RequestKind> for UpstreamMetrics {
+    type Output = KindMetrics;
+
+    fn index(&self, kind: RequestKind) -> &KindMetrics {
+        &self.kinds[kind as usize]
+    }
 }
 
 impl UpstreamMetrics {
     pub(super) fn record_response(&self, kind: RequestKind, status: StatusCode, time: Duration) {
-        let counters = &self.kinds[kind as usize];
-        let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
-        counters.responses[class].add(1);
-        counters.latency.record(time);
+        self[kind].responses[status.into()].add(1);
+        self[kind].latency.record(time);
         let is_rejected = matches!(
             status,
             StatusCode::UNAUTHORIZED
@@ -68,13 +71,8 @@ impl UpstreamMetrics {
     }
 
     pub(super) fn record_failure(&self, kind: RequestKind, is_timeout: bool) {
-        let fault = if is_timeout { Fault::Timeout } else { Fault::Connection };
-        self.kinds[kind as usize].faults[fault as usize].add(1);
+        self[kind].faults[if is_timeout { Fault::Timeout } else { Fault::Connection }].add(1);
         self.set_condition(false);
-    }
-
-    pub(super) fn record_bytes(&self, kind: RequestKind, bytes: usize) {
-        self.kinds[kind as usize].bytes.add(bytes as u64);
     }
 
     fn set_condition(&self, is_success: bool) {
@@ -87,23 +85,5 @@ impl UpstreamMetrics {
             1 => Condition::Responding,
             _ => Condition::Failing,
         }
-    }
-
-    /// Returns the responses by status class, 2xx to 5xx.
-    pub(crate) fn responses(&self, kind: RequestKind) -> [u64; 4] {
-        array::from_fn(|class| self.kinds[kind as usize].responses[class].get())
-    }
-
-    pub(crate) fn faults(&self, kind: RequestKind, fault: Fault) -> u64 {
-        self.kinds[kind as usize].faults[fault as usize].get()
-    }
-
-    /// Returns the received body bytes after decompression.
-    pub(crate) fn bytes(&self, kind: RequestKind) -> u64 {
-        self.kinds[kind as usize].bytes.get()
-    }
-
-    pub(crate) fn latency(&self, kind: RequestKind) -> HistogramSnapshot {
-        self.kinds[kind as usize].latency.snapshot()
     }
 }

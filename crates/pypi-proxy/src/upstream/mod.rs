@@ -4,12 +4,136 @@ mod budget;
 mod client;
 mod config;
 mod metrics;
-mod response;
 mod url_policy;
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http::HeaderMap;
+use http::header::{ETAG, LAST_MODIFIED};
+
+use crate::Error;
+use crate::store::Digest;
 
 pub use budget::Budget;
 pub(crate) use budget::Reservation;
 pub use client::Upstream;
+pub(crate) use client::tls;
 pub use config::Config;
-pub(crate) use metrics::{Condition, Fault, RequestKind};
-pub use response::{FileBody, PageBody, PageResponse, Validators};
+pub(crate) use metrics::{Condition, RequestKind};
+
+/// Response to a request for a page.
+#[derive(Debug)]
+pub enum PageResponse {
+    /// The page, status 200.
+    Page(PageBody),
+    /// Status 304: unchanged since the page with the given validators.
+    NotModified,
+    /// Status 404 or 410.
+    NotFound,
+}
+
+/// Body of a page response.
+#[derive(Debug)]
+pub struct PageBody {
+    /// Decompressed bytes.
+    pub bytes: Vec<u8>,
+    /// True for JSON, false for HTML.
+    pub is_json: bool,
+    /// Validators for revalidation.
+    pub validators: Validators,
+    /// Serial from the header `X-PyPI-Last-Serial`, as HTML pages do not contain it.
+    pub serial: Option<u64>,
+    /// Memory reserved for the bytes until they are parsed.
+    #[expect(dead_code, reason = "released when dropped")]
+    pub(crate) reservation: Reservation,
+}
+
+/// Validators of a response, for conditional requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The value of `ETag`.
+    pub etag: Option<String>,
+    /// The value of `Last-Modified`.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    fn of(headers: &HeaderMap) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Self { etag: text(ETAG), last_modified: text(LAST_MODIFIED) }
+    }
+
+    /// Returns whether there are no validators.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// Body of a file response: a stream of the whole file or of a range.
+pub struct FileBody {
+    /// Offset of the first byte in the file.
+    pub start: u64,
+    /// Offset after the last byte, if it is a range response.
+    part_end: Option<u64>,
+    /// Length of the whole file, if known.
+    pub len: Option<u64>,
+    /// Validators of the file. Ranges with different validators must not be combined.
+    pub validators: Validators,
+    /// SHA-256 of the whole file, if the source knows it.
+    pub(crate) sha256: Option<Digest>,
+    stream: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
+}
+
+impl FileBody {
+    /// Creates a body from any stream of bytes.
+    pub fn new(
+        start: u64,
+        len: Option<u64>,
+        validators: Validators,
+        stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+    ) -> Self {
+        Self { start, part_end: None, len, validators, sha256: None, stream: Box::pin(stream) }
+    }
+
+    /// Sets the SHA-256 that the whole file must have.
+    #[must_use]
+    pub(crate) fn with_sha256(mut self, sha256: Digest) -> Self {
+        self.sha256 = Some(sha256);
+        self
+    }
+
+    /// Marks the body as a range that ends before this offset.
+    #[must_use]
+    pub(crate) fn with_end(mut self, end: u64) -> Self {
+        self.part_end = Some(end);
+        self
+    }
+
+    /// Returns whether it is a range response.
+    pub(crate) fn is_part(&self) -> bool {
+        self.part_end.is_some()
+    }
+
+    /// Returns the number of bytes of the stream, if known.
+    pub(crate) fn part_len(&self) -> Option<u64> {
+        self.part_end.or(self.len)?.checked_sub(self.start)
+    }
+}
+
+impl Stream for FileBody {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.stream.as_mut().poll_next(cx)
+    }
+}
+
+impl fmt::Debug for FileBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileBody").field("start", &self.start).field("len", &self.len).finish_non_exhaustive()
+    }
+}

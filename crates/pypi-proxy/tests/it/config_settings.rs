@@ -282,7 +282,7 @@ fn incomplete_bucket_settings_are_rejected() {
     let settings =
         read([s3, bucket, ("AWS_ENDPOINT_URL", "s3.example.org:9000"), ("GROXPI_S3_USE_SSL", "0")]);
     let url =
-        |settings: &Settings| settings.s3_endpoint.as_ref().unwrap().url(settings.s3_use_ssl.0).unwrap();
+        |settings: &Settings| settings.s3_endpoint.as_ref().unwrap().url(settings.s3_use_ssl.value).unwrap();
     assert_eq!(url(&settings).as_str(), "http://s3.example.org:9000/");
     let settings =
         read([s3, bucket, ("AWS_ENDPOINT_URL", "https://s3.example.org"), ("GROXPI_S3_USE_SSL", "0")]);

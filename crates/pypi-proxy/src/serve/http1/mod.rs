@@ -4,13 +4,10 @@
 //! possible interpretation. All other connections are handed over to hyper, including the bytes read so far.
 
 mod connection;
-mod deadline;
 mod head;
-mod rewind;
 mod write;
 
-pub(super) use connection::{ConnectionConfig, serve};
+pub(super) use connection::{ConnectionConfig, Rewind, serve};
 pub(super) use head::DEFAULT_MAX_FIELDS;
 pub use head::parse as parse_head;
-pub(super) use rewind::Rewind;
 pub(super) use write::BodySource;

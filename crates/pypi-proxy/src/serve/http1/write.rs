@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use super::super::access::RequestTracker;
 use super::super::body::{FileHandle, ResponseBody};
 use super::super::message::{ProxyResponse, Value};
-use super::deadline::Deadline;
+use super::connection::Deadline;
 use crate::Error;
 use crate::store::{FileChunk, Reader, read_at};
 
@@ -111,48 +111,51 @@ fn write_head(
     out.extend_from_slice(b"\r\n\r\n");
 }
 
-/// Writes responses to a connection.
-pub(super) struct Writer<'c> {
-    pub(super) stream: &'c TcpStream,
-    pub(super) deadline: &'c mut Deadline,
-    /// Timeout for progress of a write.
+/// State of the output of a connection, reused between responses.
+pub(super) struct Output {
+    pub(super) deadline: Deadline,
     pub(super) timeout: Duration,
-    /// Output buffer, reused between responses.
-    pub(super) buffer: &'c mut Vec<u8>,
-    pub(super) clock: &'c mut Clock,
+    pub(super) buffer: Vec<u8>,
+    pub(super) clock: Clock,
 }
 
-impl Writer<'_> {
+impl Output {
     /// Writes a response. After an error the connection must be closed, so that the client detects the truncated
     /// response.
     pub(super) async fn write(
         &mut self,
+        stream: &TcpStream,
         response: ProxyResponse,
-        is_head: bool,
-        keep_alive: bool,
+        (is_head, keep_alive): (bool, bool),
         tracker: &mut RequestTracker,
     ) -> io::Result<()> {
         let framing = framing(&response, is_head);
-        let mut out = std::mem::take(self.buffer);
+        let mut out = std::mem::take(&mut self.buffer);
         out.clear();
-        write_head(&mut out, &response, framing, keep_alive, self.clock);
-        let result = self.send(&mut out, response.body, framing, tracker).await;
-        *self.buffer = out;
+        write_head(&mut out, &response, framing, keep_alive, &mut self.clock);
+        let body = response.body;
+        let framing =
+            BodyFraming { is_chunked: framing == Framing::Chunked, remaining: body.size_hint().exact() };
+        let mut writer = Writer { stream, output: self, tracker, framing };
+        let result = writer.send(&mut out, body).await;
+        self.buffer = out;
         if result.is_ok() {
             tracker.finish();
         }
         result
     }
+}
 
-    async fn send(
-        &mut self,
-        out: &mut Vec<u8>,
-        body: ResponseBody,
-        framing: Framing,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
-        let mut framing =
-            BodyFraming { is_chunked: framing == Framing::Chunked, remaining: body.size_hint().exact() };
+/// Writes one response.
+struct Writer<'c> {
+    stream: &'c TcpStream,
+    output: &'c mut Output,
+    tracker: &'c mut RequestTracker,
+    framing: BodyFraming,
+}
+
+impl Writer<'_> {
+    async fn send(&mut self, out: &mut Vec<u8>, body: ResponseBody) -> io::Result<()> {
         match body.into_source() {
             BodySource::Bytes(bytes) => {
                 let len = bytes.len() as u64;
@@ -162,22 +165,16 @@ impl Writer<'_> {
                 } else {
                     self.write_all(out, &bytes).await?;
                 }
-                tracker.add_sent(len);
+                self.tracker.add_sent(len);
                 Ok(())
             }
-            BodySource::File(file, range) => self.send_file(out, &file, range, tracker).await,
-            BodySource::Growing(reader) => self.grow(out, reader, &mut framing, tracker).await,
-            BodySource::Stream(body) => self.stream(out, body, &mut framing, tracker).await,
+            BodySource::File(file, range) => self.send_file(out, &file, range).await,
+            BodySource::Growing(reader) => self.grow(out, reader).await,
+            BodySource::Stream(body) => self.stream(out, body).await,
         }
     }
 
-    async fn send_file(
-        &mut self,
-        out: &mut Vec<u8>,
-        file: &FileHandle,
-        range: Range<u64>,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
+    async fn send_file(&mut self, out: &mut Vec<u8>, file: &FileHandle, range: Range<u64>) -> io::Result<()> {
         let len = range.end - range.start;
         if len <= INLINE_MAX {
             // Saves a system call.
@@ -185,20 +182,15 @@ impl Writer<'_> {
             out.resize(begin + usize::try_from(len).unwrap_or_default(), 0);
             read_at(file.as_file(), &mut out[begin..], range.start)?;
             self.write_all(out, &[]).await?;
-            tracker.add_sent(len);
+            self.tracker.add_sent(len);
             return Ok(());
         }
         self.write_more(out).await?;
-        self.send_part(file, range, tracker).await
+        self.send_part(file, range).await
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    async fn send_part(
-        &mut self,
-        file: &FileHandle,
-        range: Range<u64>,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
+    async fn send_part(&mut self, file: &FileHandle, range: Range<u64>) -> io::Result<()> {
         let mut at = range.start;
         while at < range.end {
             let sent = self.send_chunk(file.as_file(), at, (range.end - at).min(SENDFILE_MAX)).await?;
@@ -206,59 +198,48 @@ impl Writer<'_> {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             at += sent;
-            tracker.add_sent(sent);
+            self.tracker.add_sent(sent);
             tokio::task::coop::consume_budget().await;
         }
         Ok(())
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_part(
-        &mut self,
-        file: &FileHandle,
-        range: Range<u64>,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
-        let mut framing = BodyFraming { is_chunked: false, remaining: Some(range.end - range.start) };
-        self.stream(&[], ResponseBody::from_handle(file.clone(), range), &mut framing, tracker).await
+    async fn send_part(&mut self, file: &FileHandle, range: Range<u64>) -> io::Result<()> {
+        let mut body = std::pin::pin!(ResponseBody::from_handle(file.clone(), range));
+        while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+            let bytes = frame.map_err(body_error)?.into_data().unwrap_or_default();
+            self.write_all(&bytes, &[]).await?;
+            self.tracker.add_sent(bytes.len() as u64);
+        }
+        Ok(())
     }
 
     /// Sends a file while it is being downloaded.
-    async fn grow(
-        &mut self,
-        head: &[u8],
-        mut reader: Reader,
-        framing: &mut BodyFraming,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
+    async fn grow(&mut self, head: &[u8], mut reader: Reader) -> io::Result<()> {
         // Send the header at once: the first byte of the body may take a while.
         self.write_all(head, &[]).await?;
         loop {
             match reader.next_chunk().await {
-                Ok(Some(FileChunk::Bytes(bytes))) => self.write_frame(&bytes, framing, tracker).await?,
+                Ok(Some(FileChunk::Bytes(bytes))) => self.write_frame(&bytes).await?,
                 Ok(Some(FileChunk::File(file, range))) => {
                     let len = range.end - range.start;
-                    let begin = framing.begin(len)?;
+                    let begin = self.framing.begin(len)?;
                     self.write_all(begin.as_bytes(), &[]).await?;
-                    self.send_part(&FileHandle::Disk(file), range, tracker).await?;
-                    self.write_all(framing.end(), &[]).await?;
+                    self.send_part(&FileHandle::Disk(file), range).await?;
+                    self.write_all(self.framing.end(), &[]).await?;
                 }
-                Ok(None) => return self.write_all(framing.finish()?, &[]).await,
+                Ok(None) => return self.write_all(self.framing.finish()?, &[]).await,
                 Err(error) => return Err(body_error(error)),
             }
         }
     }
 
-    async fn write_frame(
-        &mut self,
-        bytes: &[u8],
-        framing: &mut BodyFraming,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
-        let begin = framing.begin(bytes.len() as u64)?;
+    async fn write_frame(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let begin = self.framing.begin(bytes.len() as u64)?;
         self.write_all(begin.as_bytes(), bytes).await?;
-        self.write_all(framing.end(), &[]).await?;
-        tracker.add_sent(bytes.len() as u64);
+        self.write_all(self.framing.end(), &[]).await?;
+        self.tracker.add_sent(bytes.len() as u64);
         Ok(())
     }
 
@@ -296,24 +277,18 @@ impl Writer<'_> {
     }
 
     /// Sends the frames of a body as they arrive.
-    async fn stream(
-        &mut self,
-        head: &[u8],
-        body: ResponseBody,
-        framing: &mut BodyFraming,
-        tracker: &mut RequestTracker,
-    ) -> io::Result<()> {
+    async fn stream(&mut self, head: &[u8], body: ResponseBody) -> io::Result<()> {
         self.write_all(head, &[]).await?;
         let mut body = std::pin::pin!(body);
         while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
             let mut bytes = frame.map_err(body_error)?.into_data().unwrap_or_default();
             // The client would take excess bytes for the next response.
-            bytes.truncate(framing.capacity());
+            bytes.truncate(self.framing.capacity());
             if !bytes.is_empty() {
-                self.write_frame(&bytes, framing, tracker).await?;
+                self.write_frame(&bytes).await?;
             }
         }
-        self.write_all(framing.finish()?, &[]).await
+        self.write_all(self.framing.finish()?, &[]).await
     }
 
     async fn write_all(&mut self, mut first: &[u8], mut second: &[u8]) -> io::Result<()> {
@@ -343,8 +318,8 @@ impl Writer<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => return result,
             }
-            self.deadline.extend(self.timeout);
-            let (stream, deadline) = (self.stream, &mut *self.deadline);
+            self.output.deadline.extend(self.output.timeout);
+            let (stream, deadline) = (self.stream, &mut self.output.deadline);
             poll_fn(|cx| {
                 if let Poll::Ready(result) = stream.poll_write_ready(cx) {
                     return Poll::Ready(result);

@@ -2,9 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::view::{Bar, Row, View};
+use super::{Bar, Row, View};
 
-/// Renders the page with its style and script.
 pub(super) fn page(view: &View, style: &str, script: &str) -> String {
     let content = html! {
         (DOCTYPE)

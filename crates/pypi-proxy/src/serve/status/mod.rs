@@ -2,10 +2,10 @@
 
 mod html;
 mod text;
-mod view;
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -14,36 +14,17 @@ use http::StatusCode;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
+use serde::Serialize;
 
-use self::view::View;
 use super::message::ProxyResponse;
-use super::state::State;
+use super::service::State;
+use crate::upstream::{Condition, RequestKind};
 
 const STYLE: &str = include_str!("status.css");
 const SCRIPT: &str = include_str!("status.js");
 
 /// Time for which a view is reused, so that many visitors cost no more than one.
-const VIEW_MAX_AGE: Duration = Duration::from_secs(1);
-
-/// The last view and when it was created.
-#[derive(Debug, Default)]
-pub(super) struct ViewCache(Mutex<Option<(Instant, Arc<View>)>>);
-
-impl ViewCache {
-    /// Returns the current view, which may be a second old.
-    fn get(&self, proxy: &State) -> Arc<View> {
-        // No code panics while it holds the lock in the middle of an update.
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some((at, view)) if at.elapsed() < VIEW_MAX_AGE => view.clone(),
-            _ => {
-                let view = Arc::new(View::of(proxy));
-                *last = Some((Instant::now(), view.clone()));
-                view
-            }
-        }
-    }
-}
+const VIEW_TTL: Duration = Duration::from_secs(1);
 
 /// Allows only the embedded style and script, and requests to this proxy.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
@@ -58,18 +39,22 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
 
+async fn view(proxy: &State) -> Arc<View> {
+    proxy.status_view.get(VIEW_TTL, async { Arc::new(View::of(proxy)) }).await
+}
+
 /// Response with the page.
-pub(super) fn html(proxy: &State, views: &ViewCache) -> ProxyResponse {
-    let page = html::page(&views.get(proxy), STYLE, SCRIPT);
-    let mut response = private("text/html; charset=utf-8", page);
+pub(super) async fn html(proxy: &State) -> ProxyResponse {
+    let view = view(proxy).await;
+    let mut response = private("text/html; charset=utf-8", html::page(&view, STYLE, SCRIPT));
     response.set(CONTENT_SECURITY_POLICY, POLICY.clone());
     response
 }
 
 /// Response with the data of the page, which its script requests to update it.
-pub(super) fn json(proxy: &State, views: &ViewCache) -> ProxyResponse {
+pub(super) async fn json(proxy: &State) -> ProxyResponse {
     // Serializing texts and numbers can't fail.
-    let view = serde_json::to_string(&*views.get(proxy)).unwrap_or_default();
+    let view = serde_json::to_string(&*view(proxy).await).unwrap_or_default();
     private("application/json", view)
 }
 
@@ -79,4 +64,151 @@ fn private(content_type: &'static str, text: String) -> ProxyResponse {
     response.set(X_CONTENT_TYPE_OPTIONS, "nosniff");
     response.set(REFERRER_POLICY, "no-referrer");
     response
+}
+
+/// Maximum rows of a table.
+const ROWS: usize = 10;
+/// Placeholder for unknown values.
+const UNKNOWN: &str = "–";
+
+/// Everything on the page that changes, by the name of its element. Rendered into the page and sent to its script.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct View {
+    texts: BTreeMap<&'static str, String>,
+    bars: BTreeMap<&'static str, Bar>,
+    tables: BTreeMap<&'static str, Vec<Row>>,
+    is_well: bool,
+    /// Whether purging requires the admin token. Does not change, so the script does not need it.
+    #[serde(skip)]
+    needs_token: bool,
+}
+
+/// A progress bar.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Bar {
+    value: u64,
+    /// `None` for a download of unknown length.
+    max: Option<u64>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Row {
+    cells: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bar: Option<Bar>,
+    /// Project that the button of this row purges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purge: Option<String>,
+}
+
+impl View {
+    /// Returns the current view.
+    fn of(proxy: &State) -> Self {
+        let mut view = Self { needs_token: proxy.config.admin_token.is_some(), ..Self::default() };
+        view.general(proxy);
+        view.cache(proxy);
+        view.totals(proxy);
+        view.tables(proxy);
+        view
+    }
+
+    fn set_text(&mut self, name: &'static str, text: impl Into<String>) {
+        self.texts.insert(name, text.into());
+    }
+
+    fn general(&mut self, proxy: &State) {
+        let failing =
+            proxy.upstreams.iter().filter(|index| index.meter.condition() == Condition::Failing).count();
+        self.is_well = failing == 0;
+        self.set_text(
+            "state",
+            match failing {
+                0 => "Serving".to_owned(),
+                _ if failing < proxy.upstreams.len() => "Degraded: an index fails".to_owned(),
+                _ => "Degraded: no index responds".to_owned(),
+            },
+        );
+        let uptime = SystemTime::now().duration_since(proxy.metrics.started).unwrap_or_default();
+        self.set_text("uptime", text::long(uptime));
+        self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
+        let indexes = proxy.upstreams.iter().map(|index| {
+            let state = match index.meter.condition() {
+                Condition::Unknown => "no request yet",
+                Condition::Responding => "responds",
+                Condition::Failing => "fails",
+            };
+            let cells =
+                vec![index.to_string(), format!("fresh for {}", text::long(index.ttl())), state.to_owned()];
+            Row { cells, ..Row::default() }
+        });
+        self.tables.insert("indexes", indexes.collect());
+    }
+
+    fn cache(&mut self, proxy: &State) {
+        let stats = proxy.store.stats();
+        let max = Some(proxy.store.max_bytes()).filter(|max| *max < u64::MAX);
+        let limit = max.map_or_else(|| "no limit".to_owned(), text::size);
+        let files = text::count(stats.files, "file");
+        self.set_text("files", format!("{} of {limit} in {files}", text::size(stats.bytes)));
+        self.bars.insert("files", Bar { value: stats.bytes, max });
+        let (pages, max) = (proxy.pages.bytes(), proxy.pages.max_bytes());
+        self.set_text(
+            "pages",
+            format!(
+                "{} of {} in {}",
+                text::size(pages),
+                text::size(max),
+                text::count(proxy.pages.count(), "page")
+            ),
+        );
+        self.bars.insert("pages", Bar { value: pages, max: Some(max) });
+        self.set_text("evicted", stats.evicted.to_string());
+        self.set_text("failed", stats.failed.to_string());
+        self.set_text("corrupt", stats.corrupt.to_string());
+    }
+
+    fn tables(&mut self, proxy: &State) {
+        let mut downloads = proxy.store.downloads_in_flight();
+        downloads.sort_unstable_by_key(|download| std::cmp::Reverse(download.bytes));
+        self.set_text("running", text::count(downloads.len() as u64, "download"));
+        let rows = downloads.into_iter().take(ROWS).map(|download| {
+            let label = download.label.as_deref().unwrap_or(UNKNOWN);
+            // The file name is enough, because it contains the project's name.
+            let name = label.split_once('/').map_or(label, |(_, file)| file);
+            let received = text::size(download.bytes);
+            let progress = download
+                .len
+                .map_or_else(|| received.clone(), |len| format!("{received} of {}", text::size(len)));
+            let bar = Some(Bar { value: download.bytes, max: download.len });
+            Row { cells: vec![name.to_owned(), progress], bar, purge: None }
+        });
+        self.tables.insert("running", rows.collect());
+        let requested = proxy.pages.most_requested(ROWS).into_iter().map(|(name, count)| {
+            let name = name.as_str().to_owned();
+            Row { cells: vec![name.clone(), text::count(count, "time")], bar: None, purge: Some(name) }
+        });
+        self.tables.insert("requested", requested.collect());
+        let largest = proxy.store.largest(ROWS).into_iter().map(|(name, bytes, files)| {
+            let cells = vec![name, text::size(bytes), text::count(files, "file")];
+            Row { cells, bar: None, purge: None }
+        });
+        self.tables.insert("largest", largest.collect());
+    }
+
+    /// Totals since the start of the process.
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    fn totals(&mut self, proxy: &State) {
+        let totals = proxy.metrics.totals();
+        let hits = (totals.requests > 0).then(|| text::percent(totals.hits as f64 / totals.requests as f64));
+        let latency =
+            |quantile| totals.response_starts.quantile(quantile).map_or(UNKNOWN.to_owned(), text::seconds);
+        let received_by = |kind| proxy.upstreams.iter().map(move |index| index.meter[kind].bytes.get());
+        let fetched = RequestKind::ALL.into_iter().flat_map(received_by).sum();
+        self.set_text("all-hits", hits.unwrap_or_else(|| UNKNOWN.to_owned()));
+        self.set_text("all-requests", totals.requests.to_string());
+        self.set_text("median", latency(0.5));
+        self.set_text("slow", latency(0.99));
+        self.set_text("all-sent", text::size(proxy.metrics.bytes.sum()));
+        self.set_text("all-fetched", text::size(fetched));
+    }
 }

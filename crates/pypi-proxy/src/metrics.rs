@@ -1,8 +1,114 @@
-//! Lock-free histogram of durations.
+//! Counters and histograms for the metrics. Recording costs atomic additions only, so that it never blocks a response.
 
 use std::array;
+use std::marker::PhantomData;
+use std::ops::Index;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use http::StatusCode;
+
+/// A number that many threads change.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Returns the new value.
+    pub(crate) fn add(&self, more: u64) -> u64 {
+        self.0.fetch_add(more, Ordering::Relaxed) + more
+    }
+
+    pub(crate) fn subtract(&self, less: u64) {
+        self.0.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// An enumeration whose variants are the values of a metric label.
+pub(crate) trait Label {
+    const NAMES: &'static [&'static str];
+
+    /// Position in [`Self::NAMES`].
+    fn index(self) -> usize;
+}
+
+/// Defines an enumeration with a list of its variants and a name for each.
+macro_rules! named {
+    ($(#[$about:meta])* $vis:vis enum $name:ident { $($(#[$one:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $name { $($(#[$one])* $variant),* }
+
+        #[allow(dead_code, reason = "not all of them are listed or named")]
+        impl $name {
+            /// All variants.
+            $vis const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the name, as in metrics and the output of commands.
+            $vis fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl $crate::metrics::Label for $name {
+            const NAMES: &'static [&'static str] = &[$($text),*];
+
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+/// One counter for each value of a label.
+#[derive(Debug)]
+pub(crate) struct Counters<L>(Box<[Counter]>, PhantomData<fn(L)>);
+
+impl<L: Label> Default for Counters<L> {
+    fn default() -> Self {
+        Self(L::NAMES.iter().map(|_| Counter::default()).collect(), PhantomData)
+    }
+}
+
+impl<L: Label> Index<L> for Counters<L> {
+    type Output = Counter;
+
+    fn index(&self, label: L) -> &Counter {
+        &self.0[label.index()]
+    }
+}
+
+impl<L: Label> Counters<L> {
+    /// Returns the names of the label values with their counts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        L::NAMES.iter().copied().zip(self.0.iter().map(Counter::get))
+    }
+
+    pub(crate) fn sum(&self) -> u64 {
+        self.0.iter().map(Counter::get).sum()
+    }
+}
+
+named! {
+    /// Class of a response status. Informational responses count as successful.
+    pub(crate) enum StatusClass {
+        Success = "2xx",
+        Redirection = "3xx",
+        ClientError = "4xx",
+        ServerError = "5xx",
+    }
+}
+
+impl From<StatusCode> for StatusClass {
+    fn from(status: StatusCode) -> Self {
+        Self::ALL[usize::from(status.as_u16() / 100).clamp(2, 5) - 2]
+    }
+}
 
 /// Inclusive upper bounds of all buckets except the last, which is unbounded, in microseconds.
 ///
@@ -32,42 +138,31 @@ const BOUNDS: [u64; 20] = [
 const BUCKETS: usize = BOUNDS.len() + 1;
 
 /// Histogram of durations. Recording costs two atomic additions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Histogram {
-    buckets: [AtomicU64; BUCKETS],
+    buckets: [Counter; BUCKETS],
     /// Sum in nanoseconds; overflows after 584 years.
-    nanos: AtomicU64,
+    nanos: Counter,
 }
 
-/// Counts of a [`Histogram`] at one time, or the difference of two.
+/// Counts of a [`Histogram`] at one time, or the sum of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HistogramSnapshot {
     buckets: [u64; BUCKETS],
     nanos: u64,
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Self { buckets: array::from_fn(|_| AtomicU64::new(0)), nanos: AtomicU64::new(0) }
-    }
-}
-
 impl Histogram {
     pub(crate) fn record(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
-        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.nanos.fetch_add(nanos, Ordering::Relaxed);
+        self.buckets[BOUNDS.partition_point(|bound| *bound < micros)].add(1);
+        self.nanos.add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Returns the current counts. A duration being recorded may be in the bucket and not yet in the sum.
     pub(crate) fn snapshot(&self) -> HistogramSnapshot {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        HistogramSnapshot {
-            buckets: array::from_fn(|bucket| load(&self.buckets[bucket])),
-            nanos: load(&self.nanos),
-        }
+        let buckets = array::from_fn(|bucket| self.buckets[bucket].get());
+        HistogramSnapshot { buckets, nanos: self.nanos.get() }
     }
 }
 

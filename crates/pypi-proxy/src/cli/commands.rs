@@ -1,0 +1,221 @@
+//! Short commands: `check`, `config`, `gc`, `healthcheck`, `stats` and `verify`.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use clap::ArgMatches;
+use indicatif::{HumanBytes, ProgressBar};
+use pypi_proxy::ProjectName;
+use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
+use tokio::runtime::Runtime;
+
+use super::{Usage, chain, setup};
+
+/// Project whose page `check` requests. Status 404 also counts as success.
+const PROJECT: &str = "pip";
+/// Timeouts of requests to a running proxy.
+const LIVE_TIMEOUT: Duration = Duration::from_secs(3);
+const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
+
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// Evicts unused files from the cache directory.
+pub(super) fn gc(matches: &ArgMatches, unused: Option<Duration>) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    // Opening the store evicts nothing, so that the output counts all removed files.
+    let store = Store::open(setup::store(&settings)?)?;
+    let collected = store.collect(unused, settings.cache_directory_size())?;
+    writeln!(
+        io::stdout(),
+        "removed {} files ({}); {} files ({}) remain",
+        collected.removed,
+        HumanBytes(collected.removed_bytes),
+        collected.files,
+        HumanBytes(collected.bytes),
+    )?;
+    Ok(())
+}
+
+/// Tests whether the proxy with these settings responds.
+pub(super) fn healthcheck(matches: &ArgMatches) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let url = setup::own_url(&settings) + "/livez";
+    let response = runtime()?.block_on(setup::request(url, LIVE_TIMEOUT));
+    response.map(drop).with_context(|| format!("no response from {}", settings.listen.value))
+}
+
+/// Prints the settings.
+pub(super) fn config(matches: &ArgMatches, is_toml: bool) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let mut out = io::stdout().lock();
+    if is_toml {
+        write!(out, "{}", settings.to_toml())?;
+        return Ok(());
+    }
+    write!(out, "{settings}")?;
+    if settings.index_url.is_none() {
+        match setup::index(&settings) {
+            Ok(Some(found)) => writeln!(out, "\nThe index is {} ({}).", found.value, found.origin)?,
+            Ok(None) => {}
+            Err(error) => writeln!(out, "\n{error:#}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Prints the size of the cache, or the metrics of the running proxy.
+pub(super) fn stats(matches: &ArgMatches) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let mut out = io::stdout().lock();
+    // Opening the store would create the directory.
+    if let Some(dir) = settings.cache_directory().filter(|dir| !dir.exists()) {
+        writeln!(out, "there is no cache yet: {}", dir.display())?;
+        return Ok(());
+    }
+    match Store::open(setup::store(&settings)?) {
+        Ok(store) => {
+            let found = store.collect(None, u64::MAX)?;
+            writeln!(out, "no proxy uses this cache\nfiles       {}", found.files)?;
+            writeln!(out, "file_bytes  {} ({})", found.bytes, HumanBytes(found.bytes))?;
+        }
+        Err(error) if error.is_busy() => {
+            let text = runtime()?.block_on(metrics(&settings))?;
+            // Metrics with labels are omitted.
+            let lines = text.lines().filter_map(|line| line.strip_prefix("pypi_proxy_")?.split_once(' '));
+            for (name, value) in lines.filter(|(name, _)| !name.contains('{')) {
+                writeln!(out, "{name}  {value}")?;
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Requests the metrics of the running proxy.
+async fn metrics(settings: &Settings) -> Result<String> {
+    let listen = settings.admin_listen.value.as_ref().unwrap_or(&settings.listen.value);
+    let request = async {
+        let response = setup::request(setup::url_of(settings, listen) + "/metrics", METRICS_TIMEOUT).await?;
+        response.text().await.map_err(reqwest::Error::without_url)
+    };
+    request.await.with_context(|| format!("a proxy uses the cache, but none responds at {listen}"))
+}
+
+/// Checks the hashes of all stored files.
+pub(super) fn verify(matches: &ArgMatches, is_bucket: bool) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let bar = ProgressBar::new_spinner();
+    let verified = if is_bucket {
+        let none = || Usage("--bucket: no bucket is configured (set storage_type)".into());
+        let bucket = settings.bucket()?.ok_or_else(none)?;
+        runtime()?.block_on(bucket.verify(|_, _| bar.inc(1)))?
+    } else {
+        Store::open(setup::store(&settings)?)?.verify(|_, _| bar.inc(1))?
+    };
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    for digest in &verified.bad {
+        writeln!(out, "removed damaged file {digest}")?;
+    }
+    writeln!(out, "{} files ({}) are good", verified.good, HumanBytes(verified.bytes))?;
+    match verified.bad.len() {
+        0 => Ok(()),
+        count => bail!("damaged files: {count}"),
+    }
+}
+
+/// Tests the settings, the indexes, the cache and the bucket.
+pub(super) fn check(matches: &ArgMatches) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let mut report = Report { failures: 0 };
+    report.line(true, "settings", "valid")?;
+    for text in settings.ineffective() {
+        report.line(true, "settings", text)?;
+    }
+    let found = setup::index(&settings)?;
+    let origin = found.as_ref().map_or(&settings.index_url.origin, |found| &found.origin).to_string();
+    report.line(true, "settings", format!("index from {origin}"))?;
+    let builder = setup::proxy_builder(&settings, found)?;
+    report.result("access", builder.guard(), "valid")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    for upstream in builder.upstreams()? {
+        if settings.offline.value {
+            report.line(true, "index", format!("{upstream}: skipped, because offline is set"))?;
+        } else {
+            runtime.block_on(report.index(&upstream))?;
+        }
+    }
+    report.store(&settings, &builder)?;
+    if let Some(bucket) = settings.bucket()?.filter(|_| !settings.offline.value) {
+        report.result("bucket", runtime.block_on(bucket.check()), "write, read and delete work")?;
+    }
+    for listen in std::iter::once(&settings.listen.value).chain(&settings.admin_listen.value) {
+        report.listener(listen)?;
+    }
+    match report.failures {
+        0 => Ok(()),
+        count => bail!("failed checks: {count}"),
+    }
+}
+
+/// Output of `check`.
+struct Report {
+    failures: usize,
+}
+
+impl Report {
+    fn line(&mut self, is_ok: bool, what: &str, text: impl Display) -> io::Result<()> {
+        self.failures += usize::from(!is_ok);
+        writeln!(io::stdout(), "{:4}  {what}: {text}", if is_ok { "ok" } else { "FAIL" })
+    }
+
+    fn result<T>(&mut self, what: &str, result: Result<T, pypi_proxy::Error>, good: &str) -> io::Result<()> {
+        match result {
+            Ok(_) => self.line(true, what, good),
+            Err(error) => self.line(false, what, chain(error)),
+        }
+    }
+
+    async fn index(&mut self, upstream: &Upstream) -> Result<()> {
+        let name = ProjectName::parse(PROJECT)?;
+        let start = Instant::now();
+        let response = upstream.page(Some(&name), &Validators::default()).await;
+        let time = start.elapsed().as_millis();
+        let (is_ok, text) = match response {
+            Ok(PageResponse::Page(page)) => {
+                let form = if page.is_json { "JSON" } else { "HTML" };
+                (true, format!("{form} page received in {time} ms"))
+            }
+            Ok(_) => (true, format!("responds in {time} ms, without a project {PROJECT}")),
+            Err(error) => (false, chain(error)),
+        };
+        Ok(self.line(is_ok, "index", format!("{upstream}: {text}"))?)
+    }
+
+    fn store(&mut self, settings: &Settings, builder: &ProxyBuilder<'_>) -> Result<()> {
+        let dir = settings.cache_directory().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
+        let (is_ok, text) = match Store::open(store::Config { max_bytes: u64::MAX, ..builder.store()? }) {
+            Ok(_) => (true, "usable".to_owned()),
+            Err(error) if error.is_busy() => (true, "in use by another proxy".to_owned()),
+            Err(error) => (false, chain(error)),
+        };
+        Ok(self.line(is_ok, "cache", dir + &text)?)
+    }
+
+    fn listener(&mut self, listen: &Listen) -> io::Result<()> {
+        match TcpListener::bind((&*listen.host, listen.port)) {
+            Ok(_) => self.line(true, "listen", format!("{listen} is available")),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                self.line(true, "listen", format!("{listen} is in use by another program"))
+            }
+            Err(error) => self.line(false, "listen", format!("{listen}: {error}")),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The copies of a page from one upstream: on disk, in the bucket, and at the upstream itself.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use object_store::UpdateVersion;
+use tokio::task::spawn_blocking;
+
+use super::disk::{DiskCache, StoredPage};
+use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
+use crate::Error;
+use crate::bucket::Bucket;
+use crate::error::{Chain, Kind};
+use crate::upstream::{PageResponse, Upstream};
+
+/// Page of one upstream.
+pub(super) struct Source<'a> {
+    pub(super) upstream: &'a Upstream,
+    pub(super) slot: &'a Arc<Slot>,
+    pub(super) disk: Option<&'a DiskCache>,
+    pub(super) bucket: Option<&'a Bucket>,
+    /// Whether the rules allow requesting the page from this upstream.
+    pub(super) is_allowed: bool,
+}
+
+impl Source<'_> {
+    /// Loads the copy on disk.
+    pub(super) async fn load(&self) -> UpstreamPage {
+        if self.disk.is_some() && !self.is_allowed {
+            return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
+        }
+        let Some(stored) = self.read().await else { return UpstreamPage::default() };
+        let slot = self.slot.clone();
+        spawn_blocking(move || parse_stored(stored, &slot)).await.ok().flatten().unwrap_or_default()
+    }
+
+    /// Returns the copy in the bucket if it is newer than `part`.
+    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> UpstreamPage {
+        let (Some(bucket), Some(disk)) = (self.bucket, self.disk.cloned()) else { return part.clone() };
+        if part.age() < self.upstream.ttl() {
+            return part.clone();
+        }
+        let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
+        let Some(page) = bucket.page(id, self.slot.name.as_ref(), max).await else {
+            return UpstreamPage { bucket_version: None, ..part.clone() };
+        };
+        let old = UpstreamPage { bucket_version: Some(page.version), ..part.clone() };
+        let document = page.document;
+        let mut reservation = self.upstream.budget().reserve();
+        reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
+        let (slot, before) = (self.slot.clone(), old.clone());
+        let work = move || {
+            let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, reservation)?;
+            if checked.is_some_and(|checked| checked >= stored.checked) {
+                return None;
+            }
+            let new = parse_stored(stored, &slot)?;
+            if is_older(new.content.as_ref()?, before.content.as_ref()) {
+                return None;
+            }
+            // If this fails, the disk keeps an older copy.
+            let _ = disk.store(id, slot.name.as_ref(), &document);
+            Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
+        };
+        spawn_blocking(work).await.ok().flatten().unwrap_or(old)
+    }
+
+    /// Requests the page from the upstream, unless `part` is fresh.
+    pub(super) async fn fetch(&self, part: UpstreamPage) -> Result<UpstreamPage, Error> {
+        let now = SystemTime::now();
+        if !self.is_allowed {
+            return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
+        }
+        // Fresh on disk, or from an upstream with a longer time to live than the others.
+        if part.age() < self.upstream.ttl() {
+            return Ok(part);
+        }
+        let id = self.upstream.id();
+        let body = match self.upstream.page(self.slot.name.as_ref(), &part.validators).await? {
+            PageResponse::NotModified if part.content.is_some() => {
+                let part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
+                self.with_disk(move |disk, slot| disk.touch(id, slot.name.as_ref(), now)).await;
+                if self.bucket.is_some()
+                    && let Some(stored) = self.read().await
+                {
+                    let work = move || DiskCache::document(&stored.body, now, stored.modified).ok();
+                    self.publish(spawn_blocking(work).await.ok().flatten(), part.bucket_version.clone());
+                }
+                return Ok(part);
+            }
+            PageResponse::NotModified => {
+                return Err(Error::with(Kind::Upstream, "304 Not Modified for a request without validators"));
+            }
+            PageResponse::NotFound => {
+                if part.content.is_some() {
+                    // Otherwise the page would be back after the next start.
+                    self.with_disk(move |disk, slot| drop(disk.remove(id, slot.name.as_ref()))).await;
+                    if let Some(bucket) = self.bucket {
+                        // If this fails, the copy in the bucket is revalidated like any other.
+                        let _ = bucket.purge_page(id, self.slot.name.as_ref()).await;
+                    }
+                }
+                return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
+            }
+            PageResponse::Page(body) => body,
+        };
+        let validators = body.validators.clone();
+        let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
+        let work = move || {
+            let name = slot.name.as_ref();
+            // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
+            // it is not an error of the request.
+            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, now, now).ok());
+            let (facts, facts_version) = slot.facts.lock().clone();
+            let content = parse_body(body, name.is_some(), &facts)?;
+            if is_older(&content, old.as_ref()) {
+                return Ok((None, facts_version, None));
+            }
+            if let (Some(disk), Some(document)) = (disk, &document)
+                && let Err(error) = disk.store(id, name, document)
+            {
+                tracing::warn!(error = %Chain(&error), "a page can't be stored");
+            }
+            Ok((Some(content), facts_version, document))
+        };
+        let aborted = |_| Err(Error::with(Kind::Page, "parsing was aborted"));
+        let (content, facts_version, document) = spawn_blocking(work).await.unwrap_or_else(aborted)?;
+        self.publish(document, part.bucket_version.clone());
+        let (checked, modified) = (Some(now), Some(now));
+        Ok(match content {
+            None => UpstreamPage { checked, ..part },
+            content => UpstreamPage { content, validators, checked, modified, facts_version, ..part },
+        })
+    }
+
+    /// Parses the page again if facts about its files were recorded since.
+    async fn reparse_with_facts(&self, part: UpstreamPage) -> UpstreamPage {
+        let (facts, facts_version) = self.slot.facts.lock().clone();
+        if facts_version <= part.facts_version {
+            return part;
+        }
+        let part = UpstreamPage { facts_version, ..part };
+        let Some(stored) = self.read().await else { return part };
+        let is_project = self.slot.name.is_some();
+        match spawn_blocking(move || parse_body(stored.body, is_project, &facts).ok()).await.ok().flatten() {
+            // Keep the page without the new facts.
+            None => part,
+            content => UpstreamPage { content, modified: Some(SystemTime::now()), ..part },
+        }
+    }
+
+    /// Reads the page from disk. Its decompressed size counts toward the memory budget of the upstream.
+    async fn read(&self) -> Option<StoredPage> {
+        let (disk, slot) = (self.disk?.clone(), self.slot.clone());
+        let (id, max) = (self.upstream.id(), self.upstream.max_page());
+        let (document, touched) = spawn_blocking(move || disk.open(id, slot.name.as_ref())).await.ok()??;
+        let mut reservation = self.upstream.budget().reserve();
+        reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
+        spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
+    }
+
+    /// Runs a disk operation on a blocking thread.
+    async fn with_disk(&self, work: impl FnOnce(&DiskCache, &Slot) + Send + 'static) {
+        if let Some(disk) = self.disk.cloned() {
+            let slot = self.slot.clone();
+            let _ = spawn_blocking(move || work(&disk, &slot)).await;
+        }
+    }
+
+    /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
+    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>) {
+        let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
+        let Some(own) = DiskCache::age(&document) else { return };
+        let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
+        let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
+        bucket.store_page(id, self.slot.name.as_ref(), document, version, max_page, is_as_new);
+    }
+}

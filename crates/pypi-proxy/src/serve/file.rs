@@ -1,0 +1,341 @@
+//! Responses with files, and with the metadata and signatures of files.
+
+use std::io::Write as _;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use http::header::{CONTENT_ENCODING, HeaderValue, LOCATION};
+use http::{Method, StatusCode};
+use url::Url;
+
+use super::ResponseBody;
+use super::message::{ProxyResponse, RequestFields, RequestParts};
+use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata, rule_rejection};
+use super::service::{Proxy, State};
+use super::target::{FileTarget, UpstreamSource};
+use crate::error::{Chain, Kind};
+use crate::metadata::MetadataSource;
+use crate::page::{FileFacts, Metadata};
+use crate::page_cache::{CachedPage, PageBytes};
+use crate::rules::RuleViolation;
+use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
+use crate::{ByteRange, Coding, Error, ProjectName};
+
+/// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
+const WAIT_AHEAD: u64 = 1 << 20;
+
+/// Request for a file of a project.
+struct FileRequest<'a> {
+    proxy: &'a State,
+    project: &'a ProjectName,
+    name: &'a str,
+    cached: &'a CachedPage,
+    is_head: bool,
+    fields: &'a RequestFields<'a>,
+}
+
+impl Proxy {
+    /// Responds with a file, or the metadata or signature of one.
+    pub(super) async fn file(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        request: &RequestParts<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        if let Err(violation) = self.check_project(project) {
+            return Ok(self.reject(rule_rejection(violation)));
+        }
+        let cached = &self.0.pages.project(project).await?;
+        let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
+        let request = FileRequest { proxy: &self.0, project, name, cached, is_head, fields };
+        match request.check() {
+            Ok(()) => request.respond().await,
+            Err(violation) => Ok(self.reject(rule_rejection(violation))),
+        }
+    }
+}
+
+impl FileRequest<'_> {
+    /// Checks whether the rules allow the file, or the file that metadata or a signature belongs to.
+    fn check(&self) -> Result<(), RuleViolation> {
+        let Some(rules) = self.proxy.pages.rules() else { return Ok(()) };
+        let base = || self.cached.page.file(self.name.rsplit_once('.')?.0);
+        match self.cached.page.file(self.name).or_else(base) {
+            Some((_, file)) => rules.file(self.project, &file.details(), SystemTime::now()),
+            None => Ok(()),
+        }
+    }
+
+    async fn respond(&self) -> Result<ProxyResponse, Error> {
+        let Self { proxy, project, name, cached, is_head, fields } = *self;
+        let (store, config) = (&proxy.store, &proxy.config);
+        cached.page.count_file_request();
+        let label = || Arc::from(format!("{project}/{name}"));
+        // Fast path: the location of a file that is stored does not matter.
+        let details = cached.page.file(name).map(|(_, file)| file.details());
+        let is_metadata_unknown =
+            details.as_ref().is_some_and(|details| details.metadata == Metadata::Unknown);
+        let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
+        if let Some(stored) = digest.and_then(|digest| store.get_labeled(&Digest(digest), label)) {
+            return Ok(self.stored(stored, is_metadata_unknown).await);
+        }
+        let target = FileTarget::of(cached, project, name, proxy)?;
+        if let Some(stored) = target.digest(store).and_then(|digest| store.get_labeled(&digest, label)) {
+            self.record_facts_of(&target, Some(stored.len), None);
+            return Ok(self.stored(stored, is_metadata_unknown).await);
+        }
+        let etag = target.expected.sha256.map(|digest| tag(&digest));
+        let len = match target.expected.size {
+            None if is_head && target.is_listed => self.len(&target).await?,
+            size => size,
+        };
+        let headers = FileHeaders { name, len, etag, cache_status: "miss" };
+        if is_head && headers.len.is_some() {
+            return Ok(headers.answer(fields, |_| ResponseBody::empty()));
+        }
+        let redirect_after =
+            config.redirect_after.filter(|_| !target.upstream.has_credentials() && target.wheel.is_none());
+        let download = store.in_flight(&target.key);
+        if fields.range.is_some()
+            && target.wheel.is_none()
+            && download.as_ref().is_none_or(|download| !is_within_reach(download, fields, headers.len))
+            && redirect_after.is_none()
+        {
+            return self.pass_through(&target, headers).await;
+        }
+        if !store.is_enabled() && redirect_after == Some(Duration::ZERO) {
+            return Ok(redirect(&target.url));
+        }
+        let wheel_info = Arc::new(OnceLock::new());
+        let (upstream, url, label) = (target.upstream.clone(), target.url.clone(), label());
+        let key = target.key.clone();
+        let fetched = match &target.wheel {
+            Some(wheel) => {
+                let stored = wheel.sha256.and_then(|digest| store.get(&digest));
+                let (name, wheel_info) = (wheel.name.clone(), wheel_info.clone());
+                let source = MetadataSource { upstream, url, name, label, stored, wheel_info };
+                store.fetch(key, target.expected, source)
+            }
+            None => store.fetch(key, target.expected, UpstreamSource { upstream, url, label }),
+        };
+        let download = match fetched {
+            FetchState::Stored(stored) => return Ok(self.stored(stored, false).await),
+            FetchState::InFlight(download) => download,
+        };
+        self.record_facts_after(&download, &target, wheel_info);
+        if is_metadata_unknown {
+            let download = download.observer();
+            self.extract_metadata(async move { download.done().await.ok().flatten() });
+        }
+        let info = match redirect_after {
+            None => download.info().await?,
+            Some(Duration::ZERO) => return Ok(redirect(&target.url)),
+            Some(time) => match tokio::time::timeout(time, download.info()).await {
+                Ok(info) => info?,
+                Err(_) => return Ok(redirect(&target.url)),
+            },
+        };
+        let headers = FileHeaders { len: info.len, ..headers };
+        Ok(headers.answer(fields, |range| {
+            let len = range.as_ref().map_or(info.len, |range| Some(range.end - range.start));
+            ResponseBody::growing(download.reader(range), len)
+        }))
+    }
+
+    /// Responds with a stored file. Metadata is compressed as the client prefers.
+    async fn stored(&self, stored: StoredFile, is_metadata_unknown: bool) -> ProxyResponse {
+        let Self { name, fields, .. } = *self;
+        if is_metadata_unknown {
+            self.extract_metadata(std::future::ready(Some(stored.clone())));
+        }
+        // A range applies to the uncompressed file.
+        let accepted = fields.accept_encoding.filter(|_| fields.range.is_none() && is_metadata(name));
+        let coding = accepted.map_or(Coding::Identity, Coding::from_accept);
+        if let (Some(bytes), Some(encoding)) =
+            (self.proxy.encoded.get(&stored, coding).await, coding.content_encoding())
+        {
+            return encoded_file(name, &stored.digest, bytes, encoding, fields);
+        }
+        let StoredFile { file, len, digest } = stored;
+        let headers = FileHeaders { name, len: Some(len), etag: Some(tag(&digest)), cache_status: "hit" };
+        headers.answer(fields, |range| ResponseBody::file(file, range.unwrap_or(0..len)))
+    }
+
+    /// Records facts about the file that its page lacks.
+    fn record_facts_of(&self, target: &FileTarget, len: Option<u64>, modified: Option<&str>) {
+        if target.needs_facts() {
+            self.proxy.pages.record_facts(self.project, self.name, FileFacts::new(len, modified));
+        }
+    }
+
+    /// Records facts about a downloaded file that its page lacks.
+    fn record_facts_after(
+        &self,
+        download: &Download,
+        target: &FileTarget,
+        wheel_info: Arc<OnceLock<FileInfo>>,
+    ) {
+        let wheel = target.wheel.as_ref().and_then(|wheel| Some((wheel.name.clone(), wheel.sha256?)));
+        if wheel.is_none() && !target.needs_facts() {
+            return;
+        }
+        let (pages, download) = (self.proxy.pages.clone(), download.observer());
+        let (project, name) = (self.project.clone(), self.name.to_owned());
+        tokio::spawn(async move {
+            let Ok(Some(stored)) = download.done().await else { return };
+            match wheel {
+                Some((wheel, sha256)) => {
+                    let info = wheel_info.get();
+                    let modified = info.and_then(|info| info.validators.last_modified.as_deref());
+                    let fact = FileFacts::new(info.and_then(|info| info.len), modified);
+                    pages.record_facts(&project, &wheel, fact.with_wheel(&sha256, Some(&stored.digest)));
+                }
+                None => {
+                    let info = download.info().await.unwrap_or_default();
+                    let fact = FileFacts::new(Some(stored.len), info.validators.last_modified.as_deref());
+                    pages.record_facts(&project, &name, fact);
+                }
+            }
+        });
+    }
+
+    /// Extracts the metadata of a wheel whose page has none, once the wheel is stored. The page lists it from the next
+    /// refresh on.
+    fn extract_metadata(&self, stored: impl Future<Output = Option<StoredFile>> + Send + 'static) {
+        let Some((wheel, target)) = self.unexamined_wheel() else { return };
+        let pages = self.proxy.pages.clone();
+        let (project, name) = (self.project.clone(), self.name.to_owned());
+        tokio::spawn(async move {
+            let Some(stored) = stored.await.filter(|_| !pages.is_examined(&project, &name, &wheel)) else {
+                return;
+            };
+            let label = Arc::from(format!("{project}/{name}.metadata"));
+            let (upstream, url, wheel_info) = (target.upstream, target.url, Arc::default());
+            let len = stored.len;
+            let source = MetadataSource { upstream, url, name, label, stored: Some(stored), wheel_info };
+            let metadata = match source.extract().await {
+                Ok(metadata) => Some(Digest::of(&metadata)),
+                Err(error) if error.is_not_found() => {
+                    tracing::debug!(error = %Chain(&error), wheel = source.name, "a wheel has no readable metadata");
+                    None
+                }
+                // May succeed next time.
+                Err(_) => return,
+            };
+            let fact = FileFacts::new(Some(len), None).with_wheel(&wheel, metadata.as_ref());
+            pages.record_facts(&project, &source.name, fact);
+        });
+    }
+
+    /// Returns the SHA-256 and the metadata file of a wheel that should be searched: the page has its SHA-256 but no
+    /// metadata, and the wheel was not searched before.
+    fn unexamined_wheel(&self) -> Option<(Digest, FileTarget)> {
+        let Self { proxy, project, name, cached, .. } = *self;
+        if !name.ends_with(".whl") || !proxy.pages.extracts_metadata() {
+            return None;
+        }
+        let details = cached.page.file(name)?.1.details();
+        let wheel = Digest(details.sha256?);
+        if details.metadata != Metadata::Unknown || proxy.pages.is_examined(project, name, &wheel) {
+            return None;
+        }
+        Some((wheel, FileTarget::of(cached, project, &format!("{name}.metadata"), proxy).ok()?))
+    }
+
+    /// Requests one byte of a file from its host to learn the length.
+    async fn len(&self, target: &FileTarget) -> Result<Option<u64>, Error> {
+        let body = target.upstream.part(&target.url, 0..1).await?;
+        self.record_facts_of(target, body.len, body.validators.last_modified.as_deref());
+        Ok(body.len)
+    }
+
+    /// Passes a range request to the upstream without downloading the whole file.
+    async fn pass_through(
+        &self,
+        target: &FileTarget,
+        headers: FileHeaders<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        let range = self.fields.range.unwrap_or_default();
+        // Without the length, only the upstream can interpret the range.
+        let body = match headers.len.map(|len| ByteRange::parse(range, len)) {
+            Some(ByteRange::Part { start, end }) => {
+                let shared = match (self.proxy.store.bucket(), &target.key) {
+                    (Some(bucket), Key::Digest(digest)) => {
+                        bucket.part(digest, &target.expected, start..end).await
+                    }
+                    _ => None,
+                };
+                let body = match shared {
+                    Some(body) => body,
+                    None => target.upstream.part(&target.url, start..end).await?,
+                };
+                // Clients may not check which range they received.
+                let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
+                if is_other || body.len.is_some_and(|len| headers.len != Some(len)) {
+                    let why = "the response has another range of the file than requested";
+                    return Err(Error::with(Kind::Upstream, why));
+                }
+                body
+            }
+            Some(ByteRange::Unsatisfiable) => {
+                return Ok(match headers.select(self.fields) {
+                    Selection::Done(response) => *response,
+                    _ => headers.respond(ResponseBody::empty()),
+                });
+            }
+            Some(ByteRange::Full) | None => target.upstream.file_range(&target.url, range).await?,
+        };
+        self.record_facts_of(target, body.len, body.validators.last_modified.as_deref());
+        let headers = FileHeaders { len: headers.len.or(body.len), cache_status: "pass", ..headers };
+        let (start, part_len) = (body.start, body.part_len());
+        Ok(match part_len {
+            Some(len) if body.is_part() => {
+                headers.respond_part(start..start + len, ResponseBody::pass_through(body, Some(len)))
+            }
+            len => headers.respond(ResponseBody::pass_through(body, len)),
+        })
+    }
+}
+
+/// Returns whether a range starts in the downloaded part of the file or shortly after it.
+fn is_within_reach(download: &Download, fields: &RequestFields<'_>, len: Option<u64>) -> bool {
+    let range = fields.range.unwrap_or_default();
+    match ByteRange::parse(range, len.unwrap_or(u64::MAX)) {
+        ByteRange::Part { start, .. } => start <= download.available().saturating_add(WAIT_AHEAD),
+        ByteRange::Full | ByteRange::Unsatisfiable => true,
+    }
+}
+
+fn tag(digest: &Digest) -> HeaderValue {
+    let mut text = [b'"'; 66];
+    let mut out = &mut text[1..65];
+    // 64 hexadecimal digits fit and are always a valid header value.
+    let _ = write!(out, "{digest}");
+    HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+fn encoded_file(
+    name: &str,
+    digest: &Digest,
+    bytes: PageBytes,
+    encoding: &'static str,
+    fields: &RequestFields<'_>,
+) -> ProxyResponse {
+    let etag = HeaderValue::from_str(&format!("\"{digest}-{encoding}\"")).ok();
+    let headers = FileHeaders { name, len: Some(bytes.len()), etag, cache_status: "hit" };
+    match headers.select(fields) {
+        Selection::Done(response) => *response,
+        Selection::All | Selection::Part(_) => {
+            let mut response = headers.respond(bytes.into());
+            response.set(CONTENT_ENCODING, encoding);
+            response
+        }
+    }
+}
+
+fn redirect(url: &Url) -> ProxyResponse {
+    let mut response = ProxyResponse::text(StatusCode::FOUND, "");
+    response.set(X_CACHE, "redirect");
+    response.set_text(LOCATION, url.as_str());
+    response
+}
