@@ -83,7 +83,6 @@ impl<'v> ObjectView<'v> {
         Self { extended: members.as_slice(), ..Self::default() }
     }
 
-    /// Returns whether there are no entries and no members.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.extended.is_empty() && self.adapted.is_empty()
     }

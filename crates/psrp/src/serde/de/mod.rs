@@ -39,7 +39,6 @@ impl<'v> ValueDeserializer<'v> {
         ValueDeserializer { value, budget: self.budget }
     }
 
-    /// Follows a reference to an enclosing object.
     fn follow_reference<T>(self, read: impl FnOnce(ValueDeserializer<'_>) -> Result<T>) -> Result<T> {
         let object = match self.value {
             Value::Cycle(cycle) => cycle.upgrade(),

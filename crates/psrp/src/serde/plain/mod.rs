@@ -95,7 +95,6 @@ impl Serialize for Plain<'_> {
     }
 }
 
-/// A value and the remaining budget.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     value: &'a Value,
