@@ -30,12 +30,13 @@ pub(super) fn default_files() -> Vec<PathBuf> {
 /// Entries of all files that apply to one host.
 #[derive(Debug)]
 pub(super) struct KnownHosts {
-    name: String,
-    files: Vec<PathBuf>,
+    /// Name of the host as used in the files.
+    pub(super) name: String,
+    /// Files in order of precedence.
+    pub(super) files: Vec<PathBuf>,
     entries: Vec<HostEntry>,
 }
 
-/// Line that applies to the host.
 #[derive(Debug)]
 struct HostEntry {
     marker: Marker,
@@ -48,10 +49,8 @@ struct HostEntry {
     without_port: bool,
 }
 
-/// Status of a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyStatus {
-    /// Known key of the host.
     Known,
     /// The host has no entry.
     Unknown,
@@ -100,16 +99,6 @@ impl KnownHosts {
         Ok(Self { name, files, entries })
     }
 
-    /// Returns the host's name as used in the files.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the files in order of precedence.
-    pub(super) fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
     /// Returns the types of the host's known keys. At least one must be offered, or the server never presents a known
     /// key.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
@@ -137,20 +126,17 @@ impl KnownHosts {
             .map_or(KeyStatus::Unknown, |entry| KeyStatus::CertAuthority(location(entry)))
     }
 
-    /// Adds a key of the host to the first file and to this instance.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no file or it cannot be written.
-    pub(super) fn add(&mut self, kind: &str, key: Vec<u8>) -> Result<(), Error> {
+    /// Returns the first file and the line for a new key of the host.
+    pub(super) fn new_line(&self, kind: &str, key: &[u8]) -> Result<(PathBuf, String), Error> {
         let Some(path) = self.files.first() else {
             return Err(Error::with(Kind::Unsupported, "no known-hosts file is configured"));
         };
-        let text = format!("{} {kind} {}\n", self.name, crate::b64::encode_to_string(&key));
-        let line = append(path, &text).map_err(|error| {
-            let detail = format!("can't write the host key to {}", path.display());
-            Error::with(Kind::Io, detail).caused_by(error)
-        })?;
+        let line = format!("{} {kind} {}\n", self.name, crate::b64::encode_to_string(key));
+        Ok((path.clone(), line))
+    }
+
+    /// Adds a key that was written to this line of the first file.
+    pub(super) fn add(&mut self, kind: &str, key: Vec<u8>, line: usize) {
         self.entries.push(HostEntry {
             marker: Marker::Key,
             kind: kind.into(),
@@ -159,13 +145,23 @@ impl KnownHosts {
             line,
             without_port: false,
         });
-        Ok(())
     }
 }
 
 /// Appends a line to a file and returns its line number. Creates the file and its directory, accessible only to the
 /// user, if they do not exist.
-fn append(path: &Path, text: &str) -> io::Result<usize> {
+///
+/// # Errors
+///
+/// Fails if the file cannot be written.
+pub(super) fn append(path: &Path, text: &str) -> Result<usize, Error> {
+    write_line(path, text).map_err(|error| {
+        let detail = format!("can't write the host key to {}", path.display());
+        Error::with(Kind::Io, detail).caused_by(error)
+    })
+}
+
+fn write_line(path: &Path, text: &str) -> io::Result<usize> {
     let mut options = fs::OpenOptions::new();
     options.read(true).append(true).create(true);
     let mut directory = fs::DirBuilder::new();
@@ -193,7 +189,6 @@ fn append(path: &Path, text: &str) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// Temporary file, removed on drop.
     struct TempFile(PathBuf);
 
     impl TempFile {
@@ -260,7 +255,8 @@ mod tests {
         let file = TempFile::new("added", "other ssh-rsa AAAA");
         let mut hosts = KnownHosts::read(vec![file.0.clone()], "new.example.org", 2222).unwrap();
         assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Unknown);
-        hosts.add("ssh-ed25519", vec![1, 2, 3]).unwrap();
+        let (path, line) = hosts.new_line("ssh-ed25519", &[1, 2, 3]).unwrap();
+        hosts.add("ssh-ed25519", vec![1, 2, 3], append(&path, &line).unwrap());
         assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Known);
         assert_eq!(hosts.check(&[1, 2, 4]), KeyStatus::Changed(format!("{}:2", file.0.display())));
         let text = fs::read_to_string(&file.0).unwrap();
