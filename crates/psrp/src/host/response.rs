@@ -38,11 +38,7 @@ impl HostResponse {
 
     /// Creates a response for a method that failed.
     pub fn failed(call: &HostCall, message: impl Into<PsString>) -> Self {
-        const NAME: &str = "System.Management.Automation.Host.HostException";
-        let names = [NAME, "System.Management.Automation.RuntimeException", "System.SystemException"];
-        let record = ErrorRecord::of_exception(exception(names, message), ErrorCategory::InvalidOperation)
-            .with_id("RemoteHostExecutionException")
-            .with_reason("HostException");
+        let record = ErrorRecord::host_failure(message, ErrorCategory::InvalidOperation);
         let outcome = HostOutcome::Error(Box::new(record));
         Self { call_id: call.call_id, method: call.method, outcome }
     }
@@ -90,3 +86,29 @@ impl Field for HostResponse {
 }
 
 object_struct!(@values HostResponse);
+
+/// Error records of host calls, with PowerShell's identifier and exception types.
+impl ErrorRecord {
+    /// Creates the record of a failed call.
+    pub fn host_failure(message: impl Into<PsString>, category: ErrorCategory) -> Self {
+        let names = [
+            "System.Management.Automation.Host.HostException",
+            "System.Management.Automation.RuntimeException",
+        ];
+        Self::of_host(names, message.into(), category).with_reason("HostException")
+    }
+
+    /// Creates the record of a call of a method that the host does not implement.
+    pub fn host_not_implemented(method: HostMethod) -> Self {
+        let names =
+            ["System.Management.Automation.PSNotImplementedException", "System.NotImplementedException"];
+        let message = format!("The client's host does not implement {method}.");
+        Self::of_host(names, message.into(), ErrorCategory::NotImplemented)
+            .with_reason("PSNotImplementedException")
+    }
+
+    fn of_host(names: [&str; 2], message: PsString, category: ErrorCategory) -> Self {
+        let names = names.into_iter().chain(["System.SystemException"]);
+        Self::of_exception(exception(names, message), category).with_id("RemoteHostExecutionException")
+    }
+}
