@@ -2,7 +2,8 @@
 //!
 //! Each session runs its own tokio runtime with one thread, which handles packets, keep-alive messages and
 //! [`Host`](io::Host) calls even while the program is busy. Connectors, options, requests and results are the types of
-//! [`io`] and [`message`](crate::message).
+//! [`io`] and [`message`](crate::message). Methods fail like those of the same name of [`io::RunspacePool`] and
+//! [`io::Pipeline`].
 //!
 //! ```
 //! use psrp::Value;
@@ -177,20 +178,12 @@ impl RunspacePool {
     }
 
     /// Creates and starts a pipeline.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::start`].
     pub fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
     }
 
     /// Creates and starts a pipeline with input, which [`Pipeline::send`] sends and [`Pipeline::end_input`] ends.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::start`].
     pub fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
         let pipeline = self.wait(self.get_ref().start_with_input(request))?;
         Ok(Pipeline { pipeline, pool: self.clone() })
@@ -198,19 +191,11 @@ impl RunspacePool {
 
     /// Runs a pipeline without input and collects its output. A failed pipeline is not an error: see
     /// [`Output::completed`].
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::invoke`].
     pub fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.wait(self.get_ref().invoke(request))
     }
 
     /// Runs a pipeline with the given input objects and collects its output.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::invoke_with_input`].
     pub fn invoke_with_input<V: Into<Value>>(
         &self,
         request: impl Into<PipelineRequest>,
@@ -220,10 +205,6 @@ impl RunspacePool {
     }
 
     /// Runs a pipeline without input and deserializes its output. Requires the feature `serde`.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::invoke_as`].
     #[cfg(feature = "serde")]
     pub fn invoke_as<T: ::serde::de::DeserializeOwned>(
         &self,
@@ -233,10 +214,6 @@ impl RunspacePool {
     }
 
     /// Stops and closes the pipelines, closes the pool and ends the connection.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::RunspacePool::close`].
     pub fn close(&self) -> Result<(), Error> {
         self.wait(self.get_ref().close())
     }
@@ -281,37 +258,21 @@ impl Pipeline {
     }
 
     /// Sends an object to the input.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::PipelineHandle::send`].
     pub fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         self.pool.wait(self.pipeline.send(value))
     }
 
     /// Ends the input.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::PipelineHandle::send`].
     pub fn end_input(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.end_input())
     }
 
     /// Stops the pipeline and waits until it has ended. Events sent until then can still be read.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::PipelineHandle::stop`].
     pub fn stop(&self) -> Result<(), Error> {
         self.pool.wait(self.pipeline.stop())
     }
 
     /// Reads all events and returns the collected output.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`io::Pipeline::output`].
     pub fn output(self) -> Result<Output, Error> {
         self.pool.wait(self.pipeline.output())
     }

@@ -34,7 +34,6 @@ pub(super) struct SharedSession {
 pub(super) struct SessionState {
     pub(super) machine: RunspacePool,
     pub(super) limits: ClientLimits,
-    /// Waker of the connection task.
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
     pub(super) responses: HashMap<i64, oneshot::Sender<Availability>>,
@@ -56,7 +55,6 @@ pub(super) struct SessionState {
     /// True if [`SharedSession::changed`] has to be notified.
     pub(super) needs_notify: bool,
     is_waiting_for_room: bool,
-    /// Reason of the last pool state sent by the server.
     pub(super) reason: Option<Box<str>>,
     pub(super) ended: Option<SessionOutcome>,
 }
@@ -68,7 +66,6 @@ pub(super) enum ConnectionChange {
     Reconnect,
 }
 
-/// Result of a session.
 pub(super) struct SessionOutcome {
     /// True if the pool was closed in order.
     pub(super) is_closed: bool,
@@ -128,7 +125,6 @@ impl SharedSession {
         }
     }
 
-    /// Waits until `check` returns `Some`.
     pub(super) async fn wait_until<T>(&self, mut check: impl FnMut(&mut SessionState) -> Option<T>) -> T {
         // Usually there is nothing to wait for: avoid registering with `changed`.
         if let Some(found) = check(&mut self.lock()) {
@@ -170,7 +166,7 @@ impl SharedSession {
         state.responses.clear();
         state.connection_change = None;
         state.calls.clear();
-        state.subscribers.end();
+        state.subscribers.wake();
         let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| slot.waker.take()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
@@ -196,12 +192,10 @@ pub(super) async fn within<T>(
 }
 
 impl SessionState {
-    /// Fails if the session has ended.
     pub(super) fn check_alive(&self) -> Result<(), Error> {
         self.ended.as_ref().map_or(Ok(()), |ended| Err(ended.error()))
     }
 
-    /// Fails if the session has ended or is being closed.
     pub(super) fn check_usable(&self, action: &str) -> Result<(), Error> {
         self.check_alive()?;
         if self.is_closing {

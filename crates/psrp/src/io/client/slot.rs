@@ -26,15 +26,12 @@ pub(super) struct PipelineSlot {
     pub(super) last_event: Option<(PipelineEvent, usize)>,
     /// The last event was delivered.
     pub(super) is_over: bool,
-    /// The [`Pipeline`](super::Pipeline) was dropped.
     pub(super) is_dropped: bool,
     /// The server was asked to close the pipeline.
     pub(super) is_closing: bool,
-    /// The server has closed the pipeline.
     pub(super) is_closed: bool,
 }
 
-/// Progress of stopping a pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StopState {
     #[default]
@@ -86,7 +83,6 @@ impl PipelineSlot {
     }
 }
 
-/// Returns whether a state is final.
 pub(super) fn is_terminal(state: PipelineState) -> bool {
     matches!(state, PipelineState::Completed | PipelineState::Failed | PipelineState::Stopped)
 }

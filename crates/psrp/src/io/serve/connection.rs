@@ -41,10 +41,9 @@ pub async fn serve<T: Transport, H: Handler>(
     let shared = SharedServerState::new(RunspacePool::new(config), max_unsent_bytes, max_input_bytes);
     let mut connection = ServerConnection {
         transport,
-        dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout, max_input_bytes),
+        dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout),
         buffer: Vec::new(),
         max_read: max_unsent_bytes,
-        max_input: max_input_bytes,
         read: 0,
         is_blocked: false,
         needs_flush: false,
@@ -73,7 +72,6 @@ struct ServerConnection<T, H> {
     buffer: Vec<u8>,
     /// Maximum bytes read while sending is blocked.
     max_read: usize,
-    max_input: usize,
     /// Bytes read since all packets were sent.
     read: usize,
     /// The transport is not ready to accept a packet.
@@ -107,7 +105,7 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         let Self { transport, dispatcher, read, .. } = self;
         for turn in 0..PACKETS_PER_TURN {
             let is_full = self.is_blocked && *read > self.max_read;
-            if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read(self.max_input) {
+            if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read() {
                 return Ok(turn > 0);
             }
             let mut take = |packet: Packet<'_>| {
@@ -156,14 +154,10 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         if self.needs_flush && self.transport.poll_flush(cx)?.is_ready() {
             self.needs_flush = false;
         }
-        let has_room = self.dispatcher.shared.has_ample_room(&self.dispatcher.shared.lock());
-        if has_room {
-            self.dispatcher.shared.notify_writers();
-        }
+        self.dispatcher.shared.notify_writers_of_room();
         Ok(is_more)
     }
 
-    /// Sends the client the reason for the end of the session.
     fn report_error(&self, error: &Error) {
         let record = ErrorRecord::new(error.to_string(), ErrorCategory::ProtocolError);
         // Fails if the client has not opened a pool yet.

@@ -53,8 +53,6 @@ mod pipeline;
 mod session;
 mod shared;
 mod stdio;
-#[cfg(unix)]
-mod unix;
 
 pub use connection::serve;
 pub use handler::Handler;
@@ -62,5 +60,3 @@ pub use options::Options;
 pub use pipeline::{Input, Pipeline};
 pub use session::{Outcome, Session, SessionEnd};
 pub use stdio::serve_stdio;
-#[cfg(unix)]
-pub use unix::UnixServer;
