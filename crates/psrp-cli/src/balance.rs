@@ -1,6 +1,5 @@
 //! Detects whether a typed script needs another line.
 
-/// An open bracket, string or comment.
 enum OpenToken {
     /// Bracket, with its closing character.
     Bracket(char),

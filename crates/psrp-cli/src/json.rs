@@ -10,14 +10,12 @@ use psrp::value::PsString;
 use psrp::{Value, terminal_safe};
 use serde_json::json;
 
-/// JSON output options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonFormat {
     pub(crate) types: bool,
 }
 
 impl JsonFormat {
-    /// Encodes an output object.
     pub(crate) fn value(self, value: &Value) -> serde_json::Result<String> {
         let plain = Plain::new(value);
         let text = if self.types {

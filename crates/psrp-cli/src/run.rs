@@ -13,8 +13,7 @@ use psrp::message::{
 };
 
 use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
-use crate::console::{ConsoleHost, ConsoleOptions};
-use crate::dedup::DedupHost;
+use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
 use crate::json::JsonFormat;
@@ -32,7 +31,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
         ..console(&args.display)
     };
-    let host = Arc::new(DedupHost::new(options.stdio()));
+    let host = options.stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let mut shell = PowerShell::script(text);
     if args.out_string {
@@ -47,7 +46,6 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     Ok(runner.exit(exit?))
 }
 
-/// Converts command line arguments to console options.
 pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
     let colors = match display.color {
         ColorWhen::Auto => None,
@@ -57,7 +55,6 @@ pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
     ConsoleOptions { colors, without_progress: display.no_progress, ..ConsoleOptions::default() }
 }
 
-/// Output format.
 pub(crate) enum OutputFormat {
     /// All streams as text.
     Text,
@@ -89,19 +86,17 @@ impl OutputFormat {
 
 /// Runs pipelines and shows their events on the console.
 pub(crate) struct PipelineRunner {
-    pub(crate) host: Arc<DedupHost>,
+    pub(crate) host: Arc<ConsoleHost>,
     pub(crate) interrupts: Interrupts,
     pub(crate) format: OutputFormat,
 }
 
-/// Next step of the event loop.
 enum Step {
     Event(Option<Result<PipelineEvent, Error>>),
     Stop,
 }
 
 impl PipelineRunner {
-    /// Runs a pipeline and shows its events.
     pub(crate) async fn pipeline(
         &self,
         pool: &RunspacePool,
@@ -195,18 +190,14 @@ impl PipelineRunner {
         }
     }
 
-    /// Writes the pending lines.
     async fn print(&self, lines: &mut String) -> Result<(), Failure> {
         let mut lines = std::mem::take(lines);
         if lines.pop().is_none() {
             return Ok(());
         }
-        match self.format {
-            OutputFormat::Text => self.host.print(lines).await.map_err(Failure::output),
-            OutputFormat::Output(_) | OutputFormat::All(_) => {
-                self.host.print_to_stdout(lines).await.map_err(Failure::output)
-            }
-        }
+        let is_text = matches!(self.format, OutputFormat::Text);
+        let channel = if is_text { Channel::Output } else { Channel::Program };
+        self.host.print(channel, lines).await.map_err(Failure::output)
     }
 
     /// Closes the pool. Errors are ignored because all work is done.

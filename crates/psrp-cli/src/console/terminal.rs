@@ -1,19 +1,16 @@
 //! Terminal interface of the console.
 
-use std::io::{self, BufRead};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, BufRead, Read as _};
+use std::sync::Weak;
 
 use indicatif::ProgressDrawTarget;
-use psrp::host::{Coordinates, KeyInfo, ReadKeyOptions, Size};
 use zeroize::Zeroizing;
 
 /// Maximum length of a line read from input other than the keyboard, in bytes.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Destination of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(crate) enum Channel {
     /// Output of the program itself.
     Program,
     /// Script output.
@@ -22,14 +19,12 @@ pub(super) enum Channel {
     Messages,
 }
 
-/// Visibility of typed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Echo {
+pub(crate) enum Echo {
     Shown,
     Hidden,
 }
 
-/// Result of reading a line.
 #[derive(Debug)]
 pub(super) enum Line {
     /// A line without its line end.
@@ -40,44 +35,13 @@ pub(super) enum Line {
     Interrupted,
 }
 
-/// Result of reading a key.
-#[derive(Debug)]
-pub(super) enum Key {
-    /// A key press or release.
-    Pressed(KeyInfo),
-    /// The user pressed Ctrl+C, and the caller did not request it as a key.
-    Interrupted,
-}
-
-/// Cancellation flag of a blocked call.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Cancels the call when its future is dropped.
-#[derive(Debug)]
-pub(super) struct CancelOnDrop(pub(super) Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.set();
-    }
-}
+/// Refers to a value of the future that waits for a blocked call: the call is cancelled when it is dropped.
+pub(super) type Cancel = Weak<()>;
 
 /// A terminal. All methods may block.
 ///
 /// Text is written unchanged: callers escape text from the server.
 pub(super) trait Terminal: Send {
-    /// Returns whether the channel supports colours.
     fn has_colors(&self, channel: Channel) -> bool;
 
     /// Writes and flushes text.
@@ -91,53 +55,25 @@ pub(super) trait Terminal: Send {
         None
     }
 
-    /// Returns keyboard and screen, if available.
-    fn screen(&mut self) -> Option<&mut dyn Screen> {
-        None
+    /// Returns whether [`screen`](super::screen) can be used.
+    fn has_screen(&self) -> bool {
+        false
     }
-}
-
-/// Keyboard and screen of a terminal. All methods may block.
-pub(super) trait Screen {
-    fn size(&self) -> Size;
-    fn cursor(&mut self) -> io::Result<Coordinates>;
-    fn move_cursor(&mut self, to: Coordinates) -> io::Result<()>;
-    fn set_title(&mut self, title: &str) -> io::Result<()>;
-    fn clear(&mut self) -> io::Result<()>;
-    fn read_key(&mut self, options: ReadKeyOptions, cancel: &Cancel) -> io::Result<Key>;
-    fn key_available(&mut self) -> io::Result<bool>;
-    fn discard_keys(&mut self) -> io::Result<()>;
 }
 
 /// Reads a line of limited length without its line end. Invalid UTF-8 becomes U+FFFD.
-pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line> {
-    let mut bytes = Zeroizing::new(Vec::new());
-    loop {
-        let available = match input.fill_buf() {
-            Ok(available) => available,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if available.is_empty() {
-            if bytes.is_empty() {
-                return Ok(Line::End);
-            }
-            break;
-        }
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let part = &available[..end.unwrap_or(available.len())];
-        if bytes.len() + part.len() > MAX_LINE_BYTES {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
-        }
-        append(&mut bytes, part);
-        let used = part.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            break;
-        }
+pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
+    // The buffer does not grow and leaves no copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LINE_BYTES + 1));
+    input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(Line::End);
+    }
+    if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > MAX_LINE_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
     }
     let text = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
-    // Each byte becomes at most three, so the buffer does not grow and leaves no copies behind.
+    // Each byte becomes at most three.
     let mut line = Zeroizing::new(String::with_capacity(text.len() * 3));
     for chunk in text.utf8_chunks() {
         line.push_str(chunk.valid());
@@ -146,16 +82,6 @@ pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line>
         }
     }
     Ok(Line::Text(line))
-}
-
-/// Appends bytes without leaving copies behind.
-fn append(bytes: &mut Zeroizing<Vec<u8>>, part: &[u8]) {
-    if bytes.capacity() - bytes.len() < part.len() {
-        let mut larger = Vec::with_capacity((bytes.len() + part.len()).next_power_of_two().max(256));
-        larger.extend_from_slice(bytes);
-        *bytes = Zeroizing::new(larger);
-    }
-    bytes.extend_from_slice(part);
 }
 
 #[cfg(test)]
