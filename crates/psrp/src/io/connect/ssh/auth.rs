@@ -14,7 +14,7 @@ use super::Ssh;
 use super::handler::{ClientHandler, SshError};
 use super::host_key::blocking;
 use super::keys;
-use super::prompt::Secret;
+use super::prompt::{Secret, SshQuestion};
 use super::state::{ConnectionError, SharedConnection};
 use crate::error::Kind;
 use crate::io::remote::remote_text;
@@ -299,7 +299,10 @@ impl<'a> SshAuthentication<'a> {
         }
         let password = match (&self.ssh.password, &self.ssh.ask) {
             (Some(password), _) => Some(password.clone()),
-            (None, Some(ask)) => ask.password(self.user, &self.ssh.host).await?,
+            (None, Some(ask)) => {
+                let (ask, user, host) = (ask.clone(), self.user.to_owned(), self.ssh.host.clone());
+                blocking(move || ask.call(SshQuestion::Password { user: &user, host: &host })).await?
+            }
             (None, None) => None,
         };
         let Some(password) = password else { return Ok(()) };
@@ -357,10 +360,9 @@ impl<'a> SshAuthentication<'a> {
         {
             return Ok(Some(password));
         }
-        match &self.ssh.ask {
-            Some(ask) => ask.prompt(&prompt.prompt, prompt.echo).await,
-            None => Ok(None),
-        }
+        let Some(ask) = self.ssh.ask.clone() else { return Ok(None) };
+        let (text, echo) = (prompt.prompt.clone(), prompt.echo);
+        blocking(move || ask.call(SshQuestion::Prompt { text: &text, echo })).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
-use super::known_hosts::{KeyStatus, KnownHosts, append};
+use super::known_hosts::{KnownHosts, append};
 use crate::Error;
 use crate::error::Kind;
 
@@ -81,26 +81,21 @@ impl HostKeyVerifier {
             key.fingerprint(HashAlg::Sha256),
             self.hosts.name
         );
-        let files = || {
-            let files: Vec<_> = self.hosts.files.iter().map(|file| file.display().to_string()).collect();
-            files.join(", ")
-        };
-        let detail = match self.hosts.check(&blob) {
-            KeyStatus::Known => return Ok(()),
-            KeyStatus::Unknown if self.policy == HostKeyPolicy::AcceptNew => {
+        let reason = match self.hosts.check(&blob) {
+            Ok(true) => return Ok(()),
+            Ok(false) if self.policy == HostKeyPolicy::AcceptNew => {
                 let (path, line) = self.hosts.new_line(key.algorithm().as_str(), &blob)?;
                 let at = blocking(move || append(&path, &line)).await??;
                 self.hosts.add(key.algorithm().as_str(), blob, at);
                 return Ok(());
             }
-            KeyStatus::Unknown => format!("{what} is unknown; searched in {}", files()),
-            KeyStatus::Changed(place) => format!("{what} differs from the known key in {place}"),
-            KeyStatus::Revoked(place) => format!("{what} is revoked by {place}"),
-            KeyStatus::CertAuthority(place) => format!(
-                "{what} is unknown; {place} names a certificate authority, but host certificates are not supported"
-            ),
+            Ok(false) => {
+                let files: Vec<_> = self.hosts.files.iter().map(|file| file.display().to_string()).collect();
+                format!("is unknown; searched in {}", files.join(", "))
+            }
+            Err(reason) => reason,
         };
-        Err(Error::with(Kind::Untrusted, detail))
+        Err(Error::with(Kind::Untrusted, format!("{what} {reason}")))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use russh::keys::{PrivateKey, decode_secret_key};
 use zeroize::Zeroizing;
 
-use super::prompt::{PromptHandler, Secret};
+use super::prompt::{PromptHandler, Secret, SshQuestion};
 
 /// First line of the only format whose parser leaves no copies of the key in memory.
 const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
@@ -28,8 +28,13 @@ pub(super) fn load(
     let require = |secret: Option<Secret>| {
         secret.ok_or_else(|| "is encrypted, but no passphrase is available".to_owned())
     };
-    let find_passphrase =
-        || require(passphrase.cloned().or_else(|| ask.and_then(|ask| ask.passphrase(path))));
+    let find_passphrase = || {
+        require(
+            passphrase
+                .cloned()
+                .or_else(|| ask.and_then(|ask| ask.call(SshQuestion::Passphrase { file: path }))),
+        )
+    };
     let wrong_passphrase = |_| "can't be decrypted with the passphrase".to_owned();
     let unreadable = |_| "is not a readable private key".to_owned();
     if text.trim_start().starts_with(OPENSSH) {

@@ -183,7 +183,7 @@ impl Ssh {
         /// Sets a function that supplies missing passphrases and passwords and answers to the server's prompts. It
         /// returns `None` if there is no answer. It runs on a blocking thread and may wait for the user, but
         /// [`auth_timeout`](Self::auth_timeout) still applies.
-        ask(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) => ask = Some(PromptHandler::new(answer));
+        ask(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) => ask = Some(PromptHandler(Arc::new(answer)));
         /// Sets the timeout for connecting and verifying the host key, and again for starting the subsystem. Default:
         /// 30 seconds.
         connect_timeout(time: Duration) => connect_timeout = time;

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::{StderrTail, remote_text};
+use crate::io::task::wake;
 
 #[derive(Debug, Default)]
 pub(super) struct ConnectionState {
@@ -238,12 +239,6 @@ impl ConnectionState {
 
 fn abandoned_error() -> std::io::Error {
     std::io::Error::from(std::io::ErrorKind::ConnectionAborted)
-}
-
-fn wake(waker: &mut Option<Waker>) {
-    if let Some(waker) = waker.take() {
-        waker.wake();
-    }
 }
 
 #[cfg(test)]
