@@ -113,6 +113,7 @@ mod hosts;
 mod lines;
 mod remote;
 pub mod serve;
+mod task;
 mod transport;
 
 pub use client::{

@@ -1,10 +1,6 @@
-//! Text of the peer in error messages, and panics of user code.
+//! Text of the peer in error messages.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
 
 /// Maximum bytes of the peer's text in an error.
 const MAX_TEXT: usize = 4096;
@@ -40,16 +36,6 @@ impl StderrTail {
         let text = remote_text(&String::from_utf8_lossy(&bytes));
         (!text.is_empty()).then_some(text)
     }
-}
-
-/// Runs a future of the user's code. Returns `None` if it panics.
-pub(super) async fn catch_panic<F: Future>(future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Some),
-        Err(_) => Poll::Ready(None),
-    })
-    .await
 }
 
 #[cfg(test)]

@@ -11,11 +11,10 @@ use tokio::time::{Instant, Sleep};
 use uuid::Uuid;
 
 use super::host_calls::QueuedCall;
-use super::shared::{ConnectionChange, SessionState, SharedSession};
-use super::slot::PipelineSlot;
+use super::shared::{ConnectionChange, PipelineSlot, SessionState, SharedSession};
 use crate::error::{Error, Kind};
 use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
-use crate::io::remote::catch_panic;
+use crate::io::task::{catch_panic, wake};
 use crate::io::{Host, Transport};
 use crate::message::RunspacePoolState;
 
@@ -243,9 +242,8 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             let next = state.calls.next(pipeline);
             if let Some(id) = pipeline {
                 // With `ordered_host`, events wait for the previous call.
-                let slot = state.slots.get_mut(&id).filter(|_| shared.ordered_host);
-                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
-                    waker.wake();
+                if let Some(slot) = state.slots.get_mut(&id).filter(|_| shared.ordered_host) {
+                    wake(&mut slot.waker);
                 }
                 if next.is_none() {
                     state.deliver_last_event(id);

@@ -4,8 +4,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::PoolEvent;
-use super::shared::SessionState;
-use super::slot::{StopState, is_terminal};
+use super::shared::{SessionState, StopState, is_terminal};
 use crate::client::{Event, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;

@@ -90,9 +90,7 @@ impl Pipeline {
             slot.is_over = true;
             return Poll::Ready(Some(Err(error)));
         }
-        if !slot.waker.as_ref().is_some_and(|current| current.will_wake(cx.waker())) {
-            slot.waker = Some(cx.waker().clone());
-        }
+        slot.waker.get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
         state.needs_notify |= has_progressed;
         shared.notify_waiters(state);
         Poll::Pending

@@ -11,8 +11,7 @@ use uuid::Uuid;
 
 use super::connection_task::ConnectionTask;
 use super::host_calls::HostCallQueues;
-use super::shared::{SessionState, SharedSession, within};
-use super::slot::PipelineSlot;
+use super::shared::{PipelineSlot, SessionState, SharedSession, within};
 use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
 use crate::client::{PipelineRequest, RunspacePool as StateMachine};
 use crate::error::Error;

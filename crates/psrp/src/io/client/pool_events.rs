@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::shared::SharedSession;
+use crate::io::task::wake;
 use crate::message::{RunspacePoolStateInfo, UserEvent};
 
 /// Event of a pool that does not belong to one of its pipelines.
@@ -55,9 +56,7 @@ impl Subscribers {
 
     pub(super) fn wake(&mut self) {
         for queue in self.queues.values_mut() {
-            if let Some(waker) = queue.waker.take() {
-                waker.wake();
-            }
+            wake(&mut queue.waker);
         }
     }
 }

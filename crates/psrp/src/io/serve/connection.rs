@@ -3,18 +3,19 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::dispatcher::Dispatcher;
 use super::shared::SharedServerState;
-use super::{Handler, Options, SessionEnd};
+use super::{Handler, SessionEnd};
 use crate::Error;
 use crate::io::Transport;
 use crate::message::RunspacePoolState;
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::server::RunspacePool;
+use crate::server::{Config, RunspacePool};
 
 /// Maximum packets per turn in one direction.
 const PACKETS_PER_TURN: usize = 64;
@@ -22,6 +23,52 @@ const PACKETS_PER_TURN: usize = 64;
 const PACKET_OVERHEAD: usize = 64;
 /// Turns per poll before the task yields.
 const TURNS_PER_POLL: usize = 16;
+
+/// Options for serving a session, with limits in addition to those of the [`Config`].
+///
+/// ```
+/// use psrp::io::serve::Options;
+///
+/// let options = Options { max_input_bytes: 16 << 20, ..Options::default() };
+/// # drop(options);
+/// ```
+#[derive(Debug)]
+pub struct Options {
+    /// The pool's settings and protocol limits. Default: [`Config::new`].
+    pub config: Config,
+    /// Maximum bytes of unsent messages of all pipelines, above which writers wait. Each pipeline can exceed it by one
+    /// message of any size. While sending is blocked, at most the same amount is read. Default: 1 MiB.
+    pub max_unsent_bytes: usize,
+    /// Maximum decoded bytes of a pipeline's unread input. Above it, the server withholds acknowledgements, for which
+    /// clients wait before they send more. At four times the limit, over all pipelines, the server stops reading until
+    /// handlers have read some input; until then it does not receive stop requests either. Default: 1 MiB.
+    pub max_input_bytes: usize,
+    /// How long a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) may take to end before its future
+    /// is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
+    pub stop_timeout: Duration,
+    /// Timeout of each of three steps at the end of a session: sending the remaining packets, waiting for handlers that
+    /// block, and waiting for the client to close the connection after it has closed the pool. Default: 5 seconds.
+    pub close_timeout: Duration,
+}
+
+impl Options {
+    /// Creates options with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            config: Config::new(),
+            max_unsent_bytes: 1 << 20,
+            max_input_bytes: 1 << 20,
+            stop_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(5),
+        }
+    }
+}
 
 /// Serves one session until the client closes the pool or the connection ends. After closing the pool, the client has
 /// [`Options::close_timeout`] to close the connection.

@@ -12,7 +12,7 @@ use super::shared::{PipelineRun, RunState, SharedServerState};
 use super::{Handler, Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::client::PipelineRequest;
-use crate::io::remote::catch_panic;
+use crate::io::task::catch_panic;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
@@ -20,7 +20,6 @@ use crate::server::{Event, PipelineEvent};
 
 enum TaskEnd {
     Opened(Outcome),
-    Connected,
     Reset {
         call_id: i64,
         accepted: bool,
@@ -103,13 +102,6 @@ impl<H: Handler> Dispatcher<H> {
                     TaskEnd::Opened(outcome.unwrap_or_else(|| Err(panicked())))
                 });
             }
-            Event::Connected(_) => {
-                let (session, handler) = (self.session(None), self.handler.clone());
-                self.tasks.spawn(async move {
-                    handler.connected(&session).await;
-                    TaskEnd::Connected
-                });
-            }
             Event::KeyExchanged => self.shared.notify_writers(),
             Event::SetMaxRunspaces { call_id, count } => {
                 let min = self.shared.lock().pool.min_runspaces();
@@ -119,13 +111,12 @@ impl<H: Handler> Dispatcher<H> {
             }
             Event::SetMinRunspaces { call_id, count } => {
                 let max = self.shared.lock().pool.max_runspaces();
-                let accepted = (1..=max).contains(&count) && self.handler.set_min_runspaces(count);
+                let accepted = (1..=max).contains(&count);
                 self.answer(call_id, Availability::Accepted(accepted));
             }
             Event::GetAvailableRunspaces { call_id } => {
                 let idle = self.runspaces().saturating_sub(self.running);
-                let count = self.handler.available_runspaces(i64::try_from(idle).unwrap_or(i64::MAX));
-                self.answer(call_id, Availability::Count(count));
+                self.answer(call_id, Availability::Count(idle as i64));
             }
             Event::ResetRunspaceState { call_id } => {
                 let (session, handler) = (self.session(None), self.handler.clone());
@@ -138,7 +129,7 @@ impl<H: Handler> Dispatcher<H> {
             Event::Closed => self.ended = Some(SessionEnd::Closed),
             Event::Pipeline { id, event } => self.dispatch_pipeline_event(id, event, size),
             // The state machine stores the peer's capabilities, and the pool's state shows that it is broken.
-            Event::SessionCapability(_) | Event::NotSent { .. } | Event::Broken(_) => {}
+            Event::SessionCapability(_) | Event::Connected(_) | Event::NotSent { .. } | Event::Broken(_) => {}
         }
     }
 
@@ -261,7 +252,7 @@ impl<H: Handler> Dispatcher<H> {
         let mut has_finished = false;
         while let Poll::Ready(Some(result)) = self.tasks.poll_join_next(cx) {
             has_finished = true;
-            // Panics of the handler are caught in the tasks, except in `connected`.
+            // Panics of the handler are caught in the tasks.
             if let Ok(end) = result {
                 self.handle_task_end(end);
             }
@@ -282,7 +273,6 @@ impl<H: Handler> Dispatcher<H> {
                     }
                 }
             }
-            TaskEnd::Connected => {}
             TaskEnd::Reset { call_id, accepted } => self.answer(call_id, Availability::Accepted(accepted)),
             TaskEnd::Pipeline { run, is_nested, outcome } => {
                 self.running -= usize::from(!is_nested);

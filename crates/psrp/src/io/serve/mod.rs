@@ -48,15 +48,13 @@
 mod connection;
 mod dispatcher;
 mod handler;
-mod options;
 mod pipeline;
 mod session;
 mod shared;
 mod stdio;
 
-pub use connection::serve;
+pub use connection::{Options, serve};
 pub use handler::Handler;
-pub use options::Options;
 pub use pipeline::{Input, Pipeline};
 pub use session::{Outcome, Session, SessionEnd};
 pub use stdio::serve_stdio;

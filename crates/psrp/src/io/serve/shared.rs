@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
+use crate::io::task::wake;
 use crate::record::ErrorRecord;
 use crate::server::{self, RunspacePool};
 use crate::value::Value;
@@ -98,11 +99,9 @@ impl SharedServerState {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.lock();
         let result = work(&mut state);
-        let waker = state.connection_waker.take();
+        let mut waker = state.connection_waker.take();
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake(&mut waker);
         result
     }
 
@@ -122,11 +121,9 @@ impl SharedServerState {
                 return None;
             }
             let result = write.take().map(|write| state.track_key_wait(run, write));
-            let waker = state.connection_waker.take();
+            let mut waker = state.connection_waker.take();
             drop(state);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+            wake(&mut waker);
             result
         };
         loop {
@@ -211,11 +208,9 @@ impl SharedServerState {
         }
         state.input_bytes = total - bytes;
         let resume = total >= max_input.saturating_mul(4) && state.may_read();
-        let waker = if acknowledge || resume { state.connection_waker.take() } else { None };
+        let mut waker = if acknowledge || resume { state.connection_waker.take() } else { None };
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake(&mut waker);
         Some(Some(value))
     }
 
@@ -232,11 +227,9 @@ impl SharedServerState {
 }
 
 impl RunState {
-    fn end(self) {
+    fn end(mut self) {
         self.aborted.cancel();
-        if let Some(reader) = self.reader {
-            reader.wake();
-        }
+        wake(&mut self.reader);
     }
 }
 
@@ -278,9 +271,7 @@ impl ServerState {
     }
 
     pub(super) fn register(&mut self, waker: &Waker) {
-        if !self.connection_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
-            self.connection_waker = Some(waker.clone());
-        }
+        self.connection_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
     }
 
     pub(super) fn may_read(&self) -> bool {
@@ -334,9 +325,7 @@ impl ServerState {
             }
             None => run_state.input_ended = true,
         }
-        if let Some(reader) = run_state.reader.take() {
-            reader.wake();
-        }
+        wake(&mut run_state.reader);
     }
 
     pub(super) fn complete_host_call(&mut self, response: HostResponse) {

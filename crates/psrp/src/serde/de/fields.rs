@@ -9,19 +9,18 @@ use super::access::{Item as _, name_of};
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
-use crate::serde::special;
-use crate::serde::view::ObjectView;
+use crate::serde::view::{self, ObjectView};
 use crate::{Object, PsString, Value};
 
 type Part = for<'v> fn(&ObjectView<'v>) -> Option<Cow<'v, Value>>;
 
 const PARTS: [(&str, Part); 3] = [
-    (special::TYPE_NAMES, |view| {
+    (view::TYPE_NAMES, |view| {
         let names = view.type_names?.as_slice();
         Some(Cow::Owned(Object::list(names.iter().cloned()).into()))
     }),
-    (special::TO_STRING, |view| Some(Cow::Owned(Value::String(view.to_string?.clone())))),
-    (special::VALUE, |view| view.base.map(Cow::Borrowed)),
+    (view::TO_STRING, |view| Some(Cow::Owned(Value::String(view.to_string?.clone())))),
+    (view::VALUE, |view| view.base.map(Cow::Borrowed)),
 ];
 
 /// Accesses the members for the fields of a struct. Names are compared case-insensitively, extended members have

@@ -270,7 +270,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
                 members = record.members();
                 Some(ObjectView::of_members(&members))
             }
-            value if fields.contains(&super::special::VALUE) => Some(ObjectView::with_base(value)),
+            value if fields.contains(&super::view::VALUE) => Some(ObjectView::with_base(value)),
             value => ObjectView::of(value),
         };
         match view {

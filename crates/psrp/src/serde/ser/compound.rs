@@ -5,7 +5,7 @@ use serde::ser::{self, Serialize};
 use super::{SerializerState, ValueSerializer, names, of_variant};
 use crate::error::Kind;
 use crate::serde::path_error::{PathError, PathSegment, Result};
-use crate::serde::special;
+use crate::serde::view;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, TypeNames};
 use crate::{Object, Value};
@@ -96,20 +96,20 @@ impl<'a> StructSerializer<'a> {
         let adapted = self.state.adapted.replace(false);
         let error = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
         match name {
-            special::TYPE_NAMES if value.is_nil() => {}
-            special::TYPE_NAMES => {
+            view::TYPE_NAMES if value.is_nil() => {}
+            view::TYPE_NAMES => {
                 let names = value.items().ok_or_else(|| error("the type names are not a list of strings"))?;
                 let names: Option<Vec<_>> = names.iter().map(|name| name.as_ps_string().cloned()).collect();
                 let names = names.ok_or_else(|| error("the type names are not a list of strings"))?;
                 self.content.type_names = (!names.is_empty()).then(|| TypeNames::new(names));
                 self.named = true;
             }
-            special::TO_STRING => match value.as_ps_string() {
+            view::TO_STRING => match value.as_ps_string() {
                 Some(text) => self.content.to_string = Some(text.clone()),
                 None if value.is_nil() => {}
                 None => return Err(error("the text form is not a string")),
             },
-            special::VALUE => self.wrap(value),
+            view::VALUE => self.wrap(value),
             _ => {
                 let content = &mut self.content;
                 let members = if adapted { &mut content.adapted } else { &mut content.extended };

@@ -17,6 +17,7 @@ use super::soap::{self, Request};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::io::Transport;
+use crate::io::task::wake;
 use crate::outofproc::Packet;
 
 /// Minimum time between receive requests if the service responds immediately without output.
@@ -144,25 +145,19 @@ impl WsmanTransport {
             (target, operation, result)
         });
         // An empty task set does not store the waker.
-        self.wake();
-    }
-
-    fn wake(&mut self) {
-        if let Some(receiver) = self.receiver.take() {
-            receiver.wake();
-        }
+        wake(&mut self.receiver);
     }
 
     fn push(&mut self, packet: Packet<'static>) {
         self.incoming.push_back((packet, Vec::new()));
-        self.wake();
+        wake(&mut self.receiver);
     }
 
     fn push_data(&mut self, target: Option<Uuid>, data: Vec<u8>) {
         if !data.is_empty() {
             let packet = Packet::Data { target, priority: Priority::Default, data: &[] };
             self.incoming.push_back((packet, data));
-            self.wake();
+            wake(&mut self.receiver);
         }
     }
 
@@ -170,7 +165,7 @@ impl WsmanTransport {
         self.failure.get_or_insert(error);
         self.state = TransportState::Closed;
         self.tasks.abort_all();
-        self.wake();
+        wake(&mut self.receiver);
     }
 
     fn enqueue(&mut self, id: Option<Uuid>, request: TargetRequest) {
