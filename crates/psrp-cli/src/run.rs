@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use psrp::Error;
 use psrp::client::PipelineEvent;
 use psrp::io::RunspacePool;
 use psrp::message::{
@@ -91,11 +90,6 @@ pub(crate) struct PipelineRunner {
     pub(crate) format: OutputFormat,
 }
 
-enum Step {
-    Event(Option<Result<PipelineEvent, Error>>),
-    Stop,
-}
-
 impl PipelineRunner {
     pub(crate) async fn pipeline(
         &self,
@@ -108,35 +102,29 @@ impl PipelineRunner {
         let (mut exit, mut is_stopped) = (Exit::Ok, false);
         let mut lines = String::new();
         loop {
-            let step = match poll_once(pipeline.next()).await {
-                Some(event) => Step::Event(event),
+            let next = match poll_once(pipeline.next()).await {
+                Some(next) => next,
                 None => {
                     self.print(&mut lines).await?;
                     tokio::select! {
-                        event = pipeline.next() => Step::Event(event),
-                        () = self.interrupts.wait(), if !is_stopped => Step::Stop,
-                        () = self.host.interrupted(), if !is_stopped => {
-                            // The prompt received Ctrl+C as a key, not as a signal.
-                            self.interrupts.raise();
-                            Step::Stop
+                        next = pipeline.next() => next,
+                        () = self.interrupted(), if !is_stopped => {
+                            is_stopped = true;
+                            let handle = pipeline.handle();
+                            // Fails if the pipeline has just ended.
+                            tokio::spawn(async move { handle.stop().await });
+                            continue;
                         }
                     }
                 }
             };
-            let event = match step {
-                Step::Event(None) => break,
-                Step::Event(Some(Ok(event))) => event,
-                Step::Event(Some(Err(error))) => {
+            let event = match next {
+                None => break,
+                Some(Ok(event)) => event,
+                Some(Err(error)) => {
                     self.print(&mut lines).await?;
                     let _ = self.host.finish().await;
                     return Err(Failure::connection(error));
-                }
-                Step::Stop => {
-                    is_stopped = true;
-                    let handle = pipeline.handle();
-                    // Fails if the pipeline has just ended.
-                    tokio::spawn(async move { handle.stop().await });
-                    continue;
                 }
             };
             match &event {
@@ -187,6 +175,14 @@ impl PipelineRunner {
             RunspacePoolState::Opened => Ok(exit),
             // The pool has broken and reported the error in a pipeline event.
             state => Err(Failure::connection(anyhow::anyhow!("the pool is {state}"))),
+        }
+    }
+
+    /// Waits for Ctrl+C. At a prompt it is received as a key, not as a signal.
+    async fn interrupted(&self) {
+        tokio::select! {
+            () = self.interrupts.wait() => {}
+            () = self.host.interrupted() => self.interrupts.raise(),
         }
     }
 

@@ -263,14 +263,10 @@ impl Menu {
         question += "[?] Help";
         let name = |index: &i32| self.choices[usize::try_from(*index).unwrap_or_default()].name();
         let defaults: Vec<String> = self.defaults.iter().map(name).collect();
-        match (&defaults[..], end) {
-            ([], "") => question += ": ",
-            ([], end) => question = format!("{question}\n{end}"),
-            (defaults, "") => question += &format!(" (default is \"{}\"): ", defaults.join(",")),
-            (defaults, end) => {
-                question = format!("{question} (default is \"{}\")\n{end}", defaults.join(","));
-            }
+        if !defaults.is_empty() {
+            question += &format!(" (default is \"{}\")", defaults.join(","));
         }
+        question += &if end.is_empty() { ": ".to_owned() } else { format!("\n{end}") };
         question
     }
 

@@ -1,6 +1,6 @@
 //! Terminal interface of the console.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 use std::sync::Weak;
 
 use indicatif::ProgressDrawTarget;
@@ -63,17 +63,33 @@ pub(super) trait Terminal: Send {
 
 /// Reads a line of limited length without its line end. Invalid UTF-8 becomes U+FFFD.
 pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
-    // The buffer does not grow and leaves no copies behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LINE_BYTES + 1));
-    input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes)?;
-    if bytes.is_empty() {
-        return Ok(Line::End);
-    }
-    if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > MAX_LINE_BYTES {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
+    let mut bytes = Zeroizing::new(Vec::new());
+    loop {
+        let available = match input.fill_buf() {
+            Ok(available) => available,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if available.is_empty() {
+            if bytes.is_empty() {
+                return Ok(Line::End);
+            }
+            break;
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let part = &available[..end.unwrap_or(available.len())];
+        if bytes.len() + part.len() > MAX_LINE_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
+        }
+        append(&mut bytes, part);
+        let used = part.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            break;
+        }
     }
     let text = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
-    // Each byte becomes at most three.
+    // Each byte becomes at most three, so the buffer does not grow and leaves no copies behind.
     let mut line = Zeroizing::new(String::with_capacity(text.len() * 3));
     for chunk in text.utf8_chunks() {
         line.push_str(chunk.valid());
@@ -82,6 +98,16 @@ pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
         }
     }
     Ok(Line::Text(line))
+}
+
+/// Appends bytes without leaving copies behind.
+fn append(bytes: &mut Zeroizing<Vec<u8>>, part: &[u8]) {
+    if bytes.capacity() - bytes.len() < part.len() {
+        let mut larger = Vec::with_capacity((bytes.len() + part.len()).next_power_of_two().max(256));
+        larger.extend_from_slice(bytes);
+        *bytes = Zeroizing::new(larger);
+    }
+    bytes.extend_from_slice(part);
 }
 
 #[cfg(test)]
