@@ -82,7 +82,7 @@ impl HostCallQueues {
     }
 
     /// Cancels the calls of a pipeline that has ended, which no longer expects values. Returns the total size of the
-    /// queued ones. Calls without a result are made all the same, unless the pipeline was dropped.
+    /// queued ones. Calls without a result are still made, unless the pipeline was dropped.
     pub(super) fn cancel(&mut self, pipeline: Option<Uuid>, is_dropped: bool) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.cancel = None;
