@@ -12,7 +12,7 @@ use crate::args::CopyArgs;
 use crate::connect;
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::run::{OutputFormat, PipelineRunner, console};
+use crate::run::{PipelineRunner, console};
 
 #[derive(Debug, PartialEq, Eq)]
 enum Direction<'a> {
@@ -65,7 +65,7 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         () = host.interrupted() => Err(Failure::interrupted()),
     };
     bar.finish_and_clear();
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    let runner = PipelineRunner { host, interrupts, json: None, types: false };
     // Closing waits for the script to remove an incomplete file.
     runner.close(&pool).await;
     result.map(|_| Exit::Ok)

@@ -15,8 +15,7 @@ use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
 use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::json::JsonFormat;
-use crate::{connect, script};
+use crate::{connect, json, script};
 
 /// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;
@@ -39,7 +38,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let mut create = CreatePipeline::new(shell);
     create.remote_stream_options = RemoteStreamOptions::ERROR;
     create.no_input = args.input.is_none();
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::new(args.json, args.types) };
+    let runner = PipelineRunner { host, interrupts, json: args.json, types: args.types };
     let exit = runner.pipeline(&pool, create, args.input).await;
     runner.close(&pool).await;
     Ok(runner.exit(exit?))
@@ -54,40 +53,14 @@ pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
     ConsoleOptions { colors, without_progress: display.no_progress, ..ConsoleOptions::default() }
 }
 
-pub(crate) enum OutputFormat {
-    /// All streams as text.
-    Text,
-    /// Output as JSON, other streams as text.
-    Output(JsonFormat),
-    /// All streams as JSON.
-    All(JsonFormat),
-}
-
-impl OutputFormat {
-    fn new(json: Option<JsonStreams>, types: bool) -> Self {
-        match json {
-            None => Self::Text,
-            Some(JsonStreams::Output) => Self::Output(JsonFormat { types }),
-            Some(JsonStreams::All) => Self::All(JsonFormat { types }),
-        }
-    }
-
-    /// Returns the line to print for an event, `None` if the host shows the event.
-    fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
-        match (self, event) {
-            (Self::Text, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
-            (Self::Output(form), PipelineEvent::Output(value)) => Some(form.value(value).map(Some)),
-            (Self::All(form), event) => Some(form.event(event)),
-            _ => None,
-        }
-    }
-}
-
 /// Runs pipelines and shows their events on the console.
 pub(crate) struct PipelineRunner {
     pub(crate) host: Arc<ConsoleHost>,
     pub(crate) interrupts: Interrupts,
-    pub(crate) format: OutputFormat,
+    /// Streams that are printed as JSON; the others are text.
+    pub(crate) json: Option<JsonStreams>,
+    /// Adds type names and text forms to JSON.
+    pub(crate) types: bool,
 }
 
 impl PipelineRunner {
@@ -141,7 +114,7 @@ impl PipelineRunner {
                 },
                 _ => {}
             }
-            let line = self.format.line(&event);
+            let line = self.line(&event);
             if line.is_some() {
                 self.host.record_shown(&event);
             }
@@ -178,6 +151,18 @@ impl PipelineRunner {
         }
     }
 
+    /// Returns the line to print for an event, `None` if the host shows the event.
+    fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
+        match (self.json, event) {
+            (None, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
+            (Some(JsonStreams::Output), PipelineEvent::Output(value)) => {
+                Some(json::value(value, self.types).map(Some))
+            }
+            (Some(JsonStreams::All), event) => Some(json::event(event, self.types)),
+            _ => None,
+        }
+    }
+
     /// Waits for Ctrl+C. At a prompt it is received as a key, not as a signal.
     async fn interrupted(&self) {
         tokio::select! {
@@ -191,8 +176,7 @@ impl PipelineRunner {
         if lines.pop().is_none() {
             return Ok(());
         }
-        let is_text = matches!(self.format, OutputFormat::Text);
-        let channel = if is_text { Channel::Output } else { Channel::Program };
+        let channel = if self.json.is_none() { Channel::Output } else { Channel::Program };
         self.host.print(channel, lines).await.map_err(Failure::output)
     }
 

@@ -24,7 +24,7 @@ use crate::connect;
 use crate::exit::{Exit, Failure};
 use crate::history::{self, History};
 use crate::interrupts::Interrupts;
-use crate::run::{OutputFormat, PipelineRunner, console};
+use crate::run::{PipelineRunner, console};
 
 /// Line editor helper: completion by the server, and continuation of unfinished scripts.
 struct LineHelper {
@@ -79,7 +79,7 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = console(&args.display).stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    let runner = PipelineRunner { host, interrupts, json: None, types: false };
     let result = lines(&runner, &pool, &args).await;
     runner.close(&pool).await;
     Ok(runner.exit(result?))
