@@ -1,93 +1,66 @@
 //! Detects whether a typed script needs another line.
 
-/// An open bracket, string or comment.
-enum OpenToken {
-    /// Bracket, with its closing character.
-    Bracket(char),
-    /// String, with its closing quote.
-    Quote(char),
-    /// Here-string, with its closing quote.
-    Here(char),
-    /// Block comment `<# .. #>`.
-    Comment,
-}
-
 /// Returns whether another line is needed: a bracket or string is open, or the last line ends with a continuation.
 ///
 /// It only knows PowerShell's strings, comments and brackets. Other syntax errors are reported by the server.
 pub(crate) fn is_unfinished(script: &str) -> bool {
-    let mut open: Vec<OpenToken> = Vec::new();
-    let mut chars = script.char_indices().peekable();
+    // Closing characters of the open brackets.
+    let mut brackets = Vec::new();
+    let mut rest = script;
     // True if the previous character may belong to the same word.
     let mut in_word = false;
-    while let Some((at, char)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
+    while let Some(char) = rest.chars().next() {
+        rest = &rest[char.len_utf8()..];
         let was_in_word =
             std::mem::replace(&mut in_word, !char.is_whitespace() && !"(){}[];|&,".contains(char));
-        match open.last() {
-            Some(OpenToken::Quote(quote)) => {
-                if char == '`' && *quote == '"' {
-                    chars.next();
-                } else if char == *quote {
-                    if next == Some(char) {
-                        chars.next();
-                    } else {
-                        open.pop();
-                    }
-                }
-                continue;
+        // End of an escape sequence, string or comment. A doubled quote counts as the end and start of a string.
+        let end = match char {
+            '`' => rest.chars().next().map(char::len_utf8),
+            '\'' => rest.find(char).map(|at| at + 1),
+            '"' => string_end(rest),
+            '@' if is_here_string(rest) => {
+                let end = if rest.starts_with('"') { "\n\"@" } else { "\n'@" };
+                rest.find(end).map(|at| at + end.len())
             }
-            Some(OpenToken::Here(quote)) => {
-                if char == '\n' && script[at + 1..].starts_with([*quote]) && script[at + 2..].starts_with('@')
-                {
-                    chars.next();
-                    chars.next();
-                    open.pop();
-                }
-                continue;
+            '<' if rest.starts_with('#') => rest.find("#>").map(|at| at + 2),
+            '#' if !was_in_word => Some(rest.find('\n').unwrap_or(rest.len())),
+            // An unmatched closing bracket is reported by the server.
+            ')' | '}' | ']' if brackets.pop() != Some(char) => return false,
+            char => {
+                brackets.extend(match char {
+                    '(' => Some(')'),
+                    '{' => Some('}'),
+                    '[' => Some(']'),
+                    _ => None,
+                });
+                Some(0)
             }
-            Some(OpenToken::Comment) => {
-                if char == '#' && next == Some('>') {
-                    chars.next();
-                    open.pop();
-                }
-                continue;
-            }
-            _ => {}
-        }
+        };
+        let Some(end) = end else { return true };
+        rest = &rest[end..];
+    }
+    !brackets.is_empty() || script.trim_end().ends_with('|')
+}
+
+/// Returns the end of a string in double quotes, in which a backtick escapes the next character.
+fn string_end(rest: &str) -> Option<usize> {
+    let mut chars = rest.char_indices();
+    while let Some((at, char)) = chars.next() {
         match char {
+            '"' => return Some(at + 1),
             '`' => {
-                let Some(_) = chars.next() else { return true };
-            }
-            '\'' | '"' => open.push(OpenToken::Quote(char)),
-            '@' if matches!(next, Some('\'' | '"')) && starts_here_string(&script[at + 2..]) => {
                 chars.next();
-                open.push(OpenToken::Here(next.unwrap_or(char)));
-            }
-            '<' if next == Some('#') => {
-                chars.next();
-                open.push(OpenToken::Comment);
-            }
-            '#' if !was_in_word => while chars.next_if(|(_, char)| *char != '\n').is_some() {},
-            '(' => open.push(OpenToken::Bracket(')')),
-            '{' => open.push(OpenToken::Bracket('}')),
-            '[' => open.push(OpenToken::Bracket(']')),
-            ')' | '}' | ']' => {
-                // An unmatched closing bracket is reported by the server.
-                match open.pop() {
-                    Some(OpenToken::Bracket(close)) if close == char => {}
-                    _ => return false,
-                }
             }
             _ => {}
         }
     }
-    !open.is_empty() || script.trim_end().ends_with('|')
+    None
 }
 
-/// Returns whether the rest of the line is empty, as required after the start of a here-string.
-fn starts_here_string(rest: &str) -> bool {
-    rest.split('\n').next().is_some_and(|line| line.trim().is_empty()) && !rest.is_empty()
+/// Returns whether a here-string starts after `@`: with a quote and an otherwise empty line.
+fn is_here_string(rest: &str) -> bool {
+    let Some(rest) = rest.strip_prefix(['\'', '"']) else { return false };
+    !rest.is_empty() && rest.lines().next().is_none_or(|line| line.trim().is_empty())
 }
 
 #[cfg(test)]

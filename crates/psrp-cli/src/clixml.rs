@@ -7,7 +7,7 @@ use psrp::{Value, terminal_safe};
 
 use crate::args::ClixmlArgs;
 use crate::exit::{Exit, Failure};
-use crate::json::{self, JsonFormat};
+use crate::json;
 
 /// Copies standard input to standard output and converts CLIXML documents.
 pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
@@ -56,11 +56,7 @@ fn print(
         ConsoleEvent::Record(stream, value) => {
             write_text(&text.finish(), json, out)?;
             if json {
-                writeln!(
-                    out,
-                    "{}",
-                    JsonFormat { types: false }.tagged(stream, &value).map_err(io::Error::from)?
-                )
+                writeln!(out, "{}", json::tagged(stream, &value, false).map_err(io::Error::from)?)
             } else {
                 record(stream, &value, out)
             }

@@ -12,7 +12,6 @@ use rustyline::completion::Pair;
 /// Completion timeout. The user cannot type meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Completion candidates.
 #[derive(Default)]
 pub(crate) struct Completions {
     /// Range of the script to replace, in bytes.

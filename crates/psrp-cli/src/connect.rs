@@ -10,27 +10,23 @@ use http::Uri;
 use psrp::io::{
     Child, ClientLimits, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
 };
-use psrp::value::SecureString;
 use zeroize::Zeroizing;
 
 use crate::args::{TargetArgs, WsmanAuth};
-use crate::console::{CallError, ConsoleHost};
-use crate::dedup::DedupHost;
+use crate::console::{ConsoleHost, Echo};
 use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
-/// Environment variable with the password.
 const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
 
-/// Opens a runspace pool on the server.
 pub(crate) async fn open(
     target: &TargetArgs,
-    host: &Arc<DedupHost>,
+    host: &Arc<ConsoleHost>,
     interrupts: &Interrupts,
 ) -> Result<RunspacePool, Failure> {
     let limits =
         ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
-    let options = Options::new().host(Arc::<DedupHost>::clone(host)).ordered_host(true).limits(limits);
+    let options = Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits);
     tokio::select! {
         pool = connect(target, host, options) => pool,
         () = interrupts.wait() => Err(Failure::interrupted()),
@@ -41,7 +37,7 @@ pub(crate) async fn open(
 
 async fn connect(
     target: &TargetArgs,
-    host: &Arc<DedupHost>,
+    host: &Arc<ConsoleHost>,
     options: Options,
 ) -> Result<RunspacePool, Failure> {
     let opened = if let Some(path) = &target.socket {
@@ -75,7 +71,7 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
     Ok(if target.foreground { child } else { child.own_process_group() })
 }
 
-fn ssh(target: &TargetArgs, destination: &str, host: &Arc<DedupHost>) -> anyhow::Result<Ssh> {
+fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyhow::Result<Ssh> {
     let SshDestination { user, host: name, port } = SshDestination::parse(destination)?;
     let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
     if let Some(port) = port {
@@ -96,18 +92,15 @@ fn ssh(target: &TargetArgs, destination: &str, host: &Arc<DedupHost>) -> anyhow:
     // Questions are asked on a blocking thread.
     let (host, runtime) = (Arc::clone(host), tokio::runtime::Handle::current());
     Ok(ssh.ask(move |question| {
-        let secret = |question: String| -> Result<Option<String>, CallError> {
-            let password = runtime.block_on(host.read_password(question))?;
-            Ok(reveal_text(&password))
+        let (question, echo) = match question {
+            SshQuestion::Passphrase { file } => (format!("Passphrase of {}: ", file.display()), Echo::Hidden),
+            SshQuestion::Password { user, host } => (format!("Password of {user} at {host}: "), Echo::Hidden),
+            SshQuestion::Prompt { text, echo: false } => (text.to_owned(), Echo::Hidden),
+            SshQuestion::Prompt { text, echo: true } => (text.to_owned(), Echo::Shown),
+            _ => return None,
         };
         // Without an answer the login fails with an error that lists the attempted methods.
-        match question {
-            SshQuestion::Passphrase { file } => secret(format!("Passphrase of {}: ", file.display())).ok()?,
-            SshQuestion::Password { user, host } => secret(format!("Password of {user} at {host}: ")).ok()?,
-            SshQuestion::Prompt { text, echo: false } => secret(text.to_owned()).ok()?,
-            SshQuestion::Prompt { text, echo: true } => runtime.block_on(host.read_line(text)).ok(),
-            _ => None,
-        }
+        runtime.block_on(host.ask(question, echo)).ok().map(|answer| answer.to_string())
     }))
 }
 
@@ -152,9 +145,8 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
     let password = match configured_password(target)? {
         Some(password) => password,
         None => {
-            let password = host.read_password(format!("Password of {user} at {}: ", url.host)).await;
-            let password = password.context("can't read the password")?;
-            reveal_text(&password).unwrap_or_default()
+            let question = format!("Password of {user} at {}: ", url.host);
+            host.ask(question, Echo::Hidden).await.context("can't read the password")?.to_string()
         }
     };
     let credentials = match target.auth {
@@ -221,10 +213,6 @@ fn read_password_file(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
     let text = Zeroizing::new(text);
     Ok(text.lines().next().unwrap_or_default().to_owned())
-}
-
-fn reveal_text(password: &SecureString) -> Option<String> {
-    password.reveal().map(|text| text.to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,12 +10,10 @@ use psrp::{Error, ErrorKind};
 
 use crate::args::CopyArgs;
 use crate::connect;
-use crate::dedup::DedupHost;
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::run::{OutputFormat, PipelineRunner, console};
+use crate::run::{PipelineRunner, console};
 
-/// Copy direction with local and remote path.
 #[derive(Debug, PartialEq, Eq)]
 enum Direction<'a> {
     To { local: &'a Path, remote: String },
@@ -47,7 +44,7 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         found.with_context(|| format!("can't read {}", local.display())).map_err(Failure::usage)?;
     }
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let host = Arc::new(DedupHost::new(console(&args.display).stdio()));
+    let host = console(&args.display).stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let bar = bar(args.display.no_progress);
     let options = CopyOptions::new().overwrite(args.force).on_progress(|copied, total| {
@@ -68,7 +65,7 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         () = host.interrupted() => Err(Failure::interrupted()),
     };
     bar.finish_and_clear();
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    let runner = PipelineRunner { host, interrupts, json: None, types: false };
     // Closing waits for the script to remove an incomplete file.
     runner.close(&pool).await;
     result.map(|_| Exit::Ok)

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-/// Exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok,

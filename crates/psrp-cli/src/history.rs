@@ -7,13 +7,11 @@ use std::{env, fs};
 use rustyline::Config;
 use rustyline::history::{FileHistory, History as _};
 
-/// Maximum number of entries.
 const MAX_ENTRIES: usize = 1000;
 
 /// Words that mark scripts with potential secrets, as in PSReadLine.
 const SENSITIVE: [&str; 5] = ["password", "asplaintext", "token", "apikey", "secret"];
 
-/// History of earlier shells and of this one.
 pub(crate) struct History {
     path: PathBuf,
     entries: FileHistory,
@@ -46,7 +44,6 @@ impl History {
     }
 }
 
-/// Configuration of the history in memory and in the file.
 pub(crate) fn config() -> Config {
     let builder = Config::builder().max_history_size(MAX_ENTRIES);
     builder.map(|builder| builder.build()).unwrap_or_default()

@@ -19,7 +19,6 @@ struct InterruptState {
 }
 
 impl Interrupts {
-    /// Installs the signal handler.
     pub(crate) fn catch() -> std::io::Result<Self> {
         let interrupts = Self::default();
         let state = interrupts.clone();
@@ -35,7 +34,6 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// Handles one Ctrl+C.
     pub(crate) fn raise(&self) {
         if self.0.was_interrupted.swap(true, Ordering::AcqRel) {
             // A prompt may have enabled raw mode.
@@ -45,7 +43,6 @@ impl Interrupts {
         self.0.notify.notify_one();
     }
 
-    /// Waits for Ctrl+C.
     pub(crate) async fn wait(&self) {
         self.0.notify.notified().await;
     }

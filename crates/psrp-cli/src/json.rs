@@ -10,66 +10,53 @@ use psrp::value::PsString;
 use psrp::{Value, terminal_safe};
 use serde_json::json;
 
-/// JSON output options.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JsonFormat {
-    pub(crate) types: bool,
+/// Encodes a value, with type names and text forms if `types` is set.
+pub(crate) fn value(value: &Value, types: bool) -> serde_json::Result<String> {
+    let plain = Plain::new(value);
+    serde_json::to_string(&if types { plain.with_type_names() } else { plain }).map(safe)
 }
 
-impl JsonFormat {
-    /// Encodes an output object.
-    pub(crate) fn value(self, value: &Value) -> serde_json::Result<String> {
-        let plain = Plain::new(value);
-        let text = if self.types {
-            serde_json::to_string(&plain.with_type_names())
-        } else {
-            serde_json::to_string(&plain)
-        };
-        text.map(safe)
-    }
+/// Encodes an event with its stream, `None` if it has no JSON form.
+pub(crate) fn event(event: &PipelineEvent, types: bool) -> serde_json::Result<Option<String>> {
+    let (stream, value) = match event {
+        PipelineEvent::Output(value) => return tagged(Stream::Output, value, types).map(Some),
+        PipelineEvent::Error(record) => (Stream::Error, error(record)),
+        PipelineEvent::Warning(record) => (Stream::Warning, message(record)),
+        PipelineEvent::Verbose(record) => (Stream::Verbose, message(record)),
+        PipelineEvent::Debug(record) => (Stream::Debug, message(record)),
+        PipelineEvent::Information(record) => {
+            let tags: Vec<_> = record.tags.iter().map(PsString::to_string).collect();
+            let data = serde_json::to_value(Plain::new(&record.message_data))?;
+            (Stream::Information, json!({ "data": data, "source": text(&record.source), "tags": tags }))
+        }
+        PipelineEvent::Progress(record) => {
+            let value = json!({
+                "activity": record.activity.to_string(),
+                "id": record.activity_id,
+                "parent": known(record.parent_activity_id),
+                "status": record.status_description.to_string(),
+                "operation": text(&record.current_operation),
+                "percent": known(record.percent_complete),
+                "seconds_left": known(record.seconds_remaining),
+                "completed": record.completed,
+            });
+            (Stream::Progress, value)
+        }
+        PipelineEvent::State(info) => {
+            let value = json!({
+                "state": info.state.to_string(),
+                "reason": info.error.as_deref().map(error),
+            });
+            return line("state", &value.to_string()).map(Some);
+        }
+        _ => return Ok(None),
+    };
+    line(&stream.name().to_ascii_lowercase(), &value.to_string()).map(Some)
+}
 
-    /// Encodes an event with its stream, `None` if it has no JSON form.
-    pub(crate) fn event(self, event: &PipelineEvent) -> serde_json::Result<Option<String>> {
-        let (stream, value) = match event {
-            PipelineEvent::Output(value) => return self.tagged(Stream::Output, value).map(Some),
-            PipelineEvent::Error(record) => (Stream::Error, error(record)),
-            PipelineEvent::Warning(record) => (Stream::Warning, message(record)),
-            PipelineEvent::Verbose(record) => (Stream::Verbose, message(record)),
-            PipelineEvent::Debug(record) => (Stream::Debug, message(record)),
-            PipelineEvent::Information(record) => {
-                let tags: Vec<_> = record.tags.iter().map(PsString::to_string).collect();
-                let data = serde_json::to_value(Plain::new(&record.message_data))?;
-                (Stream::Information, json!({ "data": data, "source": text(&record.source), "tags": tags }))
-            }
-            PipelineEvent::Progress(record) => {
-                let value = json!({
-                    "activity": record.activity.to_string(),
-                    "id": record.activity_id,
-                    "parent": known(record.parent_activity_id),
-                    "status": record.status_description.to_string(),
-                    "operation": text(&record.current_operation),
-                    "percent": known(record.percent_complete),
-                    "seconds_left": known(record.seconds_remaining),
-                    "completed": record.completed,
-                });
-                (Stream::Progress, value)
-            }
-            PipelineEvent::State(info) => {
-                let value = json!({
-                    "state": info.state.to_string(),
-                    "reason": info.error.as_deref().map(error),
-                });
-                return line("state", &value.to_string()).map(Some);
-            }
-            _ => return Ok(None),
-        };
-        line(&stream.name().to_ascii_lowercase(), &value.to_string()).map(Some)
-    }
-
-    /// Encodes a value with its stream.
-    pub(crate) fn tagged(self, stream: Stream, value: &Value) -> serde_json::Result<String> {
-        line(&stream.name().to_ascii_lowercase(), &self.value(value)?)
-    }
+/// Encodes a value with its stream.
+pub(crate) fn tagged(stream: Stream, value: &Value, types: bool) -> serde_json::Result<String> {
+    line(&stream.name().to_ascii_lowercase(), &self::value(value, types)?)
 }
 
 /// Returns a JSON object of a stream name and an encoded value.
@@ -141,9 +128,8 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped_in_json() {
-        let form = JsonFormat { types: false };
         let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7f}";
-        let json = form.value(&Object::custom([(evil, evil)]).into()).unwrap();
+        let json = value(&Object::custom([(evil, evil)]).into(), false).unwrap();
         assert!(matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)), "{json:?}");
         let back: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(back[evil], evil);
@@ -151,14 +137,13 @@ mod tests {
 
     #[test]
     fn records_are_tagged() {
-        let form = JsonFormat { types: false };
         let record = ErrorRecord::new("no such file", ErrorCategory::ObjectNotFound).with_id("NotFound");
-        let json = form.event(&PipelineEvent::Error(Box::new(record))).unwrap().unwrap();
+        let json = event(&PipelineEvent::Error(Box::new(record)), false).unwrap().unwrap();
         let back: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(back["stream"], "error");
         assert_eq!(back["value"]["message"], "no such file");
         assert_eq!(back["value"]["category"], "ObjectNotFound");
-        let json = form.event(&PipelineEvent::Output(1.into())).unwrap().unwrap();
+        let json = event(&PipelineEvent::Output(1.into()), false).unwrap().unwrap();
         assert_eq!(json, r#"{"stream":"output","value":1}"#);
     }
 }

@@ -7,7 +7,6 @@ mod complete;
 mod connect;
 mod console;
 mod copy;
-mod dedup;
 mod exit;
 mod history;
 mod interrupts;

@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use psrp::Error;
 use psrp::client::PipelineEvent;
 use psrp::io::RunspacePool;
 use psrp::message::{
@@ -13,12 +12,10 @@ use psrp::message::{
 };
 
 use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
-use crate::console::{ConsoleHost, ConsoleOptions};
-use crate::dedup::DedupHost;
+use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::json::JsonFormat;
-use crate::{connect, script};
+use crate::{connect, json, script};
 
 /// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;
@@ -32,7 +29,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
         ..console(&args.display)
     };
-    let host = Arc::new(DedupHost::new(options.stdio()));
+    let host = options.stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let mut shell = PowerShell::script(text);
     if args.out_string {
@@ -41,13 +38,12 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let mut create = CreatePipeline::new(shell);
     create.remote_stream_options = RemoteStreamOptions::ERROR;
     create.no_input = args.input.is_none();
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::new(args.json, args.types) };
+    let runner = PipelineRunner { host, interrupts, json: args.json, types: args.types };
     let exit = runner.pipeline(&pool, create, args.input).await;
     runner.close(&pool).await;
     Ok(runner.exit(exit?))
 }
 
-/// Converts command line arguments to console options.
 pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
     let colors = match display.color {
         ColorWhen::Auto => None,
@@ -57,51 +53,17 @@ pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
     ConsoleOptions { colors, without_progress: display.no_progress, ..ConsoleOptions::default() }
 }
 
-/// Output format.
-pub(crate) enum OutputFormat {
-    /// All streams as text.
-    Text,
-    /// Output as JSON, other streams as text.
-    Output(JsonFormat),
-    /// All streams as JSON.
-    All(JsonFormat),
-}
-
-impl OutputFormat {
-    fn new(json: Option<JsonStreams>, types: bool) -> Self {
-        match json {
-            None => Self::Text,
-            Some(JsonStreams::Output) => Self::Output(JsonFormat { types }),
-            Some(JsonStreams::All) => Self::All(JsonFormat { types }),
-        }
-    }
-
-    /// Returns the line to print for an event, `None` if the host shows the event.
-    fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
-        match (self, event) {
-            (Self::Text, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
-            (Self::Output(form), PipelineEvent::Output(value)) => Some(form.value(value).map(Some)),
-            (Self::All(form), event) => Some(form.event(event)),
-            _ => None,
-        }
-    }
-}
-
 /// Runs pipelines and shows their events on the console.
 pub(crate) struct PipelineRunner {
-    pub(crate) host: Arc<DedupHost>,
+    pub(crate) host: Arc<ConsoleHost>,
     pub(crate) interrupts: Interrupts,
-    pub(crate) format: OutputFormat,
-}
-
-/// Next step of the event loop.
-enum Step {
-    Event(Option<Result<PipelineEvent, Error>>),
-    Stop,
+    /// Streams that are printed as JSON; the others are text.
+    pub(crate) json: Option<JsonStreams>,
+    /// Adds type names and text forms to JSON.
+    pub(crate) types: bool,
 }
 
 impl PipelineRunner {
-    /// Runs a pipeline and shows its events.
     pub(crate) async fn pipeline(
         &self,
         pool: &RunspacePool,
@@ -113,35 +75,29 @@ impl PipelineRunner {
         let (mut exit, mut is_stopped) = (Exit::Ok, false);
         let mut lines = String::new();
         loop {
-            let step = match poll_once(pipeline.next()).await {
-                Some(event) => Step::Event(event),
+            let next = match poll_once(pipeline.next()).await {
+                Some(next) => next,
                 None => {
                     self.print(&mut lines).await?;
                     tokio::select! {
-                        event = pipeline.next() => Step::Event(event),
-                        () = self.interrupts.wait(), if !is_stopped => Step::Stop,
-                        () = self.host.interrupted(), if !is_stopped => {
-                            // The prompt received Ctrl+C as a key, not as a signal.
-                            self.interrupts.raise();
-                            Step::Stop
+                        next = pipeline.next() => next,
+                        () = self.interrupted(), if !is_stopped => {
+                            is_stopped = true;
+                            let handle = pipeline.handle();
+                            // Fails if the pipeline has just ended.
+                            tokio::spawn(async move { handle.stop().await });
+                            continue;
                         }
                     }
                 }
             };
-            let event = match step {
-                Step::Event(None) => break,
-                Step::Event(Some(Ok(event))) => event,
-                Step::Event(Some(Err(error))) => {
+            let event = match next {
+                None => break,
+                Some(Ok(event)) => event,
+                Some(Err(error)) => {
                     self.print(&mut lines).await?;
                     let _ = self.host.finish().await;
                     return Err(Failure::connection(error));
-                }
-                Step::Stop => {
-                    is_stopped = true;
-                    let handle = pipeline.handle();
-                    // Fails if the pipeline has just ended.
-                    tokio::spawn(async move { handle.stop().await });
-                    continue;
                 }
             };
             match &event {
@@ -158,7 +114,7 @@ impl PipelineRunner {
                 },
                 _ => {}
             }
-            let line = self.format.line(&event);
+            let line = self.line(&event);
             if line.is_some() {
                 self.host.record_shown(&event);
             }
@@ -195,18 +151,33 @@ impl PipelineRunner {
         }
     }
 
-    /// Writes the pending lines.
+    /// Returns the line to print for an event, `None` if the host shows the event.
+    fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
+        match (self.json, event) {
+            (None, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
+            (Some(JsonStreams::Output), PipelineEvent::Output(value)) => {
+                Some(json::value(value, self.types).map(Some))
+            }
+            (Some(JsonStreams::All), event) => Some(json::event(event, self.types)),
+            _ => None,
+        }
+    }
+
+    /// Waits for Ctrl+C. At a prompt it is received as a key, not as a signal.
+    async fn interrupted(&self) {
+        tokio::select! {
+            () = self.interrupts.wait() => {}
+            () = self.host.interrupted() => self.interrupts.raise(),
+        }
+    }
+
     async fn print(&self, lines: &mut String) -> Result<(), Failure> {
         let mut lines = std::mem::take(lines);
         if lines.pop().is_none() {
             return Ok(());
         }
-        match self.format {
-            OutputFormat::Text => self.host.print(lines).await.map_err(Failure::output),
-            OutputFormat::Output(_) | OutputFormat::All(_) => {
-                self.host.print_to_stdout(lines).await.map_err(Failure::output)
-            }
-        }
+        let channel = if self.json.is_none() { Channel::Output } else { Channel::Program };
+        self.host.print(channel, lines).await.map_err(Failure::output)
     }
 
     /// Closes the pool. Errors are ignored because all work is done.

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Context;
 use psrp::Value;
 use psrp::io::PipelineHandle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use crate::args::{InputFormat, RunArgs};
 use crate::exit::Failure;
 
-/// Returns the text of the script.
 pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
     match (&args.file, args.script.as_deref()) {
         (Some(file), _) => file_text(file).map_err(Failure::usage),
@@ -58,37 +58,23 @@ fn values(form: InputFormat) -> Box<dyn Iterator<Item = anyhow::Result<Value>>> 
 /// the pipeline.
 pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot::Receiver<anyhow::Error> {
     let (failed, failure) = oneshot::channel();
-    tokio::spawn(async move {
-        // A separate thread reads at most 64 values ahead.
-        let (send, mut read) = mpsc::channel(64);
-        std::thread::spawn(move || {
+    let runtime = Handle::current();
+    std::thread::spawn(move || {
+        let send = || {
             for value in values(form) {
-                let has_failed = value.is_err();
-                if send.blocking_send(value).is_err() || has_failed {
-                    return;
+                match runtime.block_on(pipeline.send(value?)) {
+                    // The pipeline has ended; its final state reports why.
+                    Err(error) if error.is_state() || error.is_closed() => return Ok(()),
+                    sent => sent.context("the input can't be sent")?,
                 }
             }
-        });
-        while let Some(value) = read.recv().await {
-            match value {
-                // If the pipeline has ended, its final state reports why.
-                Ok(value) => {
-                    if let Err(error) = pipeline.send(value).await {
-                        if !error.is_state() && !error.is_closed() {
-                            let _ = failed.send(anyhow::Error::new(error).context("the input can't be sent"));
-                            let _ = pipeline.stop().await;
-                        }
-                        return;
-                    }
-                }
-                Err(error) => {
-                    let _ = failed.send(error);
-                    let _ = pipeline.stop().await;
-                    return;
-                }
-            }
+            let _ = runtime.block_on(pipeline.end_input());
+            anyhow::Ok(())
+        };
+        if let Err(error) = send() {
+            let _ = failed.send(error);
+            runtime.spawn(async move { pipeline.stop().await });
         }
-        let _ = pipeline.end_input().await;
     });
     failure
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::IsTerminal;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 use psrp::io::RunspacePool;
 use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
@@ -21,11 +21,10 @@ use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
 use crate::complete::complete;
 use crate::connect;
-use crate::dedup::DedupHost;
 use crate::exit::{Exit, Failure};
 use crate::history::{self, History};
 use crate::interrupts::Interrupts;
-use crate::run::{OutputFormat, PipelineRunner, console};
+use crate::run::{PipelineRunner, console};
 
 /// Line editor helper: completion by the server, and continuation of unfinished scripts.
 struct LineHelper {
@@ -76,12 +75,11 @@ impl Helper for LineHelper {}
 
 type LineEditor = Editor<LineHelper, MemHistory>;
 
-/// Runs the interactive shell.
 pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let host = Arc::new(DedupHost::new(console(&args.display).stdio()));
+    let host = console(&args.display).stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let runner = PipelineRunner { host, interrupts, format: OutputFormat::Text };
+    let runner = PipelineRunner { host, interrupts, json: None, types: false };
     let result = lines(&runner, &pool, &args).await;
     runner.close(&pool).await;
     Ok(runner.exit(result?))

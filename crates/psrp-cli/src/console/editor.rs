@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// A line edited key by key. Editing is possible only at its end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Editor {
+    /// Has its maximum capacity, because it would leave a copy of its content behind when it grows.
     line: Zeroizing<String>,
 }
 
-/// Effect of a key on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
     None,
@@ -29,6 +29,10 @@ pub(super) enum Edit {
 }
 
 impl Editor {
+    pub(super) fn new() -> Self {
+        Self { line: Zeroizing::new(String::with_capacity(MAX_LINE_BYTES)) }
+    }
+
     pub(super) fn line(&self) -> &str {
         &self.line
     }
@@ -66,12 +70,6 @@ impl Editor {
         if self.line.len() + char.len_utf8() > MAX_LINE_BYTES {
             return Edit::None;
         }
-        if self.line.capacity() - self.line.len() < char.len_utf8() {
-            // `String` would leave a copy of its content behind when it grows.
-            let mut larger = String::with_capacity((self.line.len() * 2).max(256));
-            larger.push_str(&self.line);
-            self.line = Zeroizing::new(larger);
-        }
         self.line.push(char);
         Edit::Added
     }
@@ -88,7 +86,6 @@ impl Editor {
         Edit::Changed
     }
 
-    /// Returns the start of the last word.
     fn last_word(&self) -> usize {
         let text = self.line.trim_end();
         text.rfind(char::is_whitespace)
@@ -112,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_line_is_editable() {
-        let mut editor = Editor::default();
+        let mut editor = Editor::new();
         type_keys(&mut editor, "one tw\u{e4}");
         assert_eq!(editor.key(KeyCode::Backspace.into()), Edit::Changed);
         assert_eq!(editor.line(), "one tw");
@@ -127,7 +124,7 @@ mod tests {
 
     #[test]
     fn control_keys_end_the_prompt() {
-        let mut editor = Editor::default();
+        let mut editor = Editor::new();
         assert_eq!(control(&mut editor, 'd'), Edit::End);
         type_keys(&mut editor, "x");
         assert_eq!(control(&mut editor, 'd'), Edit::None);
@@ -136,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_line_length_is_limited() {
-        let mut editor = Editor::default();
+        let mut editor = Editor::new();
         type_keys(&mut editor, &"x".repeat(MAX_LINE_BYTES));
         assert_eq!(editor.key(KeyCode::Char('x').into()), Edit::None);
     }

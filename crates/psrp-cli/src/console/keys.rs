@@ -3,7 +3,6 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use psrp::host::{ControlKeyStates, KeyInfo, ReadKeyOptions};
 
-/// Returns whether the key is Ctrl+C.
 pub(super) fn is_interrupt(key: &KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C'))
 }

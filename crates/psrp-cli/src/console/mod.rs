@@ -1,11 +1,12 @@
 //! Host that interacts with the user on a terminal.
 
 mod convert;
+mod dedup;
 mod editor;
 mod keys;
-mod options;
 mod progress;
 mod prompt;
+mod screen;
 mod session;
 mod show;
 mod stdio;
@@ -14,23 +15,26 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{self, Arc, PoisonError};
 
 use psrp::client::PipelineEvent;
 use psrp::host::{HostMethod, HostRequest, HostResult};
 use psrp::io::{Host, HostFuture, NullHost};
 use psrp::message::HostInfo;
-use psrp::record::{ErrorCategory, ErrorRecord, exception};
-use psrp::value::{SecureString, Value};
+use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::value::Value;
 use tokio::sync::{Mutex, Notify};
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
-pub(crate) use self::options::ConsoleOptions;
+use self::dedup::Deduplicator;
+use self::progress::ProgressBars;
 pub(crate) use self::session::CallError;
 use self::session::Session;
+use self::stdio::Stdio;
 use self::style::Style;
-use self::terminal::{Cancel, CancelOnDrop, Channel, Echo};
+use self::terminal::Terminal;
+pub(crate) use self::terminal::{Channel, Echo};
 
 /// The terminal of this process, or any reader and writer, as a PowerShell host.
 ///
@@ -52,42 +56,58 @@ pub(crate) struct ConsoleHost {
     identity: NullHost,
     info: HostInfo,
     session: Arc<Mutex<Session>>,
+    shown: Deduplicator,
     interrupts: Notify,
-    has_exit_code: AtomicBool,
-    exit_code: AtomicI32,
+    exit_code: sync::Mutex<Option<i32>>,
 }
 
-impl ConsoleHost {
-    fn with_session(mut session: Session) -> Self {
-        Self {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConsoleOptions {
+    /// Sends script output to standard error instead of standard output.
+    pub(crate) text_to_errors: bool,
+    /// Prompts fail with end of input instead of reading standard input.
+    pub(crate) without_input: bool,
+    /// Enables or disables colours. Default: enabled if the output is a terminal and `NO_COLOR` is not set.
+    pub(crate) colors: Option<bool>,
+    /// Hides progress bars. Default: shown if standard error is a terminal.
+    pub(crate) without_progress: bool,
+}
+
+impl ConsoleOptions {
+    /// Creates a host on the standard streams of this process.
+    pub(crate) fn stdio(self) -> Arc<ConsoleHost> {
+        let mut stdio = Stdio::new();
+        stdio.all_to_errors = self.text_to_errors;
+        stdio.reads_input = !self.without_input;
+        Arc::new(self.at(Box::new(stdio)))
+    }
+
+    fn at(self, terminal: Box<dyn Terminal>) -> ConsoleHost {
+        let mut session = Session::new(terminal);
+        session.colors = self.colors;
+        if self.without_progress {
+            session.bars = ProgressBars::new(None);
+        }
+        ConsoleHost {
             identity: NullHost::new(),
             info: session.info(),
             session: Arc::new(Mutex::new(session)),
+            shown: Deduplicator::default(),
             interrupts: Notify::new(),
-            has_exit_code: AtomicBool::new(false),
-            exit_code: AtomicI32::new(0),
+            exit_code: sync::Mutex::default(),
         }
     }
+}
 
-    /// Writes a line to the output, escaped for the terminal.
-    pub(crate) async fn print(&self, text: impl Into<String>) -> Result<(), CallError> {
-        let text = text.into();
-        self.run_blocking(move |session, _| Ok(session.write_line(Channel::Output, Style::PLAIN, &text)?))
-            .await
-    }
-
-    /// Writes a line to standard output, escaped for the terminal, even if script output goes to standard error
-    /// ([`ConsoleOptions::text_to_errors`]).
-    pub(crate) async fn print_to_stdout(&self, text: impl Into<String>) -> Result<(), CallError> {
-        let text = text.into();
-        self.run_blocking(move |session, _| Ok(session.write_line(Channel::Program, Style::PLAIN, &text)?))
-            .await
+impl ConsoleHost {
+    /// Writes a line, escaped for the terminal.
+    pub(crate) async fn print(&self, channel: Channel, text: String) -> Result<(), CallError> {
+        self.run_blocking(move |session| Ok(session.write_line(channel, Style::PLAIN, &text)?)).await
     }
 
     /// Writes a line to standard error as an error, escaped for the terminal.
-    pub(crate) async fn print_error(&self, text: impl Into<String>) -> Result<(), CallError> {
-        let text = text.into();
-        self.run_blocking(move |session, _| {
+    pub(crate) async fn print_error(&self, text: String) -> Result<(), CallError> {
+        self.run_blocking(move |session| {
             session.end_partial_line()?;
             Ok(session.write_line(Channel::Messages, Style::ERROR, &text)?)
         })
@@ -95,9 +115,17 @@ impl ConsoleHost {
     }
 
     /// Shows a pipeline event: an output object as text, an error with its position, a record, a progress bar, or the
-    /// cause of a failure.
+    /// cause of a failure. Does nothing if a host call has shown it.
     pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), CallError> {
-        self.run_blocking(move |session, _| Ok(session.show(&event)?)).await
+        match self.record_shown(&event) {
+            true => self.run_blocking(move |session| Ok(session.show(&event)?)).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Counts an event as shown. Returns false if a host call has already shown it.
+    pub(crate) fn record_shown(&self, event: &PipelineEvent) -> bool {
+        self.shown.is_first_record(event)
     }
 
     /// Returns the text that [`show`](Self::show) writes for an output object, `None` if it has none. Collect many
@@ -109,30 +137,18 @@ impl ConsoleHost {
 
     /// Removes all progress bars and ends an unfinished line.
     pub(crate) async fn finish(&self) -> Result<(), CallError> {
-        self.run_blocking(|session, _| {
+        self.run_blocking(|session| {
             session.bars.clear();
             Ok(session.end_partial_line()?)
         })
         .await
     }
 
-    /// Prompts for a password, which is not echoed.
-    pub(crate) async fn read_password(&self, question: impl Into<String>) -> Result<SecureString, CallError> {
-        let question = question.into();
-        self.run_blocking(move |session, cancel| {
-            session.end_partial_line()?;
-            let password = session.ask(&question, Echo::Hidden, cancel)?;
-            Ok(SecureString::new(&password))
-        })
-        .await
-    }
-
     /// Prompts for a line.
-    pub(crate) async fn read_line(&self, question: impl Into<String>) -> Result<String, CallError> {
-        let question = question.into();
-        self.run_blocking(move |session, cancel| {
+    pub(crate) async fn ask(&self, question: String, echo: Echo) -> Result<Zeroizing<String>, CallError> {
+        self.run_blocking(move |session| {
             session.end_partial_line()?;
-            Ok(session.ask(&question, Echo::Shown, cancel)?.to_string())
+            session.ask(&question, echo)
         })
         .await
     }
@@ -144,18 +160,19 @@ impl ConsoleHost {
 
     /// Returns the exit code if a script has asked the host to exit.
     pub(crate) fn exit_code(&self) -> Option<i32> {
-        self.has_exit_code.load(Ordering::Acquire).then(|| self.exit_code.load(Ordering::Relaxed))
+        *self.exit_code.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a console operation on a blocking thread.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&mut Session, &Cancel) -> Result<T, CallError> + Send + 'static,
+        operation: impl FnOnce(&mut Session) -> Result<T, CallError> + Send + 'static,
     ) -> Result<T, CallError> {
-        let cancel = Cancel::default();
-        let _guard = CancelOnDrop(cancel.clone());
         let mut session = Arc::clone(&self.session).lock_owned().await;
-        let result = tokio::task::spawn_blocking(move || operation(&mut session, &cancel)).await;
+        // Dropped with this future, which cancels the operation.
+        let alive = Arc::new(());
+        session.cancel = Arc::downgrade(&alive);
+        let result = tokio::task::spawn_blocking(move || operation(&mut session)).await;
         let result = result.unwrap_or_else(|error| Err(CallError::Io(std::io::Error::other(error))));
         if let Err(CallError::Interrupted) = result {
             self.interrupts.notify_one();
@@ -164,53 +181,35 @@ impl ConsoleHost {
     }
 
     async fn handle(&self, request: HostRequest) -> Result<HostResult, Box<ErrorRecord>> {
-        match request {
+        match &request {
             HostRequest::GetName
             | HostRequest::GetVersion
             | HostRequest::GetInstanceId
             | HostRequest::GetCurrentCulture
             | HostRequest::GetCurrentUICulture => return self.identity.call(None, request).await,
             HostRequest::SetShouldExit { exit_code } => {
-                self.exit_code.store(exit_code, Ordering::Relaxed);
-                self.has_exit_code.store(true, Ordering::Release);
+                *self.exit_code.lock().unwrap_or_else(PoisonError::into_inner) = Some(*exit_code);
                 return Ok(HostResult::Nothing);
             }
+            request if !self.shown.is_first_call(request) => return Ok(HostResult::Nothing),
             _ => {}
         }
         let method = request.method();
-        let result = self.run_blocking(move |session, cancel| session.call(request, cancel)).await;
+        let result = self.run_blocking(move |session| session.call(request)).await;
         result.map_err(|error| error_record(method, &error))
     }
 }
 
-/// Creates the error record for a failed call, with PowerShell's identifier and exception types for hosts.
 fn error_record(method: HostMethod, error: &CallError) -> Box<ErrorRecord> {
-    let not_implemented =
-        ["System.Management.Automation.PSNotImplementedException", "System.NotImplementedException"];
-    let failed =
-        ["System.Management.Automation.Host.HostException", "System.Management.Automation.RuntimeException"];
-    let (names, category, message) = match error {
-        CallError::NotImplemented => {
-            let message = format!("The client's host does not implement {method}.");
-            (not_implemented, ErrorCategory::NotImplemented, message)
-        }
-        CallError::End => {
-            let message = format!("{method}: end of input on the client.");
-            (failed, ErrorCategory::ReadError, message)
-        }
-        CallError::Interrupted => {
-            (failed, ErrorCategory::OperationStopped, format!("{method}: the user pressed Ctrl+C."))
-        }
-        CallError::Invalid(reason) => (failed, ErrorCategory::InvalidArgument, format!("{method}: {reason}")),
+    let (category, reason) = match error {
+        CallError::NotImplemented => return Box::new(ErrorRecord::host_not_implemented(method)),
+        CallError::End => (ErrorCategory::ReadError, "end of input on the client."),
+        CallError::Interrupted => (ErrorCategory::OperationStopped, "the user pressed Ctrl+C."),
+        CallError::Invalid(reason) => (ErrorCategory::InvalidArgument, *reason),
         // The cause is not disclosed to the server.
-        CallError::Io(_) => {
-            (failed, ErrorCategory::DeviceError, format!("{method}: the client's console failed."))
-        }
+        CallError::Io(_) => (ErrorCategory::DeviceError, "the client's console failed."),
     };
-    let reason = names[0].rsplit('.').next().unwrap_or_default();
-    let exception = exception(names.into_iter().chain(["System.SystemException"]), message);
-    let record = ErrorRecord::of_exception(exception, category);
-    Box::new(record.with_id("RemoteHostExecutionException").with_reason(reason))
+    Box::new(ErrorRecord::host_failure(format!("{method}: {reason}"), category))
 }
 
 impl Host for ConsoleHost {

@@ -1,6 +1,6 @@
 //! Progress bars.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use psrp::terminal_safe;
@@ -19,31 +19,25 @@ type Id = (i64, i32);
 /// Active operations in display order: nested operations follow their parent.
 pub(super) struct ProgressBars {
     multi: Option<MultiProgress>,
-    order: Vec<Id>,
-    shown: HashMap<Id, ActiveBar>,
+    bars: Vec<ActiveBar>,
 }
 
 struct ActiveBar {
-    bar: ProgressBar,
+    id: Id,
     depth: usize,
+    bar: ProgressBar,
     line: String,
 }
 
 impl ProgressBars {
     /// Creates bars on a draw target, or invisible ones.
     pub(super) fn new(target: Option<ProgressDrawTarget>) -> Self {
-        let multi = target.map(MultiProgress::with_draw_target);
-        Self { multi, order: Vec::new(), shown: HashMap::new() }
-    }
-
-    /// Returns whether there are no bars.
-    pub(super) fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        Self { multi: target.map(MultiProgress::with_draw_target), bars: Vec::new() }
     }
 
     /// Clears the bars from the screen so that text can be written.
     pub(super) fn hide(&self) {
-        if let Some(multi) = self.multi.as_ref().filter(|_| !self.is_empty()) {
+        if let Some(multi) = self.multi.as_ref().filter(|_| !self.bars.is_empty()) {
             // A drawing error is ignored, as bars are optional.
             let _ = multi.clear();
         }
@@ -51,98 +45,57 @@ impl ProgressBars {
 
     /// Redraws the bars. The cursor must be at the start of a line.
     pub(super) fn show(&self) {
-        for shown in self.order.iter().filter_map(|id| self.shown.get(id)) {
-            shown.bar.tick();
-        }
+        self.bars.iter().for_each(|bar| bar.bar.tick());
     }
 
     /// Processes a progress record. Draws the bars only if `visible`.
     pub(super) fn update(&mut self, source: i64, record: &Progress, visible: bool) {
         let id = (source, record.activity_id);
-        if record.completed {
-            self.remove(id);
-            return;
-        }
-        if !self.shown.contains_key(&id) {
-            let Some((index, depth)) = self.place(id, record.parent_activity_id) else { return };
-            // Drawn only after its text is set.
-            let bar = ProgressBar::hidden().with_prefix("  ".repeat(depth));
-            bar.set_length(100);
-            self.order.insert(index, id);
-            self.shown.insert(id, ActiveBar { bar, depth, line: String::new() });
-            self.update_bar(id, record);
-            if let (Some(multi), Some(shown)) = (&self.multi, self.shown.get_mut(&id)) {
-                shown.bar = multi.insert(index, shown.bar.clone());
+        let at = match self.position(id) {
+            Some(at) if record.completed => return self.remove(at..self.end_of(at)),
+            Some(at) => {
+                self.bars[at].update(record);
+                at
             }
-        } else {
-            self.update_bar(id, record);
-        }
-        if visible && let Some(shown) = self.shown.get(&id) {
-            shown.bar.tick();
+            None if record.completed || self.bars.len() >= MAX_BARS => return,
+            None => {
+                let (at, depth) = match self.position((source, record.parent_activity_id)) {
+                    Some(parent) => (self.end_of(parent), (self.bars[parent].depth + 1).min(MAX_DEPTH)),
+                    None => (self.bars.len(), 0),
+                };
+                let bar = ProgressBar::hidden().with_prefix("  ".repeat(depth));
+                bar.set_length(100);
+                let mut new = ActiveBar { id, depth, bar, line: String::new() };
+                // Drawn only after its text is set.
+                new.update(record);
+                if let Some(multi) = &self.multi {
+                    new.bar = multi.insert(at, new.bar);
+                }
+                self.bars.insert(at, new);
+                at
+            }
+        };
+        if visible {
+            self.bars[at].bar.tick();
         }
     }
 
-    /// Removes all bars.
     pub(super) fn clear(&mut self) {
-        for id in std::mem::take(&mut self.order) {
-            self.drop_bar(id);
-        }
+        self.remove(0..self.bars.len());
     }
 
-    /// Updates a bar. Each change may redraw it.
-    fn update_bar(&mut self, id: Id, record: &Progress) {
-        let Some(ActiveBar { bar, line, .. }) = self.shown.get_mut(&id) else { return };
-        let percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
-        let template = match percent {
-            Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
-            None => "{prefix}{msg}",
-        };
-        // Both templates are valid, so this cannot fail.
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        let new = self::line(record);
-        if new != *line {
-            bar.set_message(new.clone());
-            *line = new;
-        }
-        let position = percent.unwrap_or_default();
-        if position != bar.position() {
-            bar.set_position(position);
-        }
+    fn position(&self, id: Id) -> Option<usize> {
+        self.bars.iter().position(|bar| bar.id == id)
     }
 
-    /// Returns the index and depth of a new operation, `None` if there are too many.
-    fn place(&self, (source, _): Id, parent: i32) -> Option<(usize, usize)> {
-        if self.order.len() >= MAX_BARS {
-            return None;
-        }
-        let parent = (source, parent);
-        let Some(at) = self.order.iter().position(|id| *id == parent) else {
-            return Some((self.order.len(), 0));
-        };
-        let depth = self.depth(parent);
-        let behind = self.order[at + 1..].iter().take_while(|id| self.depth(**id) > depth).count();
-        Some((at + 1 + behind, (depth + 1).min(MAX_DEPTH)))
+    /// Returns the index after an operation and those nested in it.
+    fn end_of(&self, at: usize) -> usize {
+        let depth = self.bars[at].depth;
+        at + 1 + self.bars[at + 1..].iter().take_while(|bar| bar.depth > depth).count()
     }
 
-    fn depth(&self, id: Id) -> usize {
-        self.shown.get(&id).map_or(0, |shown| shown.depth)
-    }
-
-    /// Removes an operation and its nested operations.
-    fn remove(&mut self, id: Id) {
-        let Some(at) = self.order.iter().position(|other| *other == id) else { return };
-        let depth = self.depth(id);
-        let parts = self.order[at + 1..].iter().take_while(|id| self.depth(**id) > depth).count();
-        let ended: Vec<Id> = self.order.drain(at..=at + parts).collect();
-        for id in ended {
-            self.drop_bar(id);
-        }
-    }
-
-    fn drop_bar(&mut self, id: Id) {
-        if let Some(ActiveBar { bar, .. }) = self.shown.remove(&id) {
+    fn remove(&mut self, range: Range<usize>) {
+        for ActiveBar { bar, .. } in self.bars.drain(range) {
             bar.finish_and_clear();
             if let Some(multi) = &self.multi {
                 multi.remove(&bar);
@@ -152,14 +105,32 @@ impl ProgressBars {
 
     /// Returns the displayed lines without the bars.
     #[cfg(test)]
-    pub(super) fn lines(&self) -> Vec<String> {
-        self.order
-            .iter()
-            .map(|id| {
-                let shown = &self.shown[id];
-                format!("{}{}", "  ".repeat(shown.depth), shown.line)
-            })
-            .collect()
+    fn lines(&self) -> Vec<String> {
+        self.bars.iter().map(|bar| format!("{}{}", "  ".repeat(bar.depth), bar.line)).collect()
+    }
+}
+
+impl ActiveBar {
+    /// Shows a record. Each change may redraw the bar.
+    fn update(&mut self, record: &Progress) {
+        let percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
+        let template = match percent {
+            Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
+            None => "{prefix}{msg}",
+        };
+        // Both templates are valid, so this cannot fail.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+        let line = line(record);
+        if line != self.line {
+            self.bar.set_message(line.clone());
+            self.line = line;
+        }
+        let position = percent.unwrap_or_default();
+        if position != self.bar.position() {
+            self.bar.set_position(position);
+        }
     }
 }
 
@@ -213,7 +184,7 @@ mod tests {
         bars.update(0, &Progress { completed: true, ..record(1, -1) }, true);
         assert_eq!(bars.lines(), ["act 2: status"]);
         bars.clear();
-        assert!(bars.is_empty());
+        assert!(bars.lines().is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Prompts for values, credentials and choices.
 
+use psrp::Object;
 use psrp::host::{ChoiceDescription, FieldDescription, HostResult};
 use psrp::record::PsCredential;
 use psrp::value::{PsString, SecureString, Value};
@@ -7,11 +8,10 @@ use psrp::value::{PsString, SecureString, Value};
 use super::convert::FieldType;
 use super::session::{CallError, Session};
 use super::style::Style;
-use super::terminal::{Cancel, Channel, Echo};
+use super::terminal::{Channel, Echo};
 
 /// Maximum number of invalid answers to a question.
 const MAX_ATTEMPTS: usize = 100;
-/// Maximum number of list items.
 const MAX_LIST_ITEMS: usize = 10_000;
 
 /// Shown before prompts for secrets, as by PowerShell's clients, so that a script cannot imitate the local system.
@@ -39,7 +39,6 @@ impl Session {
         caption: &PsString,
         message: &PsString,
         fields: &[FieldDescription],
-        cancel: &Cancel,
     ) -> Result<Vec<(PsString, Value)>, CallError> {
         self.write_heading(caption, message)?;
         if fields.iter().any(|field| field.help_message.as_ref().is_some_and(|help| !help.is_empty())) {
@@ -49,141 +48,107 @@ impl Session {
         for field in fields {
             let label = field.label.as_ref().filter(|label| !label.is_empty()).unwrap_or(&field.name);
             let (label, _) = label_and_key(&label.to_str_lossy());
-            let answer = self.field(field, &label, &FieldType::of(field), cancel)?;
-            answers.push((field.name.clone(), answer));
+            answers.push((field.name.clone(), self.field(field, &label)?));
         }
         Ok(answers)
     }
 
-    fn field(
-        &mut self,
-        field: &FieldDescription,
-        label: &str,
-        kind: &FieldType,
-        cancel: &Cancel,
-    ) -> Result<Value, CallError> {
-        match kind {
+    fn field(&mut self, field: &FieldDescription, label: &str) -> Result<Value, CallError> {
+        let mut attempts = MAX_ATTEMPTS;
+        match FieldType::of(field) {
             FieldType::Secure => {
                 self.write_note(ASKS_FOR_SECRETS)?;
-                let text = self.ask(&format!("{label}: "), Echo::Hidden, cancel)?;
+                let text = self.ask(&format!("{label}: "), Echo::Hidden)?;
                 Ok(SecureString::new(&text).into())
             }
             FieldType::Credential => {
                 let none = PsString::default();
-                Ok(match self.credential(&none, &none, &none, &none, cancel)? {
+                Ok(match self.credential(&none, &none, &none, &none)? {
                     HostResult::Credential(credential) => credential.to_value(),
                     _ => Value::Nil,
                 })
             }
-            FieldType::List(item) => self.list(field, label, item, cancel),
+            FieldType::List(kind) => {
+                let mut items = Vec::new();
+                let is_required =
+                    field.is_mandatory && !matches!(*kind, FieldType::Secure | FieldType::Credential);
+                while items.len() < MAX_LIST_ITEMS {
+                    let question = format!("{label}[{}]: ", items.len());
+                    match self.value(field, &question, &kind, &mut attempts)? {
+                        Some(item) => items.push(item),
+                        None if is_required && items.is_empty() => attempts -= 1,
+                        None => return Ok(Object::list(items).into()),
+                    }
+                }
+                Err(CallError::Invalid("The list is too long."))
+            }
             kind => {
                 let default = field.default_value.as_ref().filter(|value| !value.is_nil());
-                let shown = default.and_then(super::show::short_text);
-                let question = match shown {
+                let question = match default.and_then(super::show::short_text) {
                     Some(default) => format!("{label} [{default}]: "),
                     None => format!("{label}: "),
                 };
-                for _ in 0..MAX_ATTEMPTS {
-                    let text = self.ask(&question, Echo::Shown, cancel)?;
-                    if self.is_help(field, &text)? {
-                        continue;
-                    }
-                    if text.is_empty() {
-                        match default {
-                            Some(default) => return Ok(default.clone()),
-                            None if field.is_mandatory => continue,
-                            None if matches!(kind, FieldType::Text) => return Ok("".into()),
-                            None => return Ok(Value::Nil),
-                        }
-                    }
-                    match kind.convert(&text) {
-                        Some(value) => return Ok(value),
-                        None => self.report_invalid_answer(field)?,
+                loop {
+                    match (self.value(field, &question, &kind, &mut attempts)?, default) {
+                        (Some(value), _) => return Ok(value),
+                        (None, Some(default)) => return Ok(default.clone()),
+                        (None, None) if field.is_mandatory => attempts -= 1,
+                        (None, None) if matches!(kind, FieldType::Text) => return Ok("".into()),
+                        (None, None) => return Ok(Value::Nil),
                     }
                 }
-                Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
             }
         }
     }
 
-    /// Prompts for list items until an empty line.
-    fn list(
+    /// Prompts for a value until the answer is valid. Returns `None` for an empty line.
+    fn value(
         &mut self,
         field: &FieldDescription,
-        label: &str,
+        question: &str,
         kind: &FieldType,
-        cancel: &Cancel,
-    ) -> Result<Value, CallError> {
-        let mut items = Vec::new();
-        let mut attempts = 0;
-        while items.len() < MAX_LIST_ITEMS && attempts < MAX_ATTEMPTS {
-            let question = format!("{label}[{}]: ", items.len());
-            let echo = if matches!(kind, FieldType::Secure) { Echo::Hidden } else { Echo::Shown };
-            let text = self.ask(&question, echo, cancel)?;
-            match kind {
-                FieldType::Secure | FieldType::Credential if text.is_empty() => {
-                    return Ok(psrp::Object::list(items).into());
-                }
-                FieldType::Secure => {
-                    items.push(SecureString::new(&text).into());
-                    continue;
-                }
+        attempts: &mut usize,
+    ) -> Result<Option<Value>, CallError> {
+        let echo = if matches!(kind, FieldType::Secure) { Echo::Hidden } else { Echo::Shown };
+        while *attempts > 0 {
+            let text = self.ask(question, echo)?;
+            let value = match kind {
+                _ if text.is_empty() => return Ok(None),
+                FieldType::Secure => Some(SecureString::new(&text).into()),
                 FieldType::Credential => {
                     let (none, user) = (PsString::default(), (&**text).into());
-                    if let HostResult::Credential(credential) =
-                        self.credential(&none, &none, &user, &none, cancel)?
-                    {
-                        items.push(credential.to_value());
+                    match self.credential(&none, &none, &user, &none)? {
+                        HostResult::Credential(credential) => Some(credential.to_value()),
+                        _ => None,
                     }
-                    continue;
                 }
-                _ => {}
-            }
-            if self.is_help(field, &text)? {
-                attempts += 1;
-                continue;
-            }
-            if text.is_empty() {
-                if field.is_mandatory && items.is_empty() {
-                    attempts += 1;
-                    continue;
+                _ if *text == *"!?" => {
+                    let help = field.help_message.as_ref().filter(|help| !help.is_empty());
+                    let help = help.map_or("There is no help.".into(), |help| help.to_str_lossy());
+                    self.write_note(&help)?;
+                    None
                 }
-                return Ok(psrp::Object::list(items).into());
-            }
-            match kind.convert(&text) {
-                Some(value) => items.push(value),
-                None => {
-                    attempts += 1;
-                    self.report_invalid_answer(field)?;
+                kind => {
+                    let value = kind.convert(&text);
+                    if value.is_none() {
+                        self.report_invalid_answer(field)?;
+                    }
+                    value
                 }
+            };
+            if value.is_some() {
+                return Ok(value);
             }
+            *attempts -= 1;
         }
-        Err(CallError::Invalid(if attempts < MAX_ATTEMPTS {
-            "The list is too long."
-        } else {
-            TOO_MANY_ATTEMPTS
-        }))
-    }
-
-    /// Shows help if the answer requests it, and returns whether it did.
-    fn is_help(&mut self, field: &FieldDescription, text: &str) -> Result<bool, CallError> {
-        if text != "!?" {
-            return Ok(false);
-        }
-        let help = field.help_message.as_ref().filter(|help| !help.is_empty());
-        let help = help.map_or("There is no help.".into(), |help| help.to_str_lossy());
-        self.write_note(&help)?;
-        Ok(true)
+        Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
     }
 
     fn report_invalid_answer(&mut self, field: &FieldDescription) -> Result<(), CallError> {
         let name = field.parameter_type_name.as_ref().or(field.parameter_type_full_name.as_ref());
         let name = name.map(|name| name.to_str_lossy()).unwrap_or_default();
-        Ok(self.write_line(
-            Channel::Messages,
-            Style::ERROR,
-            &format!("This is not a valid value of type {name}."),
-        )?)
+        let text = format!("This is not a valid value of type {name}.");
+        Ok(self.write_line(Channel::Messages, Style::ERROR, &text)?)
     }
 
     /// Prompts for a password, and for a user name unless it is given.
@@ -193,70 +158,48 @@ impl Session {
         message: &PsString,
         user: &PsString,
         target: &PsString,
-        cancel: &Cancel,
     ) -> Result<HostResult, CallError> {
         self.write_heading(caption, message)?;
         self.write_note(ASKS_FOR_SECRETS)?;
         let mut user = user.to_str_lossy().into_owned();
         if user.is_empty() {
-            user.push_str(&self.ask("User: ", Echo::Shown, cancel)?);
+            user.push_str(&self.ask("User: ", Echo::Shown)?);
             if user.is_empty() {
                 return Ok(HostResult::Nothing);
             }
         }
-        let password = self.ask(&format!("Password for user {user}: "), Echo::Hidden, cancel)?;
+        let password = self.ask(&format!("Password for user {user}: "), Echo::Hidden)?;
         if !target.is_empty() && !user.contains(['\\', '@']) {
             user = format!("{}\\{user}", target.to_str_lossy());
         }
         Ok(HostResult::Credential(PsCredential::new(user, SecureString::new(&password))))
     }
 
-    /// Prompts for one choice.
-    pub(super) fn choose_one(
-        &mut self,
-        caption: &PsString,
-        message: &PsString,
-        choices: &[ChoiceDescription],
-        default: i32,
-        cancel: &Cancel,
-    ) -> Result<i32, CallError> {
-        let menu = Menu::new(choices, &[default])?;
-        self.write_heading(caption, message)?;
-        for _ in 0..MAX_ATTEMPTS {
-            let text = self.ask(&menu.question(""), Echo::Shown, cancel)?;
-            match menu.find(&text) {
-                Selection::Choice(index) => return Ok(index),
-                Selection::Empty if menu.defaults.is_empty() => {}
-                Selection::Empty => return Ok(default),
-                Selection::Help => self.show_help(&menu)?,
-                Selection::Invalid => {}
-            }
-        }
-        Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
-    }
-
-    /// Prompts for any number of choices, one per line, until an empty line.
-    pub(super) fn choose_any(
+    /// Prompts for one choice, or for any number of choices, one per line, until an empty line.
+    pub(super) fn choose(
         &mut self,
         caption: &PsString,
         message: &PsString,
         choices: &[ChoiceDescription],
         defaults: &[i32],
-        cancel: &Cancel,
+        is_multiple: bool,
     ) -> Result<Vec<i32>, CallError> {
         let menu = Menu::new(choices, defaults)?;
         self.write_heading(caption, message)?;
-        let mut chosen: Vec<i32> = Vec::new();
+        let mut chosen = Vec::new();
         for _ in 0..MAX_ATTEMPTS.max(2 * choices.len()) {
-            let text =
-                self.ask(&menu.question(&format!("Choice[{}]: ", chosen.len())), Echo::Shown, cancel)?;
-            match menu.find(&text) {
-                Selection::Choice(index) if chosen.contains(&index) => {}
-                Selection::Choice(index) => chosen.push(index),
-                Selection::Empty if chosen.is_empty() => return Ok(menu.defaults),
-                Selection::Empty => return Ok(chosen),
-                Selection::Help => self.show_help(&menu)?,
-                Selection::Invalid => {}
+            let end = if is_multiple { format!("Choice[{}]: ", chosen.len()) } else { String::new() };
+            let text = self.ask(&menu.question(&end), Echo::Shown)?;
+            let text = text.trim();
+            match menu.find(text) {
+                Some(index) if !is_multiple => return Ok(vec![index]),
+                Some(index) if chosen.contains(&index) => {}
+                Some(index) => chosen.push(index),
+                None if text == "?" => self.show_help(&menu)?,
+                None if !text.is_empty() => {}
+                None if !chosen.is_empty() => return Ok(chosen),
+                None if is_multiple || !menu.defaults.is_empty() => return Ok(menu.defaults),
+                None => {}
             }
         }
         Err(CallError::Invalid(TOO_MANY_ATTEMPTS))
@@ -271,7 +214,6 @@ impl Session {
     }
 }
 
-/// Choices of a prompt.
 struct Menu {
     choices: Vec<Choice>,
     /// Indexes of the default choices that exist.
@@ -289,13 +231,6 @@ impl Choice {
     fn name(&self) -> String {
         self.key.map_or_else(|| self.label.clone(), String::from)
     }
-}
-
-enum Selection {
-    Choice(i32),
-    Empty,
-    Help,
-    Invalid,
 }
 
 impl Menu {
@@ -328,32 +263,20 @@ impl Menu {
         question += "[?] Help";
         let name = |index: &i32| self.choices[usize::try_from(*index).unwrap_or_default()].name();
         let defaults: Vec<String> = self.defaults.iter().map(name).collect();
-        match (&defaults[..], end) {
-            ([], "") => question += ": ",
-            ([], end) => question = format!("{question}\n{end}"),
-            (defaults, "") => question += &format!(" (default is \"{}\"): ", defaults.join(",")),
-            (defaults, end) => {
-                question = format!("{question} (default is \"{}\")\n{end}", defaults.join(","));
-            }
+        if !defaults.is_empty() {
+            question += &format!(" (default is \"{}\")", defaults.join(","));
         }
+        question += &if end.is_empty() { ": ".to_owned() } else { format!("\n{end}") };
         question
     }
 
-    fn find(&self, text: &str) -> Selection {
-        let text = text.trim();
-        if text.is_empty() {
-            return Selection::Empty;
-        }
-        let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
-        let has_key =
-            |choice: &Choice| choice.key.is_some_and(|key| same(key.encode_utf8(&mut [0; 4]), text));
+    /// Returns the index of the choice with this access key or label.
+    fn find(&self, text: &str) -> Option<i32> {
+        let same = |a: &str| !text.is_empty() && a.to_lowercase() == text.to_lowercase();
+        let has_key = |choice: &Choice| choice.key.is_some_and(|key| same(key.encode_utf8(&mut [0; 4])));
         let by_key = self.choices.iter().position(has_key);
-        let found = by_key.or_else(|| self.choices.iter().position(|choice| same(&choice.label, text)));
-        match found.and_then(|index| i32::try_from(index).ok()) {
-            Some(index) => Selection::Choice(index),
-            None if text == "?" => Selection::Help,
-            None => Selection::Invalid,
-        }
+        let index = by_key.or_else(|| self.choices.iter().position(|choice| same(&choice.label)))?;
+        i32::try_from(index).ok()
     }
 }
 

@@ -3,25 +3,27 @@
 use std::fmt;
 use std::io;
 
-use psrp::host::{BufferCell, ConsoleColor, Coordinates, HostRequest, HostResult, Rectangle, Size};
+use psrp::host::{ConsoleColor, HostRequest, HostResult};
 use psrp::message::{HostDefaultData, HostInfo};
 use psrp::terminal_safe;
 use psrp::value::{PsString, SecureString};
 use zeroize::Zeroizing;
 
 use super::progress::ProgressBars;
+use super::screen;
 use super::style::Style;
-use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal};
+use super::terminal::{Cancel, Channel, Echo, Line, Terminal};
 
 /// Maximum bytes remembered of an unfinished line.
 const MAX_PARTIAL_BYTES: usize = 4096;
 
-/// State of the console. All methods may block.
 pub(super) struct Session {
     pub(super) terminal: Box<dyn Terminal>,
     pub(super) bars: ProgressBars,
     /// Enables or disables colours; `None` lets the terminal decide.
     pub(super) colors: Option<bool>,
+    /// Cancels the current call.
+    pub(super) cancel: Cancel,
     /// Text on the current line, including colour sequences.
     partial: String,
     foreground: Option<ConsoleColor>,
@@ -72,6 +74,7 @@ impl Session {
             bars: ProgressBars::new(terminal.bars()),
             terminal,
             colors: None,
+            cancel: Cancel::new(),
             partial: String::new(),
             foreground: None,
             background: None,
@@ -81,9 +84,11 @@ impl Session {
     }
 
     /// Returns the description of the console sent to the server.
-    pub(super) fn info(&mut self) -> HostInfo {
-        let Some(screen) = self.terminal.screen() else { return HostInfo::lines() };
-        let size = screen.size();
+    pub(super) fn info(&self) -> HostInfo {
+        if !self.terminal.has_screen() {
+            return HostInfo::lines();
+        }
+        let size = screen::size();
         HostInfo::console(HostDefaultData {
             buffer_size: size,
             window_size: size,
@@ -119,7 +124,6 @@ impl Session {
         written
     }
 
-    /// Writes a line.
     pub(super) fn write_line(&mut self, channel: Channel, style: Style, text: &str) -> io::Result<()> {
         self.write(channel, style, &format!("{text}\n"))
     }
@@ -129,7 +133,6 @@ impl Session {
         self.partial.is_empty()
     }
 
-    /// Ends an unfinished line.
     pub(super) fn end_partial_line(&mut self) -> io::Result<()> {
         match self.partial.is_empty() {
             true => Ok(()),
@@ -138,16 +141,11 @@ impl Session {
     }
 
     /// Prompts for a line.
-    pub(super) fn ask(
-        &mut self,
-        question: &str,
-        echo: Echo,
-        cancel: &Cancel,
-    ) -> Result<Zeroizing<String>, CallError> {
+    pub(super) fn ask(&mut self, question: &str, echo: Echo) -> Result<Zeroizing<String>, CallError> {
         if self.partial.is_empty() {
             self.bars.hide();
         }
-        let line = self.terminal.read_line(&self.partial, &terminal_safe(question), echo, cancel);
+        let line = self.terminal.read_line(&self.partial, &terminal_safe(question), echo, &self.cancel);
         self.partial.clear();
         self.bars.show();
         match line? {
@@ -157,18 +155,17 @@ impl Session {
         }
     }
 
-    /// Executes a host call.
-    pub(super) fn call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, CallError> {
+    pub(super) fn call(&mut self, request: HostRequest) -> Result<HostResult, CallError> {
         use Channel::{Messages, Output};
         use HostRequest as R;
 
         match request {
             R::ReadLine => {
-                let line = self.ask("", Echo::Shown, cancel)?;
+                let line = self.ask("", Echo::Shown)?;
                 return Ok(HostResult::Text((&**line).into()));
             }
             R::ReadLineAsSecureString => {
-                let line = self.ask("", Echo::Hidden, cancel)?;
+                let line = self.ask("", Echo::Hidden)?;
                 return Ok(HostResult::Secure(SecureString::new(&line)));
             }
             R::Write1 { text } => self.write(Output, self.style(), &text.to_str_lossy())?,
@@ -189,24 +186,22 @@ impl Session {
                 self.bars.update(source_id, &record, is_visible);
             }
             R::Prompt { caption, message, fields } => {
-                return Ok(HostResult::Answers(self.prompt(&caption, &message, &fields, cancel)?));
+                return Ok(HostResult::Answers(self.prompt(&caption, &message, &fields)?));
             }
-            R::PromptForCredential1 { caption, message, user_name, target_name } => {
-                return self.credential(&caption, &message, &user_name, &target_name, cancel);
-            }
-            R::PromptForCredential2 { caption, message, user_name, target_name, .. } => {
-                return self.credential(&caption, &message, &user_name, &target_name, cancel);
+            R::PromptForCredential1 { caption, message, user_name, target_name }
+            | R::PromptForCredential2 { caption, message, user_name, target_name, .. } => {
+                return self.credential(&caption, &message, &user_name, &target_name);
             }
             R::PromptForChoice { caption, message, choices, default_choice } => {
-                let choice = self.choose_one(&caption, &message, &choices, default_choice, cancel)?;
-                return Ok(HostResult::Number(choice));
+                let chosen = self.choose(&caption, &message, &choices, &[default_choice], false)?;
+                return Ok(HostResult::Number(chosen[0]));
             }
             R::PromptForChoiceMultipleSelection { caption, message, choices, default_choices } => {
-                let chosen = self.choose_any(&caption, &message, &choices, &default_choices, cancel)?;
+                let chosen = self.choose(&caption, &message, &choices, &default_choices, true)?;
                 return Ok(HostResult::Choices(chosen));
             }
             R::GetIsRunspacePushed => return Ok(HostResult::Bool(false)),
-            request => return self.raw_call(request, cancel),
+            request => return self.raw_call(request),
         }
         Ok(HostResult::Nothing)
     }
@@ -217,7 +212,7 @@ impl Session {
     }
 
     /// Executes calls about keyboard and screen.
-    fn raw_call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, CallError> {
+    fn raw_call(&mut self, request: HostRequest) -> Result<HostResult, CallError> {
         use HostRequest as R;
 
         // Without a screen these settings are only remembered, so that scripts can read them back.
@@ -230,21 +225,19 @@ impl Session {
             R::SetCursorSize { size } => self.cursor_size = size,
             R::GetWindowTitle => return Ok(HostResult::Text(self.title.clone())),
             R::SetWindowTitle { title } => {
-                if let Some(screen) = self.terminal.screen() {
-                    screen.set_title(&terminal_safe(&title.to_str_lossy()).replace(['\n', '\t'], " "))?;
+                if self.terminal.has_screen() {
+                    screen::set_title(&screen::visible(&title.to_str_lossy()))?;
                 }
                 self.title = title;
             }
-            request => {
-                let is_void = request.method().is_void();
-                let Some(screen) = self.terminal.screen() else {
-                    return if is_void { Ok(HostResult::Nothing) } else { Err(CallError::NotImplemented) };
-                };
-                return screen_call(screen, request, cancel).inspect(|_| {
-                    // The cursor position is unknown now.
-                    self.partial.clear();
-                });
+            request if self.terminal.has_screen() => {
+                let result = screen::call(request, &self.cancel)?;
+                // The cursor position is unknown now.
+                self.partial.clear();
+                return Ok(result);
             }
+            request if request.method().is_void() => {}
+            _ => return Err(CallError::NotImplemented),
         }
         Ok(HostResult::Nothing)
     }
@@ -267,49 +260,4 @@ impl Session {
             background: if background == now.1 { self.background } else { Some(background) },
         }
     }
-}
-
-fn screen_call(
-    screen: &mut dyn Screen,
-    request: HostRequest,
-    cancel: &Cancel,
-) -> Result<HostResult, CallError> {
-    use HostRequest as R;
-
-    match request {
-        R::GetCursorPosition => return Ok(HostResult::Coordinates(screen.cursor()?)),
-        R::SetCursorPosition { position } => screen.move_cursor(position)?,
-        R::GetWindowPosition => return Ok(HostResult::Coordinates(Coordinates::default())),
-        R::GetBufferSize | R::GetWindowSize | R::GetMaxWindowSize | R::GetMaxPhysicalWindowSize => {
-            return Ok(HostResult::Size(screen.size()));
-        }
-        R::GetKeyAvailable => return Ok(HostResult::Bool(screen.key_available()?)),
-        R::ReadKey { options } => {
-            return match screen.read_key(options, cancel)? {
-                Key::Pressed(key) => Ok(HostResult::Key(key)),
-                Key::Interrupted => Err(CallError::Interrupted),
-            };
-        }
-        R::FlushInputBuffer => screen.discard_keys()?,
-        // `Clear-Host` fills the whole buffer with blanks.
-        R::SetBufferContents1 { rectangle, fill }
-            if is_everything(rectangle, screen.size()) && is_blank(fill) =>
-        {
-            screen.clear()?;
-        }
-        // Other calls need the contents of the screen, which scripts must not read.
-        request if request.method().is_void() => {}
-        _ => return Err(CallError::NotImplemented),
-    }
-    Ok(HostResult::Nothing)
-}
-
-fn is_everything(rectangle: Rectangle, size: Size) -> bool {
-    let Rectangle { left, top, right, bottom } = rectangle;
-    [left, top, right, bottom] == [-1; 4]
-        || (left <= 0 && top <= 0 && right >= size.width - 1 && bottom >= size.height - 1)
-}
-
-fn is_blank(cell: BufferCell) -> bool {
-    matches!(cell.character, 0 | 0x20)
 }

@@ -19,7 +19,6 @@ const MAX_DEPTH: usize = 8;
 const STREAM: i64 = -1;
 
 impl Session {
-    /// Shows a pipeline event.
     pub(super) fn show(&mut self, event: &PipelineEvent) -> io::Result<()> {
         match event {
             PipelineEvent::Output(value) => {
@@ -187,32 +186,20 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
         Value::Nil => String::new(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
-        Value::SByte(value) => value.to_string(),
-        Value::Byte(value) => value.to_string(),
-        Value::Int16(value) => value.to_string(),
-        Value::UInt16(value) => value.to_string(),
-        Value::Int32(value) => value.to_string(),
-        Value::UInt32(value) => value.to_string(),
-        Value::Int64(value) => value.to_string(),
-        Value::UInt64(value) => value.to_string(),
         Value::Single(value) => value.to_string(),
         Value::Double(value) => value.to_string(),
-        Value::Decimal(value) => value.to_string(),
-        Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
-            text.to_string()
-        }
-        Value::Guid(id) => id.to_string(),
-        Value::Version(version) => version.to_string(),
-        Value::DateTime(time) => time.to_string(),
-        Value::TimeSpan(span) => span.to_string(),
         Value::Bytes(bytes) => bytes_text(bytes),
         Value::SecureString(_) => "System.Security.SecureString".into(),
         Value::Progress(record) => record.activity.to_string(),
         Value::Cycle(cycle) => cycle.upgrade()?.to_string_text()?.to_string(),
         Value::Object(object) => return object_text(object),
-        // A member set.
-        _ => return None,
+        Value::MemberSet(_) => return None,
+        value => match (value.as_i64(), value.as_u64()) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(number)) => number.to_string(),
+            // Texts, and values such as dates that have a text form.
+            (None, None) => psrp::from_value::<PsString>(value).ok()?.to_string(),
+        },
     })
 }
 

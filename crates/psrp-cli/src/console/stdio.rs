@@ -1,25 +1,17 @@
 //! Terminal on the standard streams of the process.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEventKind};
-use crossterm::{cursor, terminal};
+use crossterm::event::Event;
 use indicatif::ProgressDrawTarget;
-use psrp::host::{Coordinates, ReadKeyOptions, Size};
-use psrp::terminal_safe;
 
 use super::editor::{Edit, Editor};
-use super::keys::{is_interrupt, key_info};
-use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal, read_line};
-
-/// Interval at which a blocked call checks for cancellation.
-const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
+use super::screen::{RawMode, next_event, visible};
+use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
 
 /// Progress bar redraws per second.
 const REDRAWS_PER_SECOND: u8 = 10;
 
-/// Standard input, output and error of the process.
 pub(super) struct Stdio {
     /// True if prompts may read standard input.
     pub(super) reads_input: bool,
@@ -61,7 +53,7 @@ impl Stdio {
     fn edit(before: &str, question: &str, echo: Echo, cancel: &Cancel) -> io::Result<Line> {
         let mut out = io::stderr();
         let _raw = RawMode::enter()?;
-        let mut editor = Editor::default();
+        let mut editor = Editor::new();
         // Only the last line of the question can be redrawn.
         let (before, last) = match question.rsplit_once('\n') {
             Some((_, last)) => ("", last),
@@ -98,37 +90,6 @@ impl Stdio {
             }
             out.flush()?;
         }
-    }
-}
-
-/// Makes typed or pasted text safe to echo.
-fn visible(text: &str) -> String {
-    terminal_safe(text).replace(['\t', '\n'], " ")
-}
-
-/// Returns the next event, `None` if cancelled.
-fn next_event(cancel: &Cancel) -> io::Result<Option<Event>> {
-    while !event::poll(CANCEL_POLL_INTERVAL)? {
-        if cancel.is_set() {
-            return Ok(None);
-        }
-    }
-    event::read().map(Some)
-}
-
-/// Raw mode of the terminal, restored on drop.
-struct RawMode;
-
-impl RawMode {
-    fn enter() -> io::Result<Self> {
-        terminal::enable_raw_mode()?;
-        Ok(Self)
-    }
-}
-
-impl Drop for RawMode {
-    fn drop(&mut self) {
-        let _ = terminal::disable_raw_mode();
     }
 }
 
@@ -170,68 +131,7 @@ impl Terminal for Stdio {
         self.errors_are_terminal.then(|| ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND))
     }
 
-    fn screen(&mut self) -> Option<&mut dyn Screen> {
-        if self.has_keys() && self.output_is_terminal { Some(self) } else { None }
-    }
-}
-
-impl Screen for Stdio {
-    fn size(&self) -> Size {
-        let (width, height) = terminal::size().unwrap_or((120, 50));
-        Size { width: width.into(), height: height.into() }
-    }
-
-    fn cursor(&mut self) -> io::Result<Coordinates> {
-        let (x, y) = cursor::position()?;
-        Ok(Coordinates { x: x.into(), y: y.into() })
-    }
-
-    fn move_cursor(&mut self, to: Coordinates) -> io::Result<()> {
-        let Size { width, height } = self.size();
-        let cell = |at: i32, count: i32| u16::try_from(at.clamp(0, (count - 1).max(0))).unwrap_or(0);
-        crossterm::execute!(io::stdout(), cursor::MoveTo(cell(to.x, width), cell(to.y, height)))
-    }
-
-    fn set_title(&mut self, title: &str) -> io::Result<()> {
-        crossterm::execute!(io::stdout(), terminal::SetTitle(title))
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        crossterm::execute!(io::stdout(), terminal::Clear(terminal::ClearType::All), cursor::MoveTo(0, 0))
-    }
-
-    fn read_key(&mut self, options: ReadKeyOptions, cancel: &Cancel) -> io::Result<Key> {
-        let raw = RawMode::enter()?;
-        let key = loop {
-            let Some(event) = next_event(cancel)? else { return Ok(Key::Interrupted) };
-            let Event::Key(key) = event else { continue };
-            if is_interrupt(&key) && !options.contains(ReadKeyOptions::ALLOW_CTRL_C) {
-                return Ok(Key::Interrupted);
-            }
-            if key.kind == KeyEventKind::Release && !options.contains(ReadKeyOptions::INCLUDE_KEY_UP) {
-                continue;
-            }
-            break key;
-        };
-        drop(raw);
-        if !options.contains(ReadKeyOptions::NO_ECHO)
-            && let Some(char) = key.code.as_char()
-        {
-            self.write(Channel::Messages, &visible(char.encode_utf8(&mut [0; 4])))?;
-        }
-        Ok(Key::Pressed(key_info(&key, options)))
-    }
-
-    fn key_available(&mut self) -> io::Result<bool> {
-        let _raw = RawMode::enter()?;
-        event::poll(Duration::ZERO)
-    }
-
-    fn discard_keys(&mut self) -> io::Result<()> {
-        let _raw = RawMode::enter()?;
-        while event::poll(Duration::ZERO)? {
-            event::read()?;
-        }
-        Ok(())
+    fn has_screen(&self) -> bool {
+        self.has_keys() && self.output_is_terminal
     }
 }

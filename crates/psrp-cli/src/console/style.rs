@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use psrp::host::ConsoleColor;
 
-/// Colours of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<ConsoleColor>,

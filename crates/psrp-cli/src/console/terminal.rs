@@ -1,19 +1,16 @@
 //! Terminal interface of the console.
 
 use std::io::{self, BufRead};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Weak;
 
 use indicatif::ProgressDrawTarget;
-use psrp::host::{Coordinates, KeyInfo, ReadKeyOptions, Size};
 use zeroize::Zeroizing;
 
 /// Maximum length of a line read from input other than the keyboard, in bytes.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Destination of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(crate) enum Channel {
     /// Output of the program itself.
     Program,
     /// Script output.
@@ -22,14 +19,12 @@ pub(super) enum Channel {
     Messages,
 }
 
-/// Visibility of typed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Echo {
+pub(crate) enum Echo {
     Shown,
     Hidden,
 }
 
-/// Result of reading a line.
 #[derive(Debug)]
 pub(super) enum Line {
     /// A line without its line end.
@@ -40,44 +35,13 @@ pub(super) enum Line {
     Interrupted,
 }
 
-/// Result of reading a key.
-#[derive(Debug)]
-pub(super) enum Key {
-    /// A key press or release.
-    Pressed(KeyInfo),
-    /// The user pressed Ctrl+C, and the caller did not request it as a key.
-    Interrupted,
-}
-
-/// Cancellation flag of a blocked call.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Cancels the call when its future is dropped.
-#[derive(Debug)]
-pub(super) struct CancelOnDrop(pub(super) Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.set();
-    }
-}
+/// Refers to a value of the future that waits for a blocked call: the call is cancelled when it is dropped.
+pub(super) type Cancel = Weak<()>;
 
 /// A terminal. All methods may block.
 ///
 /// Text is written unchanged: callers escape text from the server.
 pub(super) trait Terminal: Send {
-    /// Returns whether the channel supports colours.
     fn has_colors(&self, channel: Channel) -> bool;
 
     /// Writes and flushes text.
@@ -91,26 +55,14 @@ pub(super) trait Terminal: Send {
         None
     }
 
-    /// Returns keyboard and screen, if available.
-    fn screen(&mut self) -> Option<&mut dyn Screen> {
-        None
+    /// Returns whether [`screen`](super::screen) can be used.
+    fn has_screen(&self) -> bool {
+        false
     }
 }
 
-/// Keyboard and screen of a terminal. All methods may block.
-pub(super) trait Screen {
-    fn size(&self) -> Size;
-    fn cursor(&mut self) -> io::Result<Coordinates>;
-    fn move_cursor(&mut self, to: Coordinates) -> io::Result<()>;
-    fn set_title(&mut self, title: &str) -> io::Result<()>;
-    fn clear(&mut self) -> io::Result<()>;
-    fn read_key(&mut self, options: ReadKeyOptions, cancel: &Cancel) -> io::Result<Key>;
-    fn key_available(&mut self) -> io::Result<bool>;
-    fn discard_keys(&mut self) -> io::Result<()>;
-}
-
 /// Reads a line of limited length without its line end. Invalid UTF-8 becomes U+FFFD.
-pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line> {
+pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
         let available = match input.fill_buf() {

@@ -1,6 +1,6 @@
 //! Host calls and prompts on an in-memory console.
 
-use std::io::{self, BufRead, Cursor, Write};
+use std::io::{self, BufRead, Cursor};
 use std::sync::{Arc, Mutex};
 
 use psrp::client::PipelineEvent;
@@ -18,20 +18,32 @@ use psrp::{Object, PsString, Value};
 use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
 use super::{CallError, ConsoleHost, ConsoleOptions};
 
-/// Terminal over a reader and a writer, without colours, progress bars and keys.
-struct Streams<R, W> {
-    input: R,
-    output: W,
+/// Terminal in memory without progress bars and keys.
+struct TestTerminal {
+    input: Box<dyn BufRead + Send>,
+    /// `None` fails.
+    output: Option<Written>,
 }
 
-impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
+/// Written text, shared with the terminal.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<String>>);
+
+impl Written {
+    fn text(&self) -> String {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Terminal for TestTerminal {
     fn has_colors(&self, _: Channel) -> bool {
         false
     }
 
     fn write(&mut self, _: Channel, text: &str) -> io::Result<()> {
-        self.output.write_all(text.as_bytes())?;
-        self.output.flush()
+        let output = self.output.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        output.0.lock().unwrap().push_str(text);
+        Ok(())
     }
 
     fn read_line(&mut self, _: &str, question: &str, _: Echo, _: &Cancel) -> io::Result<Line> {
@@ -43,41 +55,14 @@ impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
     }
 }
 
-/// Creates a host that reads from `input` and writes all text to `output`.
-fn host_over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions::default().at(Box::new(Streams { input, output }))
+fn host(colors: Option<bool>, input: impl BufRead + Send + 'static) -> (ConsoleHost, Written) {
+    let written = Written::default();
+    let terminal = TestTerminal { input: Box::new(input), output: Some(written.clone()) };
+    (ConsoleOptions { colors, ..ConsoleOptions::default() }.at(Box::new(terminal)), written)
 }
 
-/// Like `over`, with colours.
-fn colored_host(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
-    ConsoleOptions { colors: Some(true), ..ConsoleOptions::default() }.at(Box::new(Streams { input, output }))
-}
-
-/// Written text, shared with the host.
-#[derive(Clone, Default)]
-struct SharedOutput(Arc<Mutex<Vec<u8>>>);
-
-impl Write for SharedOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl SharedOutput {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-/// Creates a host with this input.
-fn host_with_input(input: &'static str) -> (ConsoleHost, SharedOutput) {
-    let written = SharedOutput::default();
-    (host_over(Cursor::new(input), written.clone()), written)
+fn host_with_input(input: &'static str) -> (ConsoleHost, Written) {
+    host(None, Cursor::new(input))
 }
 
 async fn call(host: &impl Host, request: HostRequest) -> Result<HostResult, ErrorCategory> {
@@ -138,8 +123,7 @@ async fn script_output_is_written() {
 
 #[tokio::test]
 async fn scripts_set_colours() {
-    let written = SharedOutput::default();
-    let host = colored_host(io::empty(), written.clone());
+    let (host, written) = host(Some(true), io::empty());
     let line = |foreground, background| HostRequest::WriteLine3 { foreground, background, text: text("x") };
     // The console's default colours are not set explicitly.
     for request in [
@@ -159,9 +143,7 @@ async fn scripts_set_colours() {
 async fn control_sequences_of_scripts_are_escaped() {
     const CONTROL_SEQUENCES: &str = "\x1b[2J\x1b]0;t\x07\u{9b}31m\u{202e}\rx";
     let evil = || text(CONTROL_SEQUENCES);
-    let written = SharedOutput::default();
-    let input = Cursor::new("?\n\n!?\nx\nu\np\nq\n");
-    let host = colored_host(input, written.clone());
+    let (host, written) = host(Some(true), Cursor::new("?\n\n!?\nx\nu\np\nq\n"));
     let choices = vec![ChoiceDescription::new(CONTROL_SEQUENCES, CONTROL_SEQUENCES)];
     let default_choice = 0;
     let evil_field = FieldDescription {
@@ -231,7 +213,7 @@ async fn prompts_read_lines_until_end_of_input() {
     ] {
         assert_eq!(call(&host, request).await, Err(ErrorCategory::ReadError));
     }
-    assert!(matches!(host.read_password("Password: ").await, Err(CallError::End)));
+    assert!(matches!(host.ask("Password: ".into(), Echo::Hidden).await, Err(CallError::End)));
 }
 
 #[tokio::test]
@@ -256,7 +238,7 @@ async fn choices_are_selected_by_key_label_or_default() {
     };
     assert_eq!(call(&host, nothing).await, Err(ErrorCategory::InvalidArgument));
     // Prompts end after too many invalid answers.
-    let host = host_over(io::BufReader::new(io::repeat(b'\n')), io::sink());
+    let (host, _) = self::host(None, io::BufReader::new(io::repeat(b'\n')));
     assert_eq!(call(&host, yes_no_all(-1)).await, Err(ErrorCategory::InvalidArgument));
 }
 
@@ -334,7 +316,7 @@ async fn mandatory_fields_are_repeated_and_have_help() {
 #[tokio::test]
 async fn prompts_end_after_too_many_invalid_answers() {
     let answer = async |line: &str, lines: usize, type_name: &str| {
-        let host = host_over(Cursor::new(line.repeat(lines)), io::sink());
+        let (host, _) = host(None, Cursor::new(line.repeat(lines)));
         call(&host, prompt(vec![field("Value", type_name)])).await
     };
     let error_record = Err(ErrorCategory::InvalidArgument);
@@ -449,22 +431,11 @@ async fn nested_lists_are_truncated() {
 
 #[tokio::test]
 async fn write_errors_do_not_break_the_console() {
-    struct BrokenWriter;
-
-    impl Write for BrokenWriter {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let host = host_over(io::empty(), BrokenWriter);
+    let terminal = TestTerminal { input: Box::new(io::empty()), output: None };
+    let host = ConsoleOptions::default().at(Box::new(terminal));
     assert_eq!(
         call(&host, HostRequest::WriteLine2 { text: text("x") }).await,
         Err(ErrorCategory::DeviceError)
     );
-    assert!(matches!(host.print("x").await, Err(CallError::Io(_))));
+    assert!(matches!(host.print(Channel::Output, "x".into()).await, Err(CallError::Io(_))));
 }

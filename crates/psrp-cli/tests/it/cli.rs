@@ -9,13 +9,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use psrp::host::{ChoiceDescription, ConsoleColor, HostRequest, HostResult};
-use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, UnixServer};
+use psrp::io::Lines;
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve};
 use psrp::message::CreatePipeline;
+use psrp::outofproc::Role;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord, InvocationCall, InvocationInfo};
 use psrp::value::Progress;
 use psrp::{Object, Value};
 use test_support::optional;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixListener;
 use tokio::process::{Child, Command};
 
 /// Timeout of a run.
@@ -158,10 +161,12 @@ impl Server {
         // Socket paths must be short.
         let name = format!("psrp-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
-        let server = UnixServer::bind(&path).unwrap();
+        let listener = UnixListener::bind(&path).unwrap();
         let task = tokio::spawn(async move {
-            let Err(error) = server.serve(CommandServer, Options::new).await;
-            panic!("{error}");
+            loop {
+                let (read, write) = listener.accept().await.unwrap().0.into_split();
+                tokio::spawn(serve(Lines::new(Role::Server, read, write), CommandServer, Options::new()));
+            }
         });
         Self { path, task }
     }
@@ -181,6 +186,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -22,15 +22,13 @@ mod console;
 mod method;
 mod prompt;
 mod request;
-mod response;
 mod result;
 mod table;
 
-pub use call::HostCall;
+pub use call::{HostCall, HostOutcome, HostResponse};
 pub use cells::{BufferCell, BufferCellType, CellBuffer};
 pub use console::{ConsoleColor, ControlKeyStates, Coordinates, KeyInfo, ReadKeyOptions, Rectangle, Size};
 pub use method::HostMethod;
 pub use prompt::{ChoiceDescription, CredentialTypes, CredentialUiOptions, FieldDescription};
 pub use request::HostRequest;
-pub use response::{HostOutcome, HostResponse};
 pub use result::HostResult;

@@ -67,7 +67,6 @@ macro_rules! define {
 
 methods!(define);
 
-/// Reads parameters in order.
 struct Parameters<'a, 'b> {
     left: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
     count: usize,

@@ -25,7 +25,6 @@ macro_rules! host_results {
             Other(Value),
         }
 
-        /// Type of a method's result.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Shape {
             Nothing,

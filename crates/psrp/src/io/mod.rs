@@ -99,7 +99,6 @@
 //! | memory of input not read by a handler, in bytes | 1 MiB | [`serve::Options::max_input_bytes`] | acknowledgements stop; above four times the limit, over all pipelines, reading stops |
 //! | time for a handler to stop by itself | 30 seconds | [`serve::Options::stop_timeout`] | its future is dropped |
 //! | time to send pending output at the end | 5 seconds | [`serve::Options::close_timeout`] | the output is dropped |
-//! | sessions of a socket | 16 | `serve::UnixServer::max_sessions` | clients wait |
 //!
 //! [`Options::config`] and [`serve::Options::config`] set the protocol limits, which are listed on the [front
 //! page](crate#limits).
@@ -114,6 +113,7 @@ mod hosts;
 mod lines;
 mod remote;
 pub mod serve;
+mod task;
 mod transport;
 
 pub use client::{

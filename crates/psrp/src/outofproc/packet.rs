@@ -5,7 +5,7 @@ use std::fmt;
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
-use super::parse::{BOM, ElementName, LineParser, PacketElement};
+use super::parse::{BOM, LineParser};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -113,22 +113,39 @@ impl<'a> Packet<'a> {
             return Err(Error::with(Kind::Syntax, "a line with two packets").or_offset(parser.offset()));
         }
         element.decode(line, 0, buffer)?;
-        Ok(Self::from_element(&element, buffer))
+        Ok(element.packet.with_data(buffer))
     }
 
+    /// Returns this packet with other data if it has data.
     #[inline(always)]
-    pub(super) const fn from_element(element: &PacketElement, data: &'a [u8]) -> Self {
-        let target = element.target;
-        match element.name {
-            ElementName::Data => Self::Data { target, priority: element.priority, data },
-            ElementName::DataAck => Self::DataAck(target),
-            ElementName::Command => Self::Command(target),
-            ElementName::CommandAck => Self::CommandAck(target),
-            ElementName::Close => Self::Close(target),
-            ElementName::CloseAck => Self::CloseAck(target),
-            ElementName::Signal => Self::Signal(target),
-            ElementName::SignalAck => Self::SignalAck(target),
+    pub(super) const fn with_data<'d>(self, data: &'d [u8]) -> Packet<'d>
+    where
+        'a: 'd,
+    {
+        match self {
+            Self::Data { target, priority, .. } => Packet::Data { target, priority, data },
+            other => other,
         }
+    }
+
+    /// Creates a packet from the name of its element, without data. `None` if there is no such packet.
+    #[inline(always)]
+    pub(super) fn named(name: &[u8], target: Option<Uuid>, priority: Priority) -> Option<Self> {
+        Some(match name {
+            b"Data" => Self::Data { target, priority, data: &[] },
+            b"DataAck" => Self::DataAck(target),
+            b"Command" => Self::Command(target),
+            b"CommandAck" => Self::CommandAck(target),
+            b"Close" => Self::Close(target),
+            b"CloseAck" => Self::CloseAck(target),
+            b"Signal" => Self::Signal(target),
+            b"SignalAck" => Self::SignalAck(target),
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn is_data(&self) -> bool {
+        matches!(self, Self::Data { .. })
     }
 
     const fn name(&self) -> &'static str {

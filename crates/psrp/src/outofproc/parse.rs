@@ -9,6 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 use uuid::Uuid;
 
+use super::Packet;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::{b64, guid};
@@ -16,49 +17,20 @@ use crate::{b64, guid};
 /// Byte order mark, allowed at the start of a stream.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ElementName {
-    Data,
-    DataAck,
-    Command,
-    CommandAck,
-    Close,
-    CloseAck,
-    Signal,
-    SignalAck,
-}
-
-impl ElementName {
-    fn find(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"Data" => Self::Data,
-            b"DataAck" => Self::DataAck,
-            b"Command" => Self::Command,
-            b"CommandAck" => Self::CommandAck,
-            b"Close" => Self::Close,
-            b"CloseAck" => Self::CloseAck,
-            b"Signal" => Self::Signal,
-            b"SignalAck" => Self::SignalAck,
-            _ => return None,
-        })
-    }
-}
-
 /// Parsed element, with the range of its text in the line.
 #[derive(Debug, PartialEq)]
 pub(super) struct PacketElement {
-    pub(super) name: ElementName,
-    pub(super) target: Option<Uuid>,
-    pub(super) priority: Priority,
+    /// The packet without its data.
+    pub(super) packet: Packet<'static>,
     text: Range<usize>,
 }
 
 impl PacketElement {
-    /// Decodes the element's data into the buffer, which is cleared first. Only [`ElementName::Data`] has data.
+    /// Decodes the element's data into the buffer, which is cleared first. Only [`Packet::Data`] has data.
     #[inline(always)]
     pub(super) fn decode(&self, line: &[u8], base: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
-        if self.name != ElementName::Data {
+        if !self.packet.is_data() {
             return Ok(());
         }
         let error = |detail| Error::with(Kind::InvalidText, detail).or_offset(base + self.text.start as u64);
@@ -86,7 +58,6 @@ impl<'a> LineParser<'a> {
         Self { text, at, base }
     }
 
-    /// Returns the position in the line.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
@@ -124,33 +95,31 @@ impl<'a> LineParser<'a> {
     #[inline(always)]
     fn parse_canonical(&mut self) -> Option<PacketElement> {
         let rest = self.rest();
-        let (name, priority, id, after) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
+        let (name, id, after): (&[u8], _, _) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
             Some(after) => {
                 let (id, after) = after.split_first_chunk()?;
-                (ElementName::Data, Priority::Default, id, after.strip_prefix(b"'>")?)
+                (b"Data", id, after.strip_prefix(b"'>")?)
             }
             None => {
                 let inner = rest.strip_prefix(b"<")?;
                 let (name, after) = inner.split_at(memchr::memchr(b' ', inner)?);
-                let name = ElementName::find(name).filter(|name| *name != ElementName::Data)?;
                 let (id, after) = after.strip_prefix(b" PSGuid='")?.split_first_chunk()?;
-                (name, Priority::Default, id, after)
+                (name, id, after.strip_prefix(b"' />")?)
             }
         };
         let id = Uuid::try_parse_ascii(id as &[u8; 36]).ok()?;
-        let target = (!id.is_nil()).then_some(id);
+        let packet = Packet::named(name, (!id.is_nil()).then_some(id), Priority::Default)?;
         let start = self.text.len() - after.len();
-        let (len, end) = if name == ElementName::Data {
+        let (len, end) = if packet.is_data() {
             let len = memchr::memchr(b'<', after).filter(|&len| !after[..len].trim_ascii().is_empty())?;
             (len, after[len..].strip_prefix(b"</Data>")?)
         } else {
-            (0, after.strip_prefix(b"' />")?)
+            (0, after)
         };
         self.at = self.text.len() - end.len();
-        Some(PacketElement { name, target, priority, text: start..start + len })
+        Some(PacketElement { packet, text: start..start + len })
     }
 
-    /// Parses the next element in any form.
     #[inline(never)]
     fn parse_general(&mut self) -> Result<Option<PacketElement>, Error> {
         if self.is_empty()? {
@@ -161,21 +130,21 @@ impl<'a> LineParser<'a> {
         }
         let start = self.at;
         let name = self.name();
-        let Some(name) = ElementName::find(name) else {
+        let Some(packet) = Packet::named(name, None, Priority::Default) else {
             self.at = start;
             let kind = if self.rest().is_empty() { Kind::UnexpectedEnd } else { Kind::InvalidHeader };
             return Err(self.error(kind, "element of a packet"));
         };
-        let full = &self.text[start..self.at];
-        let (target, priority) = self.attributes(name)?;
+        let is_data = packet.is_data();
+        let (target, priority) = self.attributes(is_data)?;
         let mut text = self.at..self.at;
         if self.eat(b"/>") {
-            if name == ElementName::Data {
+            if is_data {
                 return Err(self.error(Kind::InvalidText, "a data packet without data"));
             }
         } else {
             self.expect(b">")?;
-            if name == ElementName::Data {
+            if is_data {
                 while self.skip_comment()? {}
                 let len = memchr::memchr(b'<', self.rest())
                     .ok_or_else(|| self.error(Kind::UnexpectedEnd, "data of a packet"))?;
@@ -189,15 +158,15 @@ impl<'a> LineParser<'a> {
                 self.is_empty()?;
             }
             self.expect(b"</")?;
-            self.expect(full)?;
+            self.expect(name)?;
             self.skip_whitespace();
             self.expect(b">")?;
         }
-        Ok(Some(PacketElement { name, target, priority, text }))
+        Ok(Packet::named(name, target, priority).map(|packet| PacketElement { packet, text }))
     }
 
     /// Parses the attributes: exactly `PSGuid`, and `Stream` for data.
-    fn attributes(&mut self, element: ElementName) -> Result<(Option<Uuid>, Priority), Error> {
+    fn attributes(&mut self, is_data: bool) -> Result<(Option<Uuid>, Priority), Error> {
         let mut target = None;
         let mut priority = None;
         loop {
@@ -217,7 +186,7 @@ impl<'a> LineParser<'a> {
                         .ok_or_else(|| self.error(Kind::InvalidHeader, "identifier of a packet"))?;
                     target = Some((!id.is_nil()).then_some(id));
                 }
-                b"Stream" if priority.is_none() && element == ElementName::Data => {
+                b"Stream" if priority.is_none() && is_data => {
                     let value = self.value()?;
                     priority = Some(if value.eq_ignore_ascii_case(b"PromptResponse") {
                         Priority::PromptResponse
@@ -233,7 +202,7 @@ impl<'a> LineParser<'a> {
         }
         match (target, priority) {
             (Some(target), Some(priority)) => Ok((target, priority)),
-            (Some(target), None) if element != ElementName::Data => Ok((target, Priority::Default)),
+            (Some(target), None) if !is_data => Ok((target, Priority::Default)),
             _ => Err(self.error(Kind::InvalidHeader, "an attribute of a packet is missing")),
         }
     }
@@ -345,10 +314,9 @@ mod tests {
                 let mut fast = LineParser::new(line.as_bytes(), 0, 0);
                 let mut slow = LineParser::new(line.as_bytes(), 0, 0);
                 let (actual, expected) = (fast.parse_canonical(), slow.parse_general().unwrap().unwrap());
-                let fields = |element: &PacketElement| (element.name, element.target, element.priority);
-                assert_eq!(actual.as_ref().map(fields), Some(fields(&expected)), "{line}");
+                assert_eq!(actual.as_ref().map(|element| element.packet), Some(expected.packet), "{line}");
                 assert_eq!(fast.at, slow.at, "{line}");
-                if expected.name == ElementName::Data {
+                if expected.packet.is_data() {
                     assert_eq!(actual.unwrap().text, expected.text, "{line}");
                 }
             }

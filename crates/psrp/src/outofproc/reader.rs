@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Packet;
-use super::parse::{BOM, LineParser, PacketElement};
+use super::parse::{BOM, LineParser};
 use crate::error::{Error, Kind};
 use crate::fragment::Fragmenter;
 
@@ -107,12 +107,10 @@ impl PacketReader {
             return Err(Error::with(Kind::State, "the reader has already failed"));
         }
         match self.step(input) {
-            Ok(Some(ParsedLine::Packet(element))) => {
-                Ok(Some(ReaderEvent::Packet(Packet::from_element(&element, &self.data))))
+            Ok(Some(ReaderEvent::Packet(packet))) => {
+                Ok(Some(ReaderEvent::Packet(packet.with_data(&self.data))))
             }
-            Ok(Some(ParsedLine::End)) => Ok(Some(ReaderEvent::End)),
-            Ok(Some(ParsedLine::Failure(text))) => Ok(Some(ReaderEvent::Failure(text))),
-            Ok(None) => Ok(None),
+            Ok(event) => Ok(event),
             Err(error) => {
                 self.has_failed = true;
                 self.line = Vec::new();
@@ -133,8 +131,9 @@ impl PacketReader {
         self.next(&mut &b"\n"[..])
     }
 
+    /// Like [`next`](Self::next), but the data of a packet is in the buffer.
     #[inline]
-    fn step(&mut self, input: &mut &[u8]) -> Result<Option<ParsedLine>, Error> {
+    fn step(&mut self, input: &mut &[u8]) -> Result<Option<ReaderEvent<'static>>, Error> {
         loop {
             if let Some(at) = self.rest {
                 let (item, rest) = next_packet(&self.line, at, self.offset, &mut self.data)?;
@@ -206,21 +205,14 @@ impl fmt::Debug for PacketReader {
     }
 }
 
-enum ParsedLine {
-    /// Packet whose data is in the reader's buffer.
-    Packet(PacketElement),
-    End,
-    Failure(String),
-}
-
 /// Parses lines that are not packets. `None` if the line contains packets, `Some(None)` if it is to be skipped.
-fn parse_control_line(role: Role, line: &[u8]) -> Option<Option<ParsedLine>> {
+fn parse_control_line(role: Role, line: &[u8]) -> Option<Option<ReaderEvent<'static>>> {
     match role {
-        Role::Server => line.is_empty().then_some(Some(ParsedLine::End)),
+        Role::Server => line.is_empty().then_some(Some(ReaderEvent::End)),
         Role::Client if line.trim_ascii_start().starts_with(b"<") => None,
         Role::Client => Some(
             line.strip_prefix(FAILURE_PREFIX)
-                .map(|reason| ParsedLine::Failure(String::from_utf8_lossy(reason).trim().to_owned())),
+                .map(|reason| ReaderEvent::Failure(String::from_utf8_lossy(reason).trim().to_owned())),
         ),
     }
 }
@@ -232,12 +224,12 @@ fn next_packet(
     at: usize,
     offset: u64,
     data: &mut Vec<u8>,
-) -> Result<(Option<ParsedLine>, Option<usize>), Error> {
+) -> Result<(Option<ReaderEvent<'static>>, Option<usize>), Error> {
     let mut parser = LineParser::new(line, at, offset);
     let Some(element) = parser.next()? else { return Ok((None, None)) };
     element.decode(line, offset, data)?;
     let after = parser.at();
     // An error after this packet is reported by the next call.
     let rest = if matches!(parser.is_empty(), Ok(true)) { None } else { Some(after) };
-    Ok((Some(ParsedLine::Packet(element)), rest))
+    Ok((Some(ReaderEvent::Packet(element.packet)), rest))
 }

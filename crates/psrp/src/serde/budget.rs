@@ -65,7 +65,6 @@ impl Default for Budget {
     }
 }
 
-/// The unused part of a [`Budget`].
 pub(super) struct RemainingBudget {
     values: Cell<u64>,
     depth: Cell<u32>,

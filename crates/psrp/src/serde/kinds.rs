@@ -3,7 +3,6 @@
 use crate::Value;
 use crate::value::Base;
 
-/// All results of [`name`].
 const NAMES: [&str; 25] = [
     "$null",
     "a boolean",
@@ -37,7 +36,6 @@ pub(super) fn is_name(text: &str) -> bool {
     NAMES.contains(&text)
 }
 
-/// Describes the kind of a value.
 pub(super) fn name(value: &Value) -> &'static str {
     match value {
         Value::Nil => "$null",

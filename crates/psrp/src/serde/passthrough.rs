@@ -19,7 +19,6 @@ use crate::Value;
 /// Name of the newtype.
 pub(super) const VALUE: &str = "$psrp::value";
 
-/// State of the exchange.
 enum Slot {
     Empty,
     /// The serializer requests the value of the type that it calls.
@@ -68,7 +67,6 @@ pub trait SerializeValue {
     }
 }
 
-/// The content of the newtype.
 struct Passthrough<'a, T: ?Sized>(&'a T);
 
 impl<T: SerializeValue + ?Sized> Serialize for Passthrough<'_, T> {

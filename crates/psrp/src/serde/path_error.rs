@@ -49,6 +49,12 @@ impl PathError {
         self
     }
 
+    /// Adds the variant that contains the value, if there is one.
+    #[cold]
+    pub(super) fn in_variant(self, variant: Option<&'static str>) -> Self {
+        variant.map(PathSegment::Member).into_iter().fold(self, Self::at)
+    }
+
     /// Converts to an [`Error`] with the path in its message.
     #[cold]
     pub(super) fn into_error(self) -> Error {

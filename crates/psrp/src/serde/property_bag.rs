@@ -5,7 +5,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::passthrough::{self, SerializeValue};
 use super::path_error::{PathError, Result};
-use super::ser::{custom, to_value};
+use super::ser::{CUSTOM, to_value};
 use crate::error::Kind;
 use crate::value::Members;
 use crate::{Object, Value};
@@ -42,7 +42,7 @@ impl<T: Serialize> SerializeValue for PropertyBag<T> {
             };
             extended.push(name.clone(), value.clone());
         }
-        Ok(Object::builder().shared_type_names(custom()).extended_members(extended).build().into())
+        Ok(Object::builder().shared_type_names(CUSTOM.clone()).extended_members(extended).build().into())
     }
 
     fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,6 +5,12 @@ use std::collections::HashSet;
 use crate::value::{Base, Members, TypeNames};
 use crate::{PsString, Value};
 
+/// Field names that stand for parts of an object other than its members: type names, text form, and the wrapped value (a
+/// primitive, or the items or entries of a container).
+pub(super) const TYPE_NAMES: &str = "$TypeNames";
+pub(super) const TO_STRING: &str = "$ToString";
+pub(super) const VALUE: &str = "$Value";
+
 /// The parts of an object that structs and maps can access.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ObjectView<'v> {
@@ -83,7 +89,6 @@ impl<'v> ObjectView<'v> {
         Self { extended: members.as_slice(), ..Self::default() }
     }
 
-    /// Returns whether there are no entries and no members.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.extended.is_empty() && self.adapted.is_empty()
     }

@@ -3,9 +3,7 @@
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
 use std::ops::RangeInclusive;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use psrp::SessionLimits;
 use psrp::client::{Config, PipelineEvent};
@@ -121,23 +119,6 @@ async fn pipelines_run_concurrently() {
     served.close().await;
 }
 
-/// A stream of numbers that is pending at every second poll.
-struct Numbers(i32, bool);
-
-impl futures_core::Stream for Numbers {
-    type Item = i32;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<i32>> {
-        self.1 = !self.1;
-        if self.1 {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        self.0 += 1;
-        Poll::Ready((self.0 <= 50).then_some(self.0))
-    }
-}
-
 #[tokio::test]
 async fn input_is_sent_while_output_is_read() {
     let options = Options::new().limits(ClientLimits { max_pending_bytes: 1000, ..ClientLimits::default() });
@@ -145,8 +126,6 @@ async fn input_is_sent_while_output_is_read() {
     let pool = &served.pool;
     let output = pool.invoke_with_input(PowerShell::script("echo"), 0..3000).await.unwrap();
     assert_eq!(output.output, (0..3000).map(Value::from).collect::<Vec<_>>());
-    let output = pool.invoke_with_stream(PowerShell::script("echo"), Numbers(0, false)).await.unwrap();
-    assert_eq!(output.output, (1..=50).map(Value::from).collect::<Vec<_>>());
 
     // The pipeline ends before its input.
     let endless = std::iter::repeat("more");

@@ -6,8 +6,7 @@
 #![cfg(feature = "tokio")]
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use psrp::client::PipelineEvent;
 use psrp::host::{HostMethod, HostResult};
@@ -244,22 +243,6 @@ async fn garbage_from_the_server_is_reported() {
     assert!(error.is_closed(), "{error}");
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.downcast_ref::<Error>().unwrap().is_invalid_header(), "{source}");
-}
-
-#[tokio::test]
-async fn standard_error_of_the_process_is_captured() {
-    let Some(pwsh) = pwsh() else { return };
-    let heard = Arc::new(Mutex::new(String::new()));
-    let pwsh = pwsh.on_stderr({
-        let heard = Arc::clone(&heard);
-        move |text| heard.lock().unwrap().push_str(text)
-    });
-    let pool = RunspacePool::open(&pwsh, Options::new()).await.unwrap();
-    pool.invoke(script("Write-StdErr \u{e9}t\u{e9}")).await.unwrap();
-    while *heard.lock().unwrap() != "\u{e9}t\u{e9}\n" {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    pool.close().await.unwrap();
 }
 
 #[tokio::test]

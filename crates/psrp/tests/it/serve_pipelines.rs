@@ -14,11 +14,10 @@ use psrp::message::{
 };
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::{SecureString, Value};
-use psrp::{Error, client, server};
+use psrp::{client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
-use crate::io_copy::Directory;
 use crate::session::with_key;
 
 /// Responds with the name of the method. If slow, `ReadLine` takes an hour.
@@ -304,36 +303,4 @@ async fn a_cancelled_session_ends_its_pipelines() {
     assert!(served.ended.await.unwrap_err().is_cancelled());
     TestHandler::reach(&served.handler.running, 0).await;
     assert!(run.output().await.unwrap_err().is_closed());
-}
-
-#[tokio::test]
-async fn one_handler_serves_several_socket_sessions() {
-    let directory = Directory::new();
-    let path = directory.path("socket");
-    let server = io::serve::UnixServer::bind(&path).unwrap();
-    assert!(io::serve::UnixServer::bind(&path).unwrap_err().is_io());
-    let handler = Arc::new(TestHandler::default());
-    let task = tokio::spawn(server.max_sessions(2).serve(handler.clone(), Options::new));
-    let socket = io::Socket::new(&path);
-    let connect = async || RunspacePool::open(&socket, io::Options::new()).await.unwrap();
-    let (first, second) = (connect().await, connect().await);
-    for pool in [&first, &second] {
-        let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
-        assert_eq!(output.output, [Value::from("hello")]);
-    }
-    // A third session waits until there is room.
-    let third = async {
-        let pool = connect().await;
-        pool.close().await.unwrap();
-    };
-    tokio::pin!(third);
-    let early = tokio::time::timeout(Duration::from_millis(100), &mut third).await;
-    assert!(early.is_err());
-    first.close().await.unwrap();
-    third.await;
-    second.close().await.unwrap();
-    TestHandler::reach(&handler.closed, 3).await;
-    task.abort();
-    let _: Result<Result<_, Error>, _> = task.await;
-    assert!(directory.names().is_empty());
 }

@@ -1,8 +1,7 @@
 //! Connection task of a client: reads packets from the transport into the state machine and writes its output.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,13 +11,12 @@ use tokio::time::{Instant, Sleep};
 use uuid::Uuid;
 
 use super::host_calls::QueuedCall;
-use super::shared::{ConnectionChange, SessionState, SharedSession};
-use super::slot::PipelineSlot;
+use super::shared::{ConnectionChange, PipelineSlot, SessionState, SharedSession};
 use crate::error::{Error, Kind};
 use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
+use crate::io::task::{catch_panic, wake};
 use crate::io::{Host, Transport};
 use crate::message::RunspacePoolState;
-use crate::record::ErrorRecord;
 
 /// Packets read per poll before writing, and polls before the task yields.
 const PACKETS_PER_POLL: usize = 16;
@@ -36,7 +34,6 @@ pub(super) struct ConnectionTask<T> {
     write_error: Option<(Error, Instant)>,
     /// The server closed its output after it was asked to close the pool.
     is_eof: bool,
-    /// Deadline for the server to close the pool.
     close_deadline: Option<Instant>,
     timer: Pin<Box<Sleep>>,
     /// One task per queue of host calls that is being served.
@@ -198,7 +195,6 @@ impl<T: Transport> ConnectionTask<T> {
         while let Poll::Ready(Some(_)) = self.host_calls.poll_join_next(cx) {}
     }
 
-    /// Ready if a deadline has passed.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let signal = self.shared.lock().next_deadline();
         let write_error = self.write_error.as_ref().map(|(_, deadline)| *deadline);
@@ -246,9 +242,8 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             let next = state.calls.next(pipeline);
             if let Some(id) = pipeline {
                 // With `ordered_host`, events wait for the previous call.
-                let slot = state.slots.get_mut(&id).filter(|_| shared.ordered_host);
-                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
-                    waker.wake();
+                if let Some(slot) = state.slots.get_mut(&id).filter(|_| shared.ordered_host) {
+                    wake(&mut slot.waker);
                 }
                 if next.is_none() {
                     state.deliver_last_event(id);
@@ -291,19 +286,12 @@ async fn call_host(host: &dyn Host, pipeline: Option<Uuid>, call: &HostCall) -> 
         Ok(request) => request,
         Err(error) => return HostResponse::failed(call, error.to_string()),
     };
-    let mut future = pin!(async { host.call(pipeline, request).await });
-    let result = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Some),
-        Err(_) => Poll::Ready(None),
-    });
-    match result.await {
+    match catch_panic(async { host.call(pipeline, request).await }).await {
         Some(Ok(result)) => HostResponse::new(call, &result),
-        Some(Err(record)) => error_response(call, record),
+        Some(Err(record)) => {
+            let response = HostResponse::new(call, &HostResult::Nothing);
+            HostResponse { outcome: HostOutcome::Error(record), ..response }
+        }
         None => HostResponse::failed(call, "the host of the client panicked"),
     }
-}
-
-fn error_response(call: &HostCall, record: Box<ErrorRecord>) -> HostResponse {
-    let response = HostResponse::new(call, &HostResult::Nothing);
-    HostResponse { outcome: HostOutcome::Error(record), ..response }
 }

@@ -3,8 +3,8 @@
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::shared::SessionState;
-use super::slot::{StopState, is_terminal};
+use super::PoolEvent;
+use super::shared::{SessionState, StopState, is_terminal};
 use crate::client::{Event, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
@@ -12,7 +12,6 @@ use crate::message::{PipelineState, RunspacePoolState, RunspacePoolStateInfo};
 use crate::outofproc::Packet;
 
 impl SessionState {
-    /// Handles a packet from the server.
     pub(super) fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         let (created, stopped) = match packet {
             Packet::DataAck(id) => (id, None),
@@ -71,7 +70,7 @@ impl SessionState {
             }
             Event::State(info) => self.handle_pool_state(info),
             Event::UserEvent(event) => {
-                let count = self.subscribers.push_event(event, size);
+                let count = self.subscribers.push(&PoolEvent::User(event), size);
                 self.add_buffered(size * count);
             }
             Event::KeyExchanged => self.needs_notify = true,
@@ -84,7 +83,8 @@ impl SessionState {
         self.needs_notify = true;
         let message = info.error.as_ref().and_then(|record| record.message());
         self.reason = message.map(|text| remote_text(&text.to_str_lossy()));
-        self.subscribers.push_state(info);
+        // State changes are few and do not count towards the buffer limit.
+        self.subscribers.push(&PoolEvent::State(info), 0);
     }
 
     /// Returns the error of a pool that the server has closed or reported as broken.
@@ -111,7 +111,7 @@ impl SessionState {
             PipelineEvent::State(info) if is_terminal(info.state) => {
                 // Host calls made before the end are completed before the last event is delivered.
                 slot.last_event = Some((PipelineEvent::State(info), size));
-                let freed = self.calls.cancel(Some(id));
+                let freed = self.calls.cancel(Some(id), false);
                 self.remove_buffered(freed);
                 if !self.calls.is_busy(Some(id)) {
                     self.deliver_last_event(id);

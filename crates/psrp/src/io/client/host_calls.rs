@@ -81,28 +81,20 @@ impl HostCallQueues {
         self.queues.contains_key(&pipeline)
     }
 
-    /// Cancels the calls that return a value, because the pipeline no longer expects it. Returns their total size.
-    pub(super) fn cancel(&mut self, pipeline: Option<Uuid>) -> usize {
+    /// Cancels the calls of a pipeline that has ended, which no longer expects values. Returns the total size of the
+    /// queued ones. Calls without a result are still made, unless the pipeline was dropped.
+    pub(super) fn cancel(&mut self, pipeline: Option<Uuid>, is_dropped: bool) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.cancel = None;
         let mut size = 0;
         queue.calls.retain(|queued| {
-            if !queued.call.is_void() {
-                size += queued.size;
-            }
-            queued.call.is_void()
+            let is_kept = !is_dropped && queued.call.is_void();
+            size += if is_kept { 0 } else { queued.size };
+            is_kept
         });
         size
     }
 
-    /// Drops all queued calls of a pipeline. Returns their total size.
-    pub(super) fn discard(&mut self, pipeline: Option<Uuid>) -> usize {
-        let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
-        queue.cancel = None;
-        queue.calls.drain(..).map(|queued| queued.size).sum()
-    }
-
-    /// Drops all queues.
     pub(super) fn clear(&mut self) {
         self.queues.clear();
         self.unserved.clear();

@@ -11,7 +11,6 @@ pub(crate) mod pool;
 mod pool_events;
 mod requests;
 mod shared;
-mod slot;
 
 pub use handle::PipelineHandle;
 pub use options::{ClientLimits, Options};

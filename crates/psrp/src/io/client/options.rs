@@ -78,36 +78,39 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the pool's protocol settings: number of runspaces, application arguments, message limits.
-    #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
-        self
-    }
-
-    /// Sets the minimum and maximum number of runspaces. Each runspace runs one pipeline at a time; further pipelines
-    /// wait on the server. [`RunspacePool::open`](super::RunspacePool::open) fails for an empty range or a minimum
-    /// below 1. Default: the range of the [`config`](Self::config), which is one runspace.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), psrp::Error> {
-    /// use psrp::io::{Child, Options, RunspacePool};
-    /// use psrp::message::PowerShell;
-    ///
-    /// let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
-    /// assert_eq!(pool.max_runspaces(), 4);
-    /// // Both scripts run at the same time.
-    /// let (process, date) =
-    ///     tokio::join!(pool.invoke(PowerShell::script("$PID")), pool.invoke(PowerShell::script("Get-Date")));
-    /// println!("{:?} {:?}", process?.output, date?.output);
-    /// pool.close().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
-        self.runspaces = Some(count);
-        self
+    setters! {
+        /// Sets the pool's protocol settings: number of runspaces, application arguments, message limits.
+        config(config: Config) => config = config;
+        /// Sets the minimum and maximum number of runspaces. Each runspace runs one pipeline at a time; further
+        /// pipelines wait on the server. [`RunspacePool::open`](super::RunspacePool::open) fails for an empty range or a
+        /// minimum below 1. Default: the range of the [`config`](Self::config), which is one runspace.
+        ///
+        /// ```no_run
+        /// # async fn example() -> Result<(), psrp::Error> {
+        /// use psrp::io::{Child, Options, RunspacePool};
+        /// use psrp::message::PowerShell;
+        ///
+        /// let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
+        /// assert_eq!(pool.max_runspaces(), 4);
+        /// // Both scripts run at the same time.
+        /// let (process, date) =
+        ///     tokio::join!(pool.invoke(PowerShell::script("$PID")), pool.invoke(PowerShell::script("Get-Date")));
+        /// println!("{:?} {:?}", process?.output, date?.output);
+        /// pool.close().await?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        runspaces(count: RangeInclusive<i32>) => runspaces = Some(count);
+        /// If true, orders a pipeline's host calls with its events. A call starts when the events before it have been
+        /// read and the reader polls for another; later events are delivered after the call has returned. A pipeline
+        /// whose events are not read therefore blocks at its next call. Default: false, calls start as soon as they
+        /// arrive.
+        ordered_host(is_ordered: bool) => ordered_host = is_ordered;
+        /// Sets the host description sent to the server. Default: the [host's](Self::host), else the one of the
+        /// [`config`](Self::config).
+        host_info(info: HostInfo) => host_info = Some(info);
+        /// Sets the limits and timeouts of the session. Default: [`ClientLimits::default`].
+        limits(limits: ClientLimits) => limits = limits;
     }
 
     /// Sets the host that answers host calls of scripts. Default: none; every call is answered with an error.
@@ -118,30 +121,6 @@ impl Options {
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
         self.host_info.get_or_insert_with(|| host.info());
         self.host = Some(host);
-        self
-    }
-
-    /// If true, orders a pipeline's host calls with its events. A call starts when the events before it have been read
-    /// and the reader polls for another; later events are delivered after the call has returned. A pipeline whose
-    /// events are not read therefore blocks at its next call. Default: false, calls start as soon as they arrive.
-    #[must_use]
-    pub fn ordered_host(mut self, is_ordered: bool) -> Self {
-        self.ordered_host = is_ordered;
-        self
-    }
-
-    /// Sets the host description sent to the server. Default: the [host's](Self::host), else the one of the
-    /// [`config`](Self::config).
-    #[must_use]
-    pub fn host_info(mut self, info: HostInfo) -> Self {
-        self.host_info = Some(info);
-        self
-    }
-
-    /// Sets the limits and timeouts of the session. Default: [`ClientLimits::default`].
-    #[must_use]
-    pub fn limits(mut self, limits: ClientLimits) -> Self {
-        self.limits = limits;
         self
     }
 }

@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
-use uuid::Uuid;
 
 use super::output::OutputCollector;
 use super::pool::PoolHandle;
@@ -16,10 +15,9 @@ use super::{Output, PipelineHandle};
 use crate::client::PipelineEvent;
 use crate::error::Error;
 use crate::message::PipelineState;
-use crate::value::Value;
 
-/// A running pipeline, as an asynchronous stream of its events. The blocking version is
-/// `psrp::blocking::Pipeline`.
+/// A running pipeline, as an asynchronous stream of its events. It dereferences to its [`PipelineHandle`], which sends
+/// input and stops the pipeline. The blocking version is `psrp::blocking::Pipeline`.
 ///
 /// No event is dropped. The last event is the final state of the pipeline; if the connection ends first, the last item
 /// is an error. Unread events are buffered up to
@@ -39,17 +37,7 @@ impl Pipeline {
         Self { handle, _pool: pool }
     }
 
-    /// Returns the identifier of the pipeline.
-    pub fn id(&self) -> Uuid {
-        self.handle.id()
-    }
-
-    /// Returns the last state received from the server. Earlier events may still be unread.
-    pub fn state(&self) -> PipelineState {
-        self.handle.state()
-    }
-
-    /// Returns a handle that sends input and stops the pipeline while another task reads the events.
+    /// Returns a handle for another task, which sends input or stops the pipeline while this one reads the events.
     pub fn handle(&self) -> PipelineHandle {
         self.handle.clone()
     }
@@ -61,33 +49,6 @@ impl Pipeline {
     /// Fails once if the connection ends before the pipeline does ([`Error::is_closed`]).
     pub async fn next(&mut self) -> Option<Result<PipelineEvent, Error>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
-    }
-
-    /// Sends an object to the input: [`PipelineHandle::send`].
-    ///
-    /// # Errors
-    ///
-    /// Same as [`PipelineHandle::send`].
-    pub async fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
-        self.handle.send(value).await
-    }
-
-    /// Ends the input.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`PipelineHandle::send`].
-    pub async fn end_input(&self) -> Result<(), Error> {
-        self.handle.end_input().await
-    }
-
-    /// Stops the pipeline and waits until it has ended: [`PipelineHandle::stop`].
-    ///
-    /// # Errors
-    ///
-    /// Same as [`PipelineHandle::stop`].
-    pub async fn stop(&self) -> Result<(), Error> {
-        self.handle.stop().await
     }
 
     /// Reads all events and returns the collected output.
@@ -129,9 +90,7 @@ impl Pipeline {
             slot.is_over = true;
             return Poll::Ready(Some(Err(error)));
         }
-        if !slot.waker.as_ref().is_some_and(|current| current.will_wake(cx.waker())) {
-            slot.waker = Some(cx.waker().clone());
-        }
+        slot.waker.get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
         state.needs_notify |= has_progressed;
         shared.notify_waiters(state);
         Poll::Pending
@@ -147,10 +106,11 @@ impl Stream for Pipeline {
     }
 }
 
-impl FusedStream for Pipeline {
-    fn is_terminated(&self) -> bool {
-        let state = self.handle.shared.lock();
-        state.slots.get(&self.id()).is_none_or(|slot| slot.is_over && slot.events.is_empty())
+impl Deref for Pipeline {
+    type Target = PipelineHandle;
+
+    fn deref(&self) -> &PipelineHandle {
+        &self.handle
     }
 }
 
@@ -158,7 +118,7 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         let id = self.id();
         let mut state = self.handle.shared.lock();
-        let mut dropped = state.calls.discard(Some(id));
+        let mut dropped = state.calls.cancel(Some(id), true);
         if let Some(slot) = state.slots.get_mut(&id) {
             slot.is_dropped = true;
             slot.waker = None;

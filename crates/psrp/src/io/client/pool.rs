@@ -4,16 +4,14 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
-use futures_core::Stream;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::connection_task::ConnectionTask;
 use super::host_calls::HostCallQueues;
-use super::shared::{SessionState, SharedSession, within};
-use super::slot::PipelineSlot;
+use super::shared::{PipelineSlot, SessionState, SharedSession, within};
 use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
 use crate::client::{PipelineRequest, RunspacePool as StateMachine};
 use crate::error::Error;
@@ -242,7 +240,7 @@ impl RunspacePool {
         Ok(self.pipeline(id))
     }
 
-    /// Creates and starts a pipeline with input, which [`Pipeline::send`] sends and [`Pipeline::end_input`] ends. The
+    /// Creates and starts a pipeline with input, which [`PipelineHandle::send`] sends and [`PipelineHandle::end_input`] ends. The
     /// server is told at creation whether a pipeline has input; this cannot be changed later.
     ///
     /// # Errors
@@ -323,22 +321,28 @@ impl RunspacePool {
         request: impl Into<PipelineRequest>,
         input: impl IntoIterator<Item = V>,
     ) -> Result<Output, Error> {
-        let mut input = input.into_iter();
-        invoke_feeding(self, request.into(), |_| Poll::Ready(input.next())).await
-    }
-
-    /// Same as [`invoke_with_input`](Self::invoke_with_input), with an asynchronous stream of input objects.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`invoke_with_input`](Self::invoke_with_input).
-    pub async fn invoke_with_stream<S: Stream<Item: Into<Value>>>(
-        &self,
-        request: impl Into<PipelineRequest>,
-        input: S,
-    ) -> Result<Output, Error> {
-        let mut input = pin!(input);
-        invoke_feeding(self, request.into(), |cx| input.as_mut().poll_next(cx)).await
+        let pipeline = self.start_with_input(request).await?;
+        let handle = pipeline.handle();
+        let mut sender = pin!(async {
+            for value in input {
+                handle.send(value).await?;
+            }
+            handle.end_input().await
+        });
+        let mut output = pin!(pipeline.output());
+        let mut is_input_sent = false;
+        poll_fn(|cx| {
+            if !is_input_sent && let Poll::Ready(result) = sender.as_mut().poll(cx) {
+                is_input_sent = true;
+                match result {
+                    // The pipeline ended before its input did; its output contains the reason.
+                    Err(error) if !error.is_state() && !error.is_closed() => return Poll::Ready(Err(error)),
+                    _ => {}
+                }
+            }
+            output.as_mut().poll(cx)
+        })
+        .await
     }
 
     /// Runs a pipeline without input and deserializes its output. Requires the feature `serde`.
@@ -391,40 +395,6 @@ impl RunspacePool {
         };
         self.shared().wait_until(ended).await
     }
-}
-
-/// Runs a pipeline, sending the input produced by `next` and collecting the output at the same time.
-async fn invoke_feeding<V: Into<Value>>(
-    pool: &RunspacePool,
-    request: PipelineRequest,
-    next: impl FnMut(&mut Context<'_>) -> Poll<Option<V>>,
-) -> Result<Output, Error> {
-    let pipeline = pool.start_with_input(request).await?;
-    let mut sender = pin!(send_all(pipeline.handle(), next));
-    let mut output = pin!(pipeline.output());
-    let mut is_input_sent = false;
-    poll_fn(|cx| {
-        if !is_input_sent && let Poll::Ready(result) = sender.as_mut().poll(cx) {
-            is_input_sent = true;
-            match result {
-                // The pipeline ended before its input did; its output contains the reason.
-                Err(error) if !error.is_state() && !error.is_closed() => return Poll::Ready(Err(error)),
-                _ => {}
-            }
-        }
-        output.as_mut().poll(cx)
-    })
-    .await
-}
-
-async fn send_all<V: Into<Value>>(
-    pipeline: PipelineHandle,
-    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<V>>,
-) -> Result<(), Error> {
-    while let Some(value) = poll_fn(&mut next).await {
-        pipeline.send(value).await?;
-    }
-    pipeline.end_input().await
 }
 
 impl fmt::Debug for RunspacePool {

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::shared::SharedSession;
+use crate::io::task::wake;
 use crate::message::{RunspacePoolStateInfo, UserEvent};
 
 /// Event of a pool that does not belong to one of its pipelines.
@@ -44,31 +45,18 @@ struct EventQueue {
 }
 
 impl Subscribers {
-    fn push(&mut self, event: &PoolEvent, size: usize) -> usize {
+    /// Queues an event for all subscribers and returns their number.
+    pub(super) fn push(&mut self, event: &PoolEvent, size: usize) -> usize {
         for queue in self.queues.values_mut() {
             queue.events.push_back((event.clone(), size));
-            if let Some(waker) = queue.waker.take() {
-                waker.wake();
-            }
         }
+        self.wake();
         self.queues.len()
     }
 
-    /// Queues an event for all subscribers and returns their number.
-    pub(super) fn push_event(&mut self, event: Box<UserEvent>, size: usize) -> usize {
-        self.push(&PoolEvent::User(event), size)
-    }
-
-    /// State changes are few and do not count towards the buffer limit.
-    pub(super) fn push_state(&mut self, info: RunspacePoolStateInfo) {
-        self.push(&PoolEvent::State(info), 0);
-    }
-
-    pub(super) fn end(&mut self) {
+    pub(super) fn wake(&mut self) {
         for queue in self.queues.values_mut() {
-            if let Some(waker) = queue.waker.take() {
-                waker.wake();
-            }
+            wake(&mut queue.waker);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Session state shared by the handles and the connection task, and its lock.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ use uuid::Uuid;
 use super::host_calls::HostCallQueues;
 use super::options::ClientLimits;
 use super::pool_events::Subscribers;
-use super::slot::{PipelineSlot, StopState};
-use crate::client::RunspacePool;
+use crate::client::{PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
+use crate::io::task::wake;
 use crate::message::{Availability, PipelineState, RunspacePoolState};
 
 /// Factor on `max_buffered_bytes` while a caller waits for a pipeline to stop.
@@ -34,7 +34,6 @@ pub(super) struct SharedSession {
 pub(super) struct SessionState {
     pub(super) machine: RunspacePool,
     pub(super) limits: ClientLimits,
-    /// Waker of the connection task.
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
     pub(super) responses: HashMap<i64, oneshot::Sender<Availability>>,
@@ -56,7 +55,6 @@ pub(super) struct SessionState {
     /// True if [`SharedSession::changed`] has to be notified.
     pub(super) needs_notify: bool,
     is_waiting_for_room: bool,
-    /// Reason of the last pool state sent by the server.
     pub(super) reason: Option<Box<str>>,
     pub(super) ended: Option<SessionOutcome>,
 }
@@ -68,7 +66,6 @@ pub(super) enum ConnectionChange {
     Reconnect,
 }
 
-/// Result of a session.
 pub(super) struct SessionOutcome {
     /// True if the pool was closed in order.
     pub(super) is_closed: bool,
@@ -128,7 +125,6 @@ impl SharedSession {
         }
     }
 
-    /// Waits until `check` returns `Some`.
     pub(super) async fn wait_until<T>(&self, mut check: impl FnMut(&mut SessionState) -> Option<T>) -> T {
         // Usually there is nothing to wait for: avoid registering with `changed`.
         if let Some(found) = check(&mut self.lock()) {
@@ -170,7 +166,7 @@ impl SharedSession {
         state.responses.clear();
         state.connection_change = None;
         state.calls.clear();
-        state.subscribers.end();
+        state.subscribers.wake();
         let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| slot.waker.take()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
@@ -196,12 +192,10 @@ pub(super) async fn within<T>(
 }
 
 impl SessionState {
-    /// Fails if the session has ended.
     pub(super) fn check_alive(&self) -> Result<(), Error> {
         self.ended.as_ref().map_or(Ok(()), |ended| Err(ended.error()))
     }
 
-    /// Fails if the session has ended or is being closed.
     pub(super) fn check_usable(&self, action: &str) -> Result<(), Error> {
         self.check_alive()?;
         if self.is_closing {
@@ -215,16 +209,12 @@ impl SessionState {
     }
 
     pub(super) fn wake_task(&mut self) {
-        if let Some(waker) = self.task_waker.take() {
-            waker.wake();
-        }
+        wake(&mut self.task_waker);
     }
 
     /// Registers the waker of the connection task. Returns the pending connection change.
     pub(super) fn register_waker(&mut self, waker: &Waker) -> Option<ConnectionChange> {
-        if !self.task_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
-            self.task_waker = Some(waker.clone());
-        }
+        self.task_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
         self.connection_change.as_ref().map(|(change, _)| *change)
     }
 
@@ -351,4 +341,82 @@ impl SessionState {
             self.slots.remove(&id);
         }
     }
+}
+
+/// Per-pipeline state of a session.
+pub(super) struct PipelineSlot {
+    /// Unread events and their sizes.
+    pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Number of events received, read, and read when the reader last polled for another one.
+    pub(super) received: u64,
+    pub(super) read: u64,
+    pub(super) processed: u64,
+    /// Waker of the reader.
+    pub(super) waker: Option<Waker>,
+    /// State reported by the last delivered event.
+    pub(super) state: PipelineState,
+    pub(super) stop_state: StopState,
+    /// Time of the acknowledged creation.
+    pub(super) created: Option<Instant>,
+    /// Last event, withheld until the preceding host calls have completed.
+    pub(super) last_event: Option<(PipelineEvent, usize)>,
+    /// The last event was delivered.
+    pub(super) is_over: bool,
+    pub(super) is_dropped: bool,
+    /// The server was asked to close the pipeline.
+    pub(super) is_closing: bool,
+    pub(super) is_closed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum StopState {
+    #[default]
+    NotRequested,
+    /// Requested; the signal is sent after the acknowledged creation.
+    AwaitingCreation,
+    /// The signal is sent at this time.
+    Scheduled(Instant),
+    /// The signal was sent; deadline of the acknowledgement.
+    Sent(Instant),
+    /// Acknowledged. If no state arrives by this time, the pipeline counts as stopped.
+    Acknowledged(Instant),
+    /// Stopped or timed out; nothing more is expected.
+    Done,
+}
+
+impl StopState {
+    /// Returns whether the next step is up to the server.
+    pub(super) fn awaits_server(self) -> bool {
+        matches!(self, Self::AwaitingCreation | Self::Sent(_) | Self::Acknowledged(_))
+    }
+}
+
+impl PipelineSlot {
+    pub(super) fn new(state: PipelineState) -> Self {
+        Self {
+            events: VecDeque::new(),
+            received: 0,
+            read: 0,
+            processed: 0,
+            waker: None,
+            state,
+            stop_state: StopState::NotRequested,
+            created: None,
+            last_event: None,
+            is_over: false,
+            is_dropped: false,
+            is_closing: false,
+            is_closed: false,
+        }
+    }
+
+    pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
+        self.received += 1;
+        self.events.push_back((event, size));
+        wake(&mut self.waker);
+    }
+}
+
+pub(super) fn is_terminal(state: PipelineState) -> bool {
+    matches!(state, PipelineState::Completed | PipelineState::Failed | PipelineState::Stopped)
 }

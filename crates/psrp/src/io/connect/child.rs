@@ -3,19 +3,19 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::AsyncWrite;
-use tokio::process::{self, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::process::{self, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::stderr::{StderrListener, StderrReader};
 use crate::error::{Error, Kind};
+use crate::io::remote::StderrTail;
 use crate::io::{Connect, Lines, Transport};
 use crate::outofproc::{Packet, ReaderOptions, Role};
 
@@ -38,29 +38,20 @@ pub struct Child {
     program: OsString,
     args: Vec<OsString>,
     env: Vec<(OsString, Option<OsString>)>,
-    inherits_env: bool,
-    directory: Option<PathBuf>,
     new_group: bool,
-    listener: Option<StderrListener>,
     exit_timeout: Duration,
     reader_options: ReaderOptions,
 }
 
 impl Child {
-    /// Default of [`exit_timeout`](Self::exit_timeout): 5 seconds.
-    pub const DEFAULT_EXIT_TIMEOUT: Duration = Duration::from_secs(5);
-
     /// Creates a connector for a program without arguments.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
             env: Vec::new(),
-            inherits_env: true,
-            directory: None,
             new_group: false,
-            listener: None,
-            exit_timeout: Self::DEFAULT_EXIT_TIMEOUT,
+            exit_timeout: Duration::from_secs(5),
             reader_options: ReaderOptions::new(),
         }
     }
@@ -92,27 +83,12 @@ impl Child {
         self
     }
 
-    /// Starts the process with an empty environment instead of inheriting this one.
-    #[must_use]
-    pub fn env_clear(mut self) -> Self {
-        self.env.clear();
-        self.inherits_env = false;
-        self
-    }
-
     setters! {
-        /// Sets the working directory of the process.
-        current_dir(directory: impl Into<PathBuf>) => directory = Some(directory.into());
         /// Starts the process in a new process group. Ctrl+C at the terminal then reaches only this program, which can
         /// stop a pipeline. Processes that prompt at the terminal themselves, such as `ssh` for a password, can no
         /// longer do so.
         own_process_group() => new_group = true;
-        /// Passes the standard error of the process to a function as it arrives. Invalid UTF-8 is replaced. The
-        /// function must not block; use [`terminal_safe`](crate::terminal_safe) to display the text. Default: only the
-        /// end is stored, for error messages.
-        on_stderr(listener: impl Fn(&str) + Send + Sync + 'static) => listener = Some(Arc::new(listener));
-        /// Sets how long the process may take to exit after its input was closed. Default:
-        /// [`DEFAULT_EXIT_TIMEOUT`](Self::DEFAULT_EXIT_TIMEOUT), 5 seconds.
+        /// Sets how long the process may take to exit after its input was closed. Default: 5 seconds.
         exit_timeout(time: Duration) => exit_timeout = time;
         /// Sets the limits for reading packets.
         reader_options(options: ReaderOptions) => reader_options = options;
@@ -121,17 +97,11 @@ impl Child {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
-        if !self.inherits_env {
-            command.env_clear();
-        }
         for (name, value) in &self.env {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
-        }
-        if let Some(directory) = &self.directory {
-            command.current_dir(directory);
         }
         if self.new_group {
             #[cfg(unix)]
@@ -156,7 +126,7 @@ impl Child {
         Ok(ChildTransport {
             lines: Lines::with_options(Role::Client, stdout, stdin, self.reader_options),
             process,
-            stderr: StderrReader::read(stderr, self.listener.clone()),
+            stderr: StderrReader::new(stderr),
             exit_timeout: self.exit_timeout,
             close_state: CloseState::Open,
             timer: None,
@@ -196,7 +166,6 @@ pub struct ChildTransport {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// Progress of closing the connection.
 #[derive(Debug)]
 enum CloseState {
     Open,
@@ -331,5 +300,39 @@ impl AsyncWrite for Stdin {
         let flushed = ready!(self.as_mut().poll_flush(cx));
         self.0 = None;
         Poll::Ready(flushed)
+    }
+}
+
+/// Reads the standard error of the process and stores its end. Dropping it stops reading: the pipe stays open if the
+/// process has passed it to another process that is still running.
+struct StderrReader {
+    tail: Arc<Mutex<StderrTail>>,
+    task: AbortOnDropHandle<()>,
+}
+
+impl StderrReader {
+    fn new(mut from: ChildStderr) -> Self {
+        let tail = Arc::<Mutex<StderrTail>>::default();
+        let shared = Arc::clone(&tail);
+        let task = tokio::spawn(async move {
+            let mut buffer = [0; 4096];
+            // A read error ends the output.
+            while let Ok(count @ 1..) = from.read(&mut buffer).await {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
+            }
+        });
+        Self { tail, task: AbortOnDropHandle::new(task) }
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.task.is_finished() {
+            return Poll::Ready(());
+        }
+        Pin::new(&mut self.task).poll(cx).map(drop)
+    }
+
+    /// Returns the last part of the text, escaped for terminals, or `None` if there is none.
+    fn tail(&self) -> Option<Box<str>> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 }

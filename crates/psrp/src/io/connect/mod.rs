@@ -5,7 +5,6 @@ mod child;
 mod socket;
 #[cfg(feature = "ssh")]
 mod ssh;
-mod stderr;
 #[cfg(feature = "wsman")]
 mod wsman;
 

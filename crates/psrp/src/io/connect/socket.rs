@@ -94,11 +94,9 @@ impl Socket {
         &self.path
     }
 
-    /// Sets the limits for reading packets.
-    #[must_use]
-    pub fn reader_options(mut self, options: ReaderOptions) -> Self {
-        self.reader_options = options;
-        self
+    setters! {
+        /// Sets the limits for reading packets.
+        reader_options(options: ReaderOptions) => reader_options = options;
     }
 
     #[cfg(unix)]

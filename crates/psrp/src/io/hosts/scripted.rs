@@ -6,12 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::{NullHost, failed, not_implemented};
+use super::NullHost;
 use crate::Error;
 use crate::error::Kind;
 use crate::host::{HostMethod, HostRequest, HostResult};
 use crate::io::{Host, HostFuture};
-use crate::message::HostInfo;
 use crate::record::{ErrorCategory, ErrorRecord};
 
 /// Host for tests: returns scripted results and records every call.
@@ -46,7 +45,6 @@ use crate::record::{ErrorCategory, ErrorRecord};
 #[must_use]
 pub struct ScriptedHost {
     null: NullHost,
-    info: Option<HostInfo>,
     always: HashMap<HostMethod, CallHandler>,
     state: Mutex<ScriptState>,
 }
@@ -96,12 +94,6 @@ impl ScriptedHost {
         answer: impl Fn(&HostRequest) -> CallResult + Send + Sync + 'static,
     ) -> Self {
         self.always.insert(method, Box::new(answer));
-        self
-    }
-
-    /// Sets the host description sent to the server. Default: a line-based console.
-    pub fn with_info(mut self, info: HostInfo) -> Self {
-        self.info = Some(info);
         self
     }
 
@@ -175,25 +167,18 @@ impl ScriptedHost {
             return Ok(HostResult::Nothing);
         }
         let mut state = self.state();
-        match state.results.front() {
-            Some((expected, _)) if *expected == method => {
-                // Not empty: `front` has just returned it.
-                state.results.pop_front().map_or_else(|| Err(not_implemented(method)), |(_, answer)| answer)
-            }
-            front => {
-                if let Some(result) = self.null.identity(request) {
-                    return Ok(result);
-                }
-                let message = match front {
-                    Some((expected, _)) => {
-                        format!("{method} was called, but {expected} is the next scripted call.")
-                    }
-                    None => format!("{method} was called, but no scripted result is left."),
-                };
-                state.unexpected.push(method);
-                Err(failed(message, ErrorCategory::InvalidOperation))
-            }
+        if let Some((_, answer)) = state.results.pop_front_if(|(expected, _)| *expected == method) {
+            return answer;
         }
+        if let Some(result) = self.null.identity(request) {
+            return Ok(result);
+        }
+        let message = match state.results.front() {
+            Some((expected, _)) => format!("{method} was called, but {expected} is the next scripted call."),
+            None => format!("{method} was called, but no scripted result is left."),
+        };
+        state.unexpected.push(method);
+        Err(Box::new(ErrorRecord::host_failure(message, ErrorCategory::InvalidOperation)))
     }
 }
 
@@ -204,10 +189,6 @@ impl Host for ScriptedHost {
             self.state().calls.push(ScriptedCall { pipeline, request });
             answer
         })
-    }
-
-    fn info(&self) -> HostInfo {
-        self.info.clone().unwrap_or_else(HostInfo::lines)
     }
 }
 

@@ -3,18 +3,19 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::dispatcher::Dispatcher;
 use super::shared::SharedServerState;
-use super::{Handler, Options, SessionEnd};
+use super::{Handler, SessionEnd};
 use crate::Error;
 use crate::io::Transport;
 use crate::message::RunspacePoolState;
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::server::RunspacePool;
+use crate::server::{Config, RunspacePool};
 
 /// Maximum packets per turn in one direction.
 const PACKETS_PER_TURN: usize = 64;
@@ -22,6 +23,52 @@ const PACKETS_PER_TURN: usize = 64;
 const PACKET_OVERHEAD: usize = 64;
 /// Turns per poll before the task yields.
 const TURNS_PER_POLL: usize = 16;
+
+/// Options for serving a session, with limits in addition to those of the [`Config`].
+///
+/// ```
+/// use psrp::io::serve::Options;
+///
+/// let options = Options { max_input_bytes: 16 << 20, ..Options::default() };
+/// # drop(options);
+/// ```
+#[derive(Debug)]
+pub struct Options {
+    /// The pool's settings and protocol limits. Default: [`Config::new`].
+    pub config: Config,
+    /// Maximum bytes of unsent messages of all pipelines, above which writers wait. Each pipeline can exceed it by one
+    /// message of any size. While sending is blocked, at most the same amount is read. Default: 1 MiB.
+    pub max_unsent_bytes: usize,
+    /// Maximum decoded bytes of a pipeline's unread input. Above it, the server withholds acknowledgements, for which
+    /// clients wait before they send more. At four times the limit, over all pipelines, the server stops reading until
+    /// handlers have read some input; until then it does not receive stop requests either. Default: 1 MiB.
+    pub max_input_bytes: usize,
+    /// How long a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) may take to end before its future
+    /// is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
+    pub stop_timeout: Duration,
+    /// Timeout of each of three steps at the end of a session: sending the remaining packets, waiting for handlers that
+    /// block, and waiting for the client to close the connection after it has closed the pool. Default: 5 seconds.
+    pub close_timeout: Duration,
+}
+
+impl Options {
+    /// Creates options with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            config: Config::new(),
+            max_unsent_bytes: 1 << 20,
+            max_input_bytes: 1 << 20,
+            stop_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(5),
+        }
+    }
+}
 
 /// Serves one session until the client closes the pool or the connection ends. After closing the pool, the client has
 /// [`Options::close_timeout`] to close the connection.
@@ -41,10 +88,9 @@ pub async fn serve<T: Transport, H: Handler>(
     let shared = SharedServerState::new(RunspacePool::new(config), max_unsent_bytes, max_input_bytes);
     let mut connection = ServerConnection {
         transport,
-        dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout, max_input_bytes),
+        dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout),
         buffer: Vec::new(),
         max_read: max_unsent_bytes,
-        max_input: max_input_bytes,
         read: 0,
         is_blocked: false,
         needs_flush: false,
@@ -73,7 +119,6 @@ struct ServerConnection<T, H> {
     buffer: Vec<u8>,
     /// Maximum bytes read while sending is blocked.
     max_read: usize,
-    max_input: usize,
     /// Bytes read since all packets were sent.
     read: usize,
     /// The transport is not ready to accept a packet.
@@ -107,7 +152,7 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         let Self { transport, dispatcher, read, .. } = self;
         for turn in 0..PACKETS_PER_TURN {
             let is_full = self.is_blocked && *read > self.max_read;
-            if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read(self.max_input) {
+            if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read() {
                 return Ok(turn > 0);
             }
             let mut take = |packet: Packet<'_>| {
@@ -156,14 +201,10 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         if self.needs_flush && self.transport.poll_flush(cx)?.is_ready() {
             self.needs_flush = false;
         }
-        let has_room = self.dispatcher.shared.has_ample_room(&self.dispatcher.shared.lock());
-        if has_room {
-            self.dispatcher.shared.notify_writers();
-        }
+        self.dispatcher.shared.notify_writers_of_room();
         Ok(is_more)
     }
 
-    /// Sends the client the reason for the end of the session.
     fn report_error(&self, error: &Error) {
         let record = ErrorRecord::new(error.to_string(), ErrorCategory::ProtocolError);
         // Fails if the client has not opened a pool yet.

@@ -1,44 +1,35 @@
 //! Dispatches the client's packets and runs the handler's tasks.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::shared::{PipelineRun, RunState, SharedServerState};
 use super::{Handler, Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::client::PipelineRequest;
+use crate::io::task::catch_panic;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::server::{Event, PipelineEvent};
 
-/// Kind of a handler task.
-#[derive(Clone, Copy, Debug)]
-enum TaskKind {
-    Opened,
-    Connected,
-    Reset { call_id: i64 },
-    Pipeline { run: PipelineRun, is_nested: bool },
-}
-
-/// Result of a handler task.
-enum TaskResult {
+enum TaskEnd {
     Opened(Outcome),
-    Connected,
-    Reset(bool),
-    Pipeline(PipelineEnd),
-}
-
-/// How a pipeline ended.
-enum PipelineEnd {
-    Completed,
-    Stopped,
-    Failed(Box<ErrorRecord>),
+    Reset {
+        call_id: i64,
+        accepted: bool,
+    },
+    Pipeline {
+        run: PipelineRun,
+        is_nested: bool,
+        /// `None` if the pipeline was stopped.
+        outcome: Option<Outcome>,
+    },
 }
 
 pub(super) struct Dispatcher<H> {
@@ -46,8 +37,7 @@ pub(super) struct Dispatcher<H> {
     pub(super) handler: Arc<H>,
     /// How the session ended, once known.
     pub(super) ended: Option<SessionEnd>,
-    tasks: JoinSet<TaskResult>,
-    task_kinds: HashMap<Id, TaskKind>,
+    tasks: JoinSet<TaskEnd>,
     session: Option<Session>,
     is_opening: bool,
     /// Pipelines waiting for a runspace.
@@ -56,33 +46,24 @@ pub(super) struct Dispatcher<H> {
     running: usize,
     run_count: u64,
     stop_timeout: Duration,
-    max_input: usize,
 }
 
 impl<H: Handler> Dispatcher<H> {
-    pub(super) fn new(
-        shared: Arc<SharedServerState>,
-        handler: H,
-        stop_timeout: Duration,
-        max_input: usize,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<SharedServerState>, handler: H, stop_timeout: Duration) -> Self {
         Self {
             shared,
             handler: Arc::new(handler),
             ended: None,
             tasks: JoinSet::new(),
-            task_kinds: HashMap::new(),
             session: None,
             is_opening: false,
             queued: VecDeque::new(),
             running: 0,
             run_count: 0,
             stop_timeout,
-            max_input,
         }
     }
 
-    /// Handles a packet of the client.
     pub(super) fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         if self.ended.is_some() {
             return Ok(());
@@ -91,7 +72,7 @@ impl<H: Handler> Dispatcher<H> {
             Packet::Data { target, priority, data } => {
                 self.shared.lock().pool.handle_input(priority, target, data)?;
                 self.dispatch_events();
-                self.shared.lock().acknowledge(target, self.max_input);
+                self.shared.lock().acknowledge(target);
             }
             other => {
                 self.shared.lock().pool.handle_packet(other)?;
@@ -116,16 +97,9 @@ impl<H: Handler> Dispatcher<H> {
                 let session = self.session(Some(*init));
                 self.is_opening = true;
                 let handler = self.handler.clone();
-                self.spawn(
-                    TaskKind::Opened,
-                    async move { TaskResult::Opened(handler.opened(&session).await) },
-                );
-            }
-            Event::Connected(_) => {
-                let (session, handler) = (self.session(None), self.handler.clone());
-                self.spawn(TaskKind::Connected, async move {
-                    handler.connected(&session).await;
-                    TaskResult::Connected
+                self.tasks.spawn(async move {
+                    let outcome = catch_panic(async { handler.opened(&session).await }).await;
+                    TaskEnd::Opened(outcome.unwrap_or_else(|| Err(panicked())))
                 });
             }
             Event::KeyExchanged => self.shared.notify_writers(),
@@ -137,25 +111,25 @@ impl<H: Handler> Dispatcher<H> {
             }
             Event::SetMinRunspaces { call_id, count } => {
                 let max = self.shared.lock().pool.max_runspaces();
-                let accepted = (1..=max).contains(&count) && self.handler.set_min_runspaces(count);
+                let accepted = (1..=max).contains(&count);
                 self.answer(call_id, Availability::Accepted(accepted));
             }
             Event::GetAvailableRunspaces { call_id } => {
                 let idle = self.runspaces().saturating_sub(self.running);
-                let count = self.handler.available_runspaces(i64::try_from(idle).unwrap_or(i64::MAX));
-                self.answer(call_id, Availability::Count(count));
+                self.answer(call_id, Availability::Count(idle as i64));
             }
             Event::ResetRunspaceState { call_id } => {
                 let (session, handler) = (self.session(None), self.handler.clone());
-                self.spawn(TaskKind::Reset { call_id }, async move {
-                    TaskResult::Reset(handler.reset_runspace(&session).await)
+                self.tasks.spawn(async move {
+                    let reset = catch_panic(async { handler.reset_runspace(&session).await }).await;
+                    TaskEnd::Reset { call_id, accepted: reset == Some(true) }
                 });
             }
             Event::HostResponse { response, .. } => self.shared.lock().complete_host_call(response),
             Event::Closed => self.ended = Some(SessionEnd::Closed),
             Event::Pipeline { id, event } => self.dispatch_pipeline_event(id, event, size),
             // The state machine stores the peer's capabilities, and the pool's state shows that it is broken.
-            Event::SessionCapability(_) | Event::NotSent { .. } | Event::Broken(_) => {}
+            Event::SessionCapability(_) | Event::Connected(_) | Event::NotSent { .. } | Event::Broken(_) => {}
         }
     }
 
@@ -183,7 +157,7 @@ impl<H: Handler> Dispatcher<H> {
                 if self.remove_queued(run) {
                     // Only a started pipeline can be stopped.
                     let _ = self.shared.lock().pool.pipeline(id).and_then(|mut pipeline| pipeline.start());
-                    self.finish(run, PipelineEnd::Stopped);
+                    self.finish(run, None);
                 } else if let Some(run_state) = self.shared.lock().run_state(run) {
                     run_state.stop.request();
                 }
@@ -227,7 +201,6 @@ impl<H: Handler> Dispatcher<H> {
         let _ = self.shared.lock().pool.respond(call_id, availability);
     }
 
-    /// Maximum number of running pipelines.
     fn runspaces(&self) -> usize {
         usize::try_from(self.shared.lock().pool.max_runspaces()).unwrap_or(0).max(1)
     }
@@ -244,7 +217,7 @@ impl<H: Handler> Dispatcher<H> {
         let mut state = self.shared.lock();
         let started = state.pool.pipeline(run.id).and_then(|mut pipeline| pipeline.start());
         let Some(run_state) = state.run_state(run) else { return };
-        let stop = run_state.stop.clone();
+        let (stop, aborted) = (run_state.stop.clone(), run_state.aborted.clone());
         if started.is_err() {
             state.remove(run);
             return;
@@ -253,8 +226,9 @@ impl<H: Handler> Dispatcher<H> {
         let pipeline = Pipeline { run, stop: stop.clone(), session };
         let is_nested = matches!(&request, PipelineRequest::Run(create) if create.is_nested);
         let (handler, timeout) = (self.handler.clone(), self.stop_timeout);
-        let task = async move {
-            let handler_future = async {
+        self.running += usize::from(!is_nested);
+        self.tasks.spawn(async move {
+            let handler_future = catch_panic(async {
                 match request {
                     PipelineRequest::Run(create) => {
                         let input = Input { run, shared: pipeline.session.shared.clone() };
@@ -262,55 +236,33 @@ impl<H: Handler> Dispatcher<H> {
                     }
                     PipelineRequest::GetCommandMetadata(get) => list(&*handler, *get, pipeline).await,
                 }
-            };
-            let result = tokio::select! {
+            });
+            let outcome = tokio::select! {
                 biased;
-                result = handler_future => Some(result),
+                outcome = handler_future => Some(outcome.unwrap_or_else(|| Err(panicked()))),
                 () = stop.wait_for_deadline(timeout) => None,
+                () = aborted.cancelled() => None,
             };
-            TaskResult::Pipeline(match result {
-                _ if stop.is_requested() => PipelineEnd::Stopped,
-                None => PipelineEnd::Stopped,
-                Some(Ok(())) => PipelineEnd::Completed,
-                Some(Err(record)) => PipelineEnd::Failed(record),
-            })
-        };
-        let task = self.tasks.spawn(task);
-        self.task_kinds.insert(task.id(), TaskKind::Pipeline { run, is_nested });
-        self.running += usize::from(!is_nested);
-        if let Some(run_state) = self.shared.lock().run_state(run) {
-            run_state.task = Some(task);
-        }
-    }
-
-    fn spawn(&mut self, kind: TaskKind, task: impl Future<Output = TaskResult> + Send + 'static) {
-        let task = self.tasks.spawn(task);
-        self.task_kinds.insert(task.id(), kind);
+            TaskEnd::Pipeline { run, is_nested, outcome: outcome.filter(|_| !stop.is_requested()) }
+        });
     }
 
     /// Handles finished tasks. Returns whether there were any.
     pub(super) fn poll_tasks(&mut self, cx: &mut Context<'_>) -> bool {
         let mut has_finished = false;
-        while let Poll::Ready(Some(result)) = self.tasks.poll_join_next_with_id(cx) {
+        while let Poll::Ready(Some(result)) = self.tasks.poll_join_next(cx) {
             has_finished = true;
-            let (id, result) = match result {
-                Ok((id, result)) => (id, Ok(result)),
-                Err(error) => (error.id(), Err(error)),
-            };
-            if let Some(kind) = self.task_kinds.remove(&id) {
-                self.handle_task_result(kind, result);
+            // Panics of the handler are caught in the tasks.
+            if let Ok(end) = result {
+                self.handle_task_end(end);
             }
         }
         has_finished
     }
 
-    fn handle_task_result(&mut self, kind: TaskKind, result: Result<TaskResult, JoinError>) {
-        match (kind, result) {
-            (TaskKind::Opened, result) => {
-                let outcome = match result {
-                    Ok(TaskResult::Opened(outcome)) => outcome,
-                    _ => Err(panicked()),
-                };
+    fn handle_task_end(&mut self, end: TaskEnd) {
+        match end {
+            TaskEnd::Opened(outcome) => {
                 self.is_opening = false;
                 match outcome {
                     Ok(()) => self.start_queued(),
@@ -321,33 +273,25 @@ impl<H: Handler> Dispatcher<H> {
                     }
                 }
             }
-            (TaskKind::Connected, _) => {}
-            (TaskKind::Reset { call_id }, result) => {
-                let accepted = matches!(result, Ok(TaskResult::Reset(true)));
-                self.answer(call_id, Availability::Accepted(accepted));
-            }
-            (TaskKind::Pipeline { run, is_nested }, result) => {
+            TaskEnd::Reset { call_id, accepted } => self.answer(call_id, Availability::Accepted(accepted)),
+            TaskEnd::Pipeline { run, is_nested, outcome } => {
                 self.running -= usize::from(!is_nested);
-                let end = match result {
-                    Ok(TaskResult::Pipeline(end)) => end,
-                    _ => PipelineEnd::Failed(panicked()),
-                };
-                self.finish(run, end);
+                self.finish(run, outcome);
                 self.start_queued();
             }
         }
     }
 
     /// Reports the end of a run to the client, unless the client has closed the pipeline.
-    fn finish(&self, run: PipelineRun, end: PipelineEnd) {
+    fn finish(&self, run: PipelineRun, outcome: Option<Outcome>) {
         let mut state = self.shared.lock();
         if state.run_state(run).is_some()
             && let Ok(mut pipeline) = state.pool.pipeline(run.id)
         {
-            let reported = match end {
-                PipelineEnd::Completed => pipeline.complete(),
-                PipelineEnd::Stopped => pipeline.stop(),
-                PipelineEnd::Failed(record) => pipeline.fail(*record),
+            let reported = match outcome {
+                Some(Ok(())) => pipeline.complete(),
+                None => pipeline.stop(),
+                Some(Err(record)) => pipeline.fail(*record),
             };
             if reported.is_err() {
                 // Only the handler's record can fail to encode.

@@ -46,11 +46,6 @@ pub trait Handler: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Called when a client has connected to the existing pool.
-    fn connected(&self, session: &Session) -> impl Future<Output = ()> + Send {
-        ready(())
-    }
-
     /// Called once at the end of a session, after all pipelines have ended, unless the future of
     /// [`serve`](super::serve) is dropped.
     fn closed(&self, ended: &Result<SessionEnd, Error>) -> impl Future<Output = ()> + Send {
@@ -61,17 +56,6 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns whether to accept it. Default: true.
     fn set_max_runspaces(&self, count: i32) -> bool {
         true
-    }
-
-    /// Called when the client sets the minimum number of runspaces, which is at least 1 and at most the maximum.
-    /// Returns whether to accept it. Default: true.
-    fn set_min_runspaces(&self, count: i32) -> bool {
-        true
-    }
-
-    /// Returns the number of available runspaces, given the number of idle ones. Default: `idle`.
-    fn available_runspaces(&self, idle: i64) -> i64 {
-        idle
     }
 
     /// Resets the state of the runspace. Returns whether it was reset. Default: false.
@@ -103,24 +87,12 @@ impl<H: Handler> Handler for Arc<H> {
         H::opened(self, session)
     }
 
-    fn connected(&self, session: &Session) -> impl Future<Output = ()> + Send {
-        H::connected(self, session)
-    }
-
     fn closed(&self, ended: &Result<SessionEnd, Error>) -> impl Future<Output = ()> + Send {
         H::closed(self, ended)
     }
 
     fn set_max_runspaces(&self, count: i32) -> bool {
         H::set_max_runspaces(self, count)
-    }
-
-    fn set_min_runspaces(&self, count: i32) -> bool {
-        H::set_min_runspaces(self, count)
-    }
-
-    fn available_runspaces(&self, idle: i64) -> i64 {
-        H::available_runspaces(self, idle)
     }
 
     fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {

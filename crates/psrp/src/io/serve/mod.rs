@@ -48,19 +48,13 @@
 mod connection;
 mod dispatcher;
 mod handler;
-mod options;
 mod pipeline;
 mod session;
 mod shared;
 mod stdio;
-#[cfg(unix)]
-mod unix;
 
-pub use connection::serve;
+pub use connection::{Options, serve};
 pub use handler::Handler;
-pub use options::Options;
 pub use pipeline::{Input, Pipeline};
 pub use session::{Outcome, Session, SessionEnd};
 pub use stdio::serve_stdio;
-#[cfg(unix)]
-pub use unix::UnixServer;

@@ -46,48 +46,28 @@ impl Pipeline {
     }
 
     /// Writes an object to the output.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn output(&self, value: impl Into<Value>) -> Result<(), Error> {
         let value = value.into();
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_output(value)).await
     }
 
     /// Writes a non-terminating error. The pipeline continues; an error returned by the handler ends it.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn error(&self, record: ErrorRecord) -> Result<(), Error> {
         let record = Box::new(record);
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_error(*record)).await
     }
 
     /// Writes a warning.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn warning(&self, record: InformationalRecord) -> Result<(), Error> {
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_warning(record)).await
     }
 
     /// Writes a verbose message.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn verbose(&self, record: InformationalRecord) -> Result<(), Error> {
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_verbose(record)).await
     }
 
     /// Writes a debug message.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn debug(&self, record: InformationalRecord) -> Result<(), Error> {
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_debug(record)).await
     }
@@ -103,10 +83,6 @@ impl Pipeline {
     }
 
     /// Writes a progress record.
-    ///
-    /// # Errors
-    ///
-    /// See the [type](Self).
     pub async fn progress(&self, record: Progress) -> Result<(), Error> {
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_progress(record)).await
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::shared::SharedServerState;
-use crate::Error;
+use crate::error::{Error, Kind};
 use crate::host::{HostRequest, HostResult};
 use crate::message::{InitRunspacePool, SessionCapability, UserEvent};
 use crate::record::{ErrorCategory, ErrorRecord};
@@ -94,20 +94,14 @@ impl fmt::Debug for Session {
 /// Converts an error to a record for the client. Error texts never contain input.
 impl From<Error> for Box<ErrorRecord> {
     fn from(error: Error) -> Self {
-        let category = if error.is_closed() || error.is_io() {
-            ErrorCategory::ConnectionError
-        } else if error.is_limit() {
-            ErrorCategory::LimitsExceeded
-        } else if error.is_timeout() {
-            ErrorCategory::OperationTimeout
-        } else if error.is_protocol()
-            || error.is_syntax()
-            || error.is_structure()
-            || error.is_invalid_header()
-        {
-            ErrorCategory::ProtocolError
-        } else {
-            ErrorCategory::InvalidOperation
+        let category = match error.kind() {
+            Kind::Closed | Kind::Io => ErrorCategory::ConnectionError,
+            Kind::Limit => ErrorCategory::LimitsExceeded,
+            Kind::Timeout => ErrorCategory::OperationTimeout,
+            Kind::Protocol | Kind::Syntax | Kind::Structure | Kind::InvalidHeader => {
+                ErrorCategory::ProtocolError
+            }
+            _ => ErrorCategory::InvalidOperation,
         };
         Self::new(ErrorRecord::new(error.to_string(), category).with_id("PsrpError"))
     }

@@ -7,12 +7,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
+use crate::io::task::wake;
 use crate::record::ErrorRecord;
 use crate::server::{self, RunspacePool};
 use crate::value::Value;
@@ -24,12 +24,11 @@ pub(super) struct PipelineRun {
     pub(super) number: u64,
 }
 
-/// State of a run.
 pub(super) struct RunState {
     pub(super) number: u64,
     pub(super) stop: Arc<StopRequest>,
-    /// Task of the handler, once started.
-    pub(super) task: Option<AbortHandle>,
+    /// Ends the handler at once.
+    pub(super) aborted: CancellationToken,
     input: VecDeque<(Value, usize)>,
     input_bytes: usize,
     input_ended: bool,
@@ -45,7 +44,7 @@ impl RunState {
         Self {
             number,
             stop: Arc::default(),
-            task: None,
+            aborted: CancellationToken::new(),
             input: VecDeque::new(),
             input_bytes: 0,
             input_ended: !has_input,
@@ -61,9 +60,9 @@ pub(super) struct ServerState {
     runs: HashMap<Uuid, RunState>,
     /// Pending host calls by call identifier, which is unique in a pool.
     calls: HashMap<i64, (Option<PipelineRun>, oneshot::Sender<HostResponse>)>,
-    /// Pending acknowledgements of data.
     pub(super) acknowledgements: VecDeque<Option<Uuid>>,
     input_bytes: usize,
+    max_input: usize,
     connection_waker: Option<Waker>,
     has_ended: bool,
 }
@@ -73,7 +72,6 @@ pub(super) struct SharedServerState {
     /// Notifies writers that there may be room.
     send_room: Notify,
     max_unsent: usize,
-    max_input: usize,
 }
 
 impl SharedServerState {
@@ -84,10 +82,11 @@ impl SharedServerState {
             calls: HashMap::new(),
             acknowledgements: VecDeque::new(),
             input_bytes: 0,
+            max_input,
             connection_waker: None,
             has_ended: false,
         };
-        Self { state: Mutex::new(state), send_room: Notify::new(), max_unsent, max_input }
+        Self { state: Mutex::new(state), send_room: Notify::new(), max_unsent }
     }
 
     /// Locks the state without waking the connection.
@@ -100,11 +99,9 @@ impl SharedServerState {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut ServerState) -> T) -> T {
         let mut state = self.lock();
         let result = work(&mut state);
-        let waker = state.connection_waker.take();
+        let mut waker = state.connection_waker.take();
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake(&mut waker);
         result
     }
 
@@ -124,11 +121,9 @@ impl SharedServerState {
                 return None;
             }
             let result = write.take().map(|write| state.track_key_wait(run, write));
-            let waker = state.connection_waker.take();
+            let mut waker = state.connection_waker.take();
             drop(state);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+            wake(&mut waker);
             result
         };
         loop {
@@ -144,7 +139,6 @@ impl SharedServerState {
         }
     }
 
-    /// Waits for room, then writes to a pipeline.
     pub(super) async fn write_to_pipeline(
         &self,
         run: PipelineRun,
@@ -181,21 +175,22 @@ impl SharedServerState {
         }
     }
 
-    /// Wakes the waiting writers.
     pub(super) fn notify_writers(&self) {
         self.send_room.notify_waiters();
     }
 
-    /// Returns whether the send queue is at most half full. Waking writers only then lets them write larger batches.
-    pub(super) fn has_ample_room(&self, state: &ServerState) -> bool {
-        state.pool.pending_bytes() <= self.max_unsent / 2
+    /// Wakes the waiting writers if the send queue is at most half full, so that they write larger batches.
+    pub(super) fn notify_writers_of_room(&self) {
+        if self.lock().pool.pending_bytes() <= self.max_unsent / 2 {
+            self.notify_writers();
+        }
     }
 
     /// Returns the next input value, or `None` if there is none yet. Wakes the connection if it has to send the
     /// withheld acknowledgement or to resume reading.
     pub(super) fn next_input(&self, run: PipelineRun, waker: &Waker) -> Option<Option<Value>> {
-        let (max_input, mut state) = (self.max_input, self.lock());
-        let total = state.input_bytes;
+        let mut state = self.lock();
+        let (total, max_input) = (state.input_bytes, state.max_input);
         let run_state = state.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number);
         let Some(run_state) = run_state else { return Some(None) };
         let Some((value, bytes)) = run_state.input.pop_front() else {
@@ -212,16 +207,13 @@ impl SharedServerState {
             state.acknowledgements.push_back(Some(run.id));
         }
         state.input_bytes = total - bytes;
-        let resume = total >= max_input.saturating_mul(4) && state.may_read(max_input);
-        let waker = if acknowledge || resume { state.connection_waker.take() } else { None };
+        let resume = total >= max_input.saturating_mul(4) && state.may_read();
+        let mut waker = if acknowledge || resume { state.connection_waker.take() } else { None };
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake(&mut waker);
         Some(Some(value))
     }
 
-    /// Ends all waiting operations and aborts the handlers.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -235,14 +227,9 @@ impl SharedServerState {
 }
 
 impl RunState {
-    /// Aborts the task and wakes the reader.
-    fn end(self) {
-        if let Some(task) = self.task {
-            task.abort();
-        }
-        if let Some(reader) = self.reader {
-            reader.wake();
-        }
+    fn end(mut self) {
+        self.aborted.cancel();
+        wake(&mut self.reader);
     }
 }
 
@@ -283,15 +270,12 @@ impl ServerState {
         Ok(result)
     }
 
-    /// Registers the waker of the connection.
     pub(super) fn register(&mut self, waker: &Waker) {
-        if !self.connection_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
-            self.connection_waker = Some(waker.clone());
-        }
+        self.connection_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
     }
 
-    pub(super) fn may_read(&self, max_input: usize) -> bool {
-        self.input_bytes < max_input.saturating_mul(4)
+    pub(super) fn may_read(&self) -> bool {
+        self.input_bytes < self.max_input.saturating_mul(4)
     }
 
     pub(super) fn insert(&mut self, id: Uuid, run_state: RunState) {
@@ -302,7 +286,6 @@ impl ServerState {
         self.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number)
     }
 
-    /// Returns the current run of a pipeline.
     pub(super) fn current_run(&self, id: Uuid) -> Option<PipelineRun> {
         self.runs.get(&id).map(|run_state| PipelineRun { id, number: run_state.number })
     }
@@ -322,9 +305,9 @@ impl ServerState {
     }
 
     /// Acknowledges data, or withholds the acknowledgement while too much input is unread.
-    pub(super) fn acknowledge(&mut self, target: Option<Uuid>, max_input: usize) {
+    pub(super) fn acknowledge(&mut self, target: Option<Uuid>) {
         match target.and_then(|id| self.runs.get_mut(&id)) {
-            Some(run_state) if run_state.input_bytes > max_input && !run_state.is_ack_withheld => {
+            Some(run_state) if run_state.input_bytes > self.max_input && !run_state.is_ack_withheld => {
                 run_state.is_ack_withheld = true
             }
             _ => self.acknowledgements.push_back(target),
@@ -342,12 +325,9 @@ impl ServerState {
             }
             None => run_state.input_ended = true,
         }
-        if let Some(reader) = run_state.reader.take() {
-            reader.wake();
-        }
+        wake(&mut run_state.reader);
     }
 
-    /// Passes a response of the host to its caller.
     pub(super) fn complete_host_call(&mut self, response: HostResponse) {
         if let Some((_, sender)) = self.calls.remove(&response.call_id) {
             // The caller may have dropped its future.

@@ -41,7 +41,6 @@ impl Item for (Value, Value) {
     }
 }
 
-/// Accesses the items of a list.
 pub(super) struct ItemAccess<'v, I> {
     items: slice::Iter<'v, I>,
     index: usize,
@@ -80,7 +79,6 @@ impl<'de, I: Item> SeqAccess<'de> for ItemAccess<'_, I> {
     }
 }
 
-/// A dictionary entry as a list of two items.
 struct EntryAsList<'v> {
     key: &'v Value,
     value: &'v Value,
@@ -164,7 +162,6 @@ impl<'de> MapAccess<'de> for EntryAccess<'_> {
     }
 }
 
-/// Converts a name to a key.
 pub(super) fn name_of(name: &str) -> StrDeserializer<'_, PathError> {
     name.into_deserializer()
 }

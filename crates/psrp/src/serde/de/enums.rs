@@ -1,7 +1,8 @@
 //! Enum variants: a name, or an object or dictionary with one member named after the variant.
 
-use serde::de::{self, DeserializeSeed, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
+use serde::de::{self, DeserializeSeed, EnumAccess, Unexpected, VariantAccess, Visitor};
 
+use super::access::name_of;
 use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
 use crate::serde::budget::RemainingBudget;
@@ -39,30 +40,14 @@ fn find(name: &str, variants: &'static [&'static str]) -> Option<&'static str> {
     exact.or_else(|| variants.iter().find(|variant| variant.eq_ignore_ascii_case(name))).copied()
 }
 
+/// A variant and its content.
 struct Variant<'v> {
     variant: &'static str,
     inner: Option<&'v Value>,
     budget: &'v RemainingBudget,
 }
 
-impl<'de, 'v> EnumAccess<'de> for Variant<'v> {
-    type Error = PathError;
-    type Variant = VariantContent<'v>;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, VariantContent<'v>)> {
-        let variant =
-            seed.deserialize(self.variant.into_deserializer() as de::value::StrDeserializer<'_, PathError>)?;
-        Ok((variant, VariantContent { inner: self.inner, budget: self.budget }))
-    }
-}
-
-/// The content of a variant.
-struct VariantContent<'v> {
-    inner: Option<&'v Value>,
-    budget: &'v RemainingBudget,
-}
-
-impl<'v> VariantContent<'v> {
+impl<'v> Variant<'v> {
     fn inner(self, expected: &dyn de::Expected) -> Result<ValueDeserializer<'v>> {
         match self.inner {
             Some(inner) => ValueDeserializer::new(inner, self.budget),
@@ -71,7 +56,16 @@ impl<'v> VariantContent<'v> {
     }
 }
 
-impl<'de> VariantAccess<'de> for VariantContent<'_> {
+impl<'de> EnumAccess<'de> for Variant<'_> {
+    type Error = PathError;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self)> {
+        Ok((seed.deserialize(name_of(self.variant))?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_> {
     type Error = PathError;
 
     fn unit_variant(self) -> Result<()> {

@@ -1,36 +1,42 @@
 //! Access to the members of an object for the fields of a struct.
 
+use std::borrow::Cow;
+use std::slice;
+
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::access::{Item as _, name_of};
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
-use crate::serde::special;
-use crate::serde::view::ObjectView;
+use crate::serde::view::{self, ObjectView};
 use crate::{Object, PsString, Value};
+
+type Part = for<'v> fn(&ObjectView<'v>) -> Option<Cow<'v, Value>>;
+
+const PARTS: [(&str, Part); 3] = [
+    (view::TYPE_NAMES, |view| {
+        let names = view.type_names?.as_slice();
+        Some(Cow::Owned(Object::list(names.iter().cloned()).into()))
+    }),
+    (view::TO_STRING, |view| Some(Cow::Owned(Value::String(view.to_string?.clone())))),
+    (view::VALUE, |view| view.base.map(Cow::Borrowed)),
+];
 
 /// Accesses the members for the fields of a struct. Names are compared case-insensitively, extended members have
 /// priority over adapted ones, of several members with the same name the last is used, and each field is returned once.
 pub(super) struct FieldAccess<'v> {
     fields: &'static [&'static str],
     /// Parts of the object other than members.
-    parts: std::array::IntoIter<(&'static str, Option<FieldValue<'v>>), 3>,
+    parts: slice::Iter<'static, (&'static str, Part)>,
     /// The remaining members, read from the end.
     rest: ObjectView<'v>,
     /// True for each field that was already returned.
     returned: Vec<bool>,
-    found: Option<(PathSegment, FieldValue<'v>)>,
+    found: Option<(PathSegment, Cow<'v, Value>)>,
     /// Number of members read so far, including unknown ones.
     index: usize,
     budget: &'v RemainingBudget,
-}
-
-/// The value of a field.
-enum FieldValue<'v> {
-    Value(&'v Value),
-    Text(&'v PsString),
-    Texts(&'v [PsString]),
 }
 
 impl<'v> FieldAccess<'v> {
@@ -39,14 +45,9 @@ impl<'v> FieldAccess<'v> {
         fields: &'static [&'static str],
         budget: &'v RemainingBudget,
     ) -> Self {
-        let parts = [
-            (special::TYPE_NAMES, view.type_names.map(|names| FieldValue::Texts(names.as_slice()))),
-            (special::TO_STRING, view.to_string.map(FieldValue::Text)),
-            (special::VALUE, view.base.map(FieldValue::Value)),
-        ];
         Self {
             fields,
-            parts: parts.into_iter(),
+            parts: PARTS.iter(),
             rest: *view,
             returned: vec![false; fields.len()],
             found: None,
@@ -84,10 +85,10 @@ impl<'v> FieldAccess<'v> {
     }
 
     /// Returns the next value with the index of its field, or with its name if the struct has no such field.
-    fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, FieldValue<'v>)> {
-        while let Some((name, found)) = self.parts.next() {
-            let index = self.fields.iter().position(|field| *field == name);
-            if let (Some(index), Some(found)) = (index, found)
+    fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, Cow<'v, Value>)> {
+        while let Some((name, part)) = self.parts.next() {
+            if let Some(index) = self.fields.iter().position(|field| field == name)
+                && let Some(found) = part(&self.rest)
                 && self.take(index)
             {
                 return Some((Ok(index), found));
@@ -97,11 +98,11 @@ impl<'v> FieldAccess<'v> {
             self.index += 1;
             match name.as_str().and_then(|text| self.field(text)) {
                 Some(index) if self.take(index) => {
-                    return Some((Ok(index), FieldValue::Value(value)));
+                    return Some((Ok(index), Cow::Borrowed(value)));
                 }
                 // Hidden by a member with priority.
                 Some(_) => {}
-                None => return Some((Err(name), FieldValue::Value(value))),
+                None => return Some((Err(name), Cow::Borrowed(value))),
             }
         }
         None
@@ -127,13 +128,6 @@ impl<'de> MapAccess<'de> for FieldAccess<'_> {
         let Some((segment, found)) = self.found.take() else {
             return Err(PathError::new(Kind::Mismatch, "a value was requested before its key"));
         };
-        match found {
-            FieldValue::Value(value) => value.read(seed, self.budget),
-            FieldValue::Text(text) => Value::String(text.clone()).read(seed, self.budget),
-            FieldValue::Texts(texts) => {
-                Value::from(Object::list(texts.iter().cloned())).read(seed, self.budget)
-            }
-        }
-        .map_err(|error| error.at(segment))
+        found.read(seed, self.budget).map_err(|error| error.at(segment))
     }
 }

@@ -39,7 +39,6 @@ impl<'v> ValueDeserializer<'v> {
         ValueDeserializer { value, budget: self.budget }
     }
 
-    /// Follows a reference to an enclosing object.
     fn follow_reference<T>(self, read: impl FnOnce(ValueDeserializer<'_>) -> Result<T>) -> Result<T> {
         let object = match self.value {
             Value::Cycle(cycle) => cycle.upgrade(),
@@ -271,7 +270,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
                 members = record.members();
                 Some(ObjectView::of_members(&members))
             }
-            value if fields.contains(&super::special::VALUE) => Some(ObjectView::with_base(value)),
+            value if fields.contains(&super::view::VALUE) => Some(ObjectView::with_base(value)),
             value => ObjectView::of(value),
         };
         match view {

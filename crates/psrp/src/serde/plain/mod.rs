@@ -7,9 +7,8 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 use crate::b64;
 use crate::clixml::number;
 use crate::serde::budget::{Budget, RemainingBudget};
-use crate::serde::special;
 use crate::serde::text::text;
-use crate::serde::view::visible;
+use crate::serde::view::{self, visible};
 use crate::value::{Base, TypeNames};
 use crate::{Object, PsString, Value};
 
@@ -95,7 +94,6 @@ impl Serialize for Plain<'_> {
     }
 }
 
-/// A value and the remaining budget.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     value: &'a Value,
@@ -163,16 +161,16 @@ impl Node<'_> {
     fn typed_object<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(names) = object.type_names() {
-            map.serialize_entry(special::TYPE_NAMES, &Names(names))?;
+            map.serialize_entry(view::TYPE_NAMES, &Names(names))?;
         }
         if let Some(text) = object.to_string_text() {
-            map.serialize_entry(special::TO_STRING, &*text.to_str_lossy())?;
+            map.serialize_entry(view::TO_STRING, &*text.to_str_lossy())?;
         }
         match object.base() {
             Base::None => {}
-            Base::Value(inner) => map.serialize_entry(special::VALUE, &Node { value: inner, ..self })?,
+            Base::Value(inner) => map.serialize_entry(view::VALUE, &Node { value: inner, ..self })?,
             Base::List(..) | Base::Dictionary(_) => {
-                map.serialize_entry(special::VALUE, &Container(self, object.base()))?;
+                map.serialize_entry(view::VALUE, &Container(self, object.base()))?;
             }
         }
         for (name, value) in visible(object.extended().as_slice(), object.adapted().as_slice()) {

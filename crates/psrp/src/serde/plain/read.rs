@@ -13,7 +13,6 @@ pub(in crate::serde) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) 
     deserializer.deserialize_any(PlainVisitor)
 }
 
-/// Builds a value from plain data.
 struct PlainVisitor;
 
 impl<'de> Visitor<'de> for PlainVisitor {

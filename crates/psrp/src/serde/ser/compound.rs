@@ -2,10 +2,10 @@
 
 use serde::ser::{self, Serialize};
 
-use super::{SerializerState, ValueSerializer, names, variant_object};
+use super::{SerializerState, ValueSerializer, names, of_variant};
 use crate::error::Kind;
 use crate::serde::path_error::{PathError, PathSegment, Result};
-use crate::serde::special;
+use crate::serde::view;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, TypeNames};
 use crate::{Object, Value};
@@ -19,26 +19,28 @@ impl SerializerState {
     }
 }
 
-/// Serializes a list.
+/// Serializes a list, or a variant whose content is one.
 pub(super) struct ListSerializer<'a> {
     state: &'a SerializerState,
+    variant: Option<&'static str>,
     items: Vec<Value>,
 }
 
 impl<'a> ListSerializer<'a> {
-    pub(super) fn new(state: &'a SerializerState, length: usize) -> Self {
-        Self { state, items: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
+    pub(super) fn new(state: &'a SerializerState, variant: Option<&'static str>, length: usize) -> Self {
+        Self { state, variant, items: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        let value = self.state.value(value, PathSegment::Item(self.items.len()))?;
-        self.items.push(value);
+        let value = self.state.value(value, PathSegment::Item(self.items.len()));
+        self.items.push(value.map_err(|error| error.in_variant(self.variant))?);
         Ok(())
     }
 
     fn finish(self) -> Value {
         self.state.adapted.set(false);
-        object(names::list(), Base::List(ContainerKind::List, self.items))
+        let list = object(names::LIST.clone(), Base::List(ContainerKind::List, self.items));
+        of_variant(self.variant, list)
     }
 }
 
@@ -49,7 +51,6 @@ fn object(type_names: TypeNames, base: Base) -> Value {
     Object::from_content(content).into()
 }
 
-/// Serializes a dictionary.
 pub(super) struct DictionarySerializer<'a> {
     state: &'a SerializerState,
     key: Option<Value>,
@@ -62,9 +63,10 @@ impl<'a> DictionarySerializer<'a> {
     }
 }
 
-/// Serializes an object with members.
+/// Serializes an object with members, or a variant whose content is one.
 pub(super) struct StructSerializer<'a> {
     state: &'a SerializerState,
+    variant: Option<&'static str>,
     length: usize,
     /// True if the struct defines the .NET type.
     named: bool,
@@ -73,32 +75,41 @@ pub(super) struct StructSerializer<'a> {
 
 impl<'a> StructSerializer<'a> {
     /// `name` is the name of the struct, `length` the number of its fields.
-    pub(super) fn new(state: &'a SerializerState, name: &'static str, length: usize) -> Self {
+    pub(super) fn new(
+        state: &'a SerializerState,
+        variant: Option<&'static str>,
+        name: &'static str,
+        length: usize,
+    ) -> Self {
         let mut content = Content::default();
         content.type_names = Some(state.names.of(name));
-        Self { state, length, named: names::is_dotnet_type(name), content }
+        Self { state, variant, length, named: names::is_dotnet_type(name), content }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
+        self.push_field(name, value).map_err(|error| error.in_variant(self.variant))
+    }
+
+    fn push_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
         self.state.adapted.set(false);
         let value = self.state.value(value, PathSegment::Member(name))?;
         let adapted = self.state.adapted.replace(false);
         let error = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
         match name {
-            special::TYPE_NAMES if value.is_nil() => {}
-            special::TYPE_NAMES => {
+            view::TYPE_NAMES if value.is_nil() => {}
+            view::TYPE_NAMES => {
                 let names = value.items().ok_or_else(|| error("the type names are not a list of strings"))?;
                 let names: Option<Vec<_>> = names.iter().map(|name| name.as_ps_string().cloned()).collect();
                 let names = names.ok_or_else(|| error("the type names are not a list of strings"))?;
                 self.content.type_names = (!names.is_empty()).then(|| TypeNames::new(names));
                 self.named = true;
             }
-            special::TO_STRING => match value.as_ps_string() {
+            view::TO_STRING => match value.as_ps_string() {
                 Some(text) => self.content.to_string = Some(text.clone()),
                 None if value.is_nil() => {}
                 None => return Err(error("the text form is not a string")),
             },
-            special::VALUE => self.wrap(value),
+            view::VALUE => self.wrap(value),
             _ => {
                 let content = &mut self.content;
                 let members = if adapted { &mut content.adapted } else { &mut content.extended };
@@ -131,24 +142,19 @@ impl<'a> StructSerializer<'a> {
     }
 
     fn finish(self) -> Value {
-        Object::from_content(self.content).into()
+        of_variant(self.variant, Object::from_content(self.content).into())
     }
 }
 
-/// Serializes a variant with its content.
-pub(super) struct VariantSerializer<T> {
-    pub(super) variant: &'static str,
-    pub(super) inner: T,
-}
-
-macro_rules! impl_list {
-    ($($trait:ident::$serialize:ident),*) => {$(
-        impl ser::$trait for ListSerializer<'_> {
+/// Implements traits of the same form, which differ in their names and in the names of fields.
+macro_rules! impl_serializer {
+    ($serializer:ident: $($trait:ident::$serialize:ident($($name:ident: $type:ty)?)),*) => {$(
+        impl ser::$trait for $serializer<'_> {
             type Ok = Value;
             type Error = PathError;
 
-            fn $serialize<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-                self.push(value)
+            fn $serialize<T: Serialize + ?Sized>(&mut self, $($name: $type,)? value: &T) -> Result<()> {
+                self.push($($name,)? value)
             }
 
             fn end(self) -> Result<Value> {
@@ -158,24 +164,16 @@ macro_rules! impl_list {
     )*};
 }
 
-impl_list!(
-    SerializeSeq::serialize_element,
-    SerializeTuple::serialize_element,
-    SerializeTupleStruct::serialize_field
+impl_serializer!(
+    ListSerializer: SerializeSeq::serialize_element(),
+    SerializeTuple::serialize_element(),
+    SerializeTupleStruct::serialize_field(),
+    SerializeTupleVariant::serialize_field()
 );
-
-impl ser::SerializeTupleVariant for VariantSerializer<ListSerializer<'_>> {
-    type Ok = Value;
-    type Error = PathError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.inner.push(value).map_err(|error| error.at(PathSegment::Member(self.variant)))
-    }
-
-    fn end(self) -> Result<Value> {
-        Ok(variant_object(self.variant, self.inner.finish()))
-    }
-}
+impl_serializer!(
+    StructSerializer: SerializeStruct::serialize_field(name: &'static str),
+    SerializeStructVariant::serialize_field(name: &'static str)
+);
 
 impl ser::SerializeMap for DictionarySerializer<'_> {
     type Ok = Value;
@@ -203,32 +201,6 @@ impl ser::SerializeMap for DictionarySerializer<'_> {
 
     fn end(self) -> Result<Value> {
         self.state.adapted.set(false);
-        Ok(object(names::hashtable(), Base::Dictionary(self.entries)))
-    }
-}
-
-impl ser::SerializeStruct for StructSerializer<'_> {
-    type Ok = Value;
-    type Error = PathError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.push(name, value)
-    }
-
-    fn end(self) -> Result<Value> {
-        Ok(self.finish())
-    }
-}
-
-impl ser::SerializeStructVariant for VariantSerializer<StructSerializer<'_>> {
-    type Ok = Value;
-    type Error = PathError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.inner.push(name, value).map_err(|error| error.at(PathSegment::Member(self.variant)))
-    }
-
-    fn end(self) -> Result<Value> {
-        Ok(variant_object(self.variant, self.inner.finish()))
+        Ok(object(names::HASHTABLE.clone(), Base::Dictionary(self.entries)))
     }
 }

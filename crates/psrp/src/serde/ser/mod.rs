@@ -7,9 +7,9 @@ use std::cell::Cell;
 
 use serde::ser::{Serialize, Serializer};
 
-use self::compound::{DictionarySerializer, ListSerializer, StructSerializer, VariantSerializer};
+use self::compound::{DictionarySerializer, ListSerializer, StructSerializer};
+pub(super) use self::names::CUSTOM;
 use self::names::TypeNameCache;
-pub(super) use self::names::custom;
 use super::passthrough;
 use super::path_error::{PathError, PathSegment, Result};
 use crate::error::Kind;
@@ -18,7 +18,6 @@ use crate::{Object, Value};
 /// Name of the newtype around an adapted member.
 pub(super) const ADAPTED: &str = "$psrp::adapted";
 
-/// SerializerState of one call of [`to_value`].
 #[derive(Default)]
 struct SerializerState {
     /// True if the value that was just serialized is an adapted member of its parent.
@@ -26,14 +25,18 @@ struct SerializerState {
     names: TypeNameCache,
 }
 
-/// Serializes a Rust value to a [`Value`].
 pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
     value.serialize(ValueSerializer(&SerializerState::default()))
 }
 
-/// Creates an object with one member, the representation of a variant with data.
-fn variant_object(variant: &'static str, value: Value) -> Value {
-    Object::builder().shared_type_names(custom()).extended(variant, value).build().into()
+/// Wraps the content of a variant in an object with one member, named after the variant.
+fn of_variant(variant: Option<&'static str>, value: Value) -> Value {
+    match variant {
+        Some(name) => {
+            Object::builder().shared_type_names(CUSTOM.clone()).extended(name, value).build().into()
+        }
+        None => value,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -53,10 +56,10 @@ impl<'a> Serializer for ValueSerializer<'a> {
     type SerializeSeq = ListSerializer<'a>;
     type SerializeTuple = ListSerializer<'a>;
     type SerializeTupleStruct = ListSerializer<'a>;
-    type SerializeTupleVariant = VariantSerializer<ListSerializer<'a>>;
+    type SerializeTupleVariant = ListSerializer<'a>;
     type SerializeMap = DictionarySerializer<'a>;
     type SerializeStruct = StructSerializer<'a>;
-    type SerializeStructVariant = VariantSerializer<StructSerializer<'a>>;
+    type SerializeStructVariant = StructSerializer<'a>;
 
     scalars! {
         serialize_bool(bool),
@@ -131,19 +134,19 @@ impl<'a> Serializer for ValueSerializer<'a> {
     ) -> Result<Value> {
         let value = value.serialize(self).map_err(|error| error.at(PathSegment::Member(variant)))?;
         self.0.adapted.set(false);
-        Ok(variant_object(variant, value))
+        Ok(of_variant(Some(variant), value))
     }
 
     fn serialize_seq(self, length: Option<usize>) -> Result<ListSerializer<'a>> {
-        Ok(ListSerializer::new(self.0, length.unwrap_or(0)))
+        Ok(ListSerializer::new(self.0, None, length.unwrap_or(0)))
     }
 
     fn serialize_tuple(self, length: usize) -> Result<ListSerializer<'a>> {
-        Ok(ListSerializer::new(self.0, length))
+        Ok(ListSerializer::new(self.0, None, length))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<ListSerializer<'a>> {
-        Ok(ListSerializer::new(self.0, length))
+        Ok(ListSerializer::new(self.0, None, length))
     }
 
     fn serialize_tuple_variant(
@@ -152,8 +155,8 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<VariantSerializer<ListSerializer<'a>>> {
-        Ok(VariantSerializer { variant, inner: ListSerializer::new(self.0, length) })
+    ) -> Result<ListSerializer<'a>> {
+        Ok(ListSerializer::new(self.0, Some(variant), length))
     }
 
     fn serialize_map(self, length: Option<usize>) -> Result<DictionarySerializer<'a>> {
@@ -161,7 +164,7 @@ impl<'a> Serializer for ValueSerializer<'a> {
     }
 
     fn serialize_struct(self, name: &'static str, length: usize) -> Result<StructSerializer<'a>> {
-        Ok(StructSerializer::new(self.0, name, length))
+        Ok(StructSerializer::new(self.0, None, name, length))
     }
 
     fn serialize_struct_variant(
@@ -170,7 +173,7 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<VariantSerializer<StructSerializer<'a>>> {
-        Ok(VariantSerializer { variant, inner: StructSerializer::new(self.0, "", length) })
+    ) -> Result<StructSerializer<'a>> {
+        Ok(StructSerializer::new(self.0, Some(variant), "", length))
     }
 }

@@ -10,25 +10,13 @@ const SEPARATOR: &str = " : ";
 
 const OBJECT: &str = "System.Object";
 
-pub(in crate::serde) fn custom() -> TypeNames {
-    static NAMES: LazyLock<TypeNames> =
-        LazyLock::new(|| TypeNames::new(["System.Management.Automation.PSCustomObject", OBJECT]));
-    NAMES.clone()
-}
+pub(in crate::serde) static CUSTOM: LazyLock<TypeNames> =
+    LazyLock::new(|| TypeNames::new(["System.Management.Automation.PSCustomObject", OBJECT]));
+pub(super) static HASHTABLE: LazyLock<TypeNames> =
+    LazyLock::new(|| TypeNames::new(["System.Collections.Hashtable", OBJECT]));
+pub(super) static LIST: LazyLock<TypeNames> =
+    LazyLock::new(|| TypeNames::new(["System.Collections.ArrayList", OBJECT]));
 
-pub(in crate::serde) fn hashtable() -> TypeNames {
-    static NAMES: LazyLock<TypeNames> =
-        LazyLock::new(|| TypeNames::new(["System.Collections.Hashtable", OBJECT]));
-    NAMES.clone()
-}
-
-pub(in crate::serde) fn list() -> TypeNames {
-    static NAMES: LazyLock<TypeNames> =
-        LazyLock::new(|| TypeNames::new(["System.Collections.ArrayList", OBJECT]));
-    NAMES.clone()
-}
-
-/// Returns whether the name of a struct is a .NET type name.
 pub(super) fn is_dotnet_type(name: &str) -> bool {
     name.contains('.')
 }
@@ -41,7 +29,7 @@ impl TypeNameCache {
     /// Returns the type names of a struct: those in its name if it contains a dot, else those of a custom object.
     pub(super) fn of(&self, name: &'static str) -> TypeNames {
         if !is_dotnet_type(name) {
-            return custom();
+            return CUSTOM.clone();
         }
         let mut cached = self.0.borrow_mut();
         if let Some((_, names)) = cached.iter().find(|(own, _)| *own == name) {

@@ -13,8 +13,8 @@ use russh::{MethodKind, MethodSet};
 use super::Ssh;
 use super::handler::{ClientHandler, SshError};
 use super::host_key::blocking;
-use super::keys::{self, KeyError};
-use super::prompt::Secret;
+use super::keys;
+use super::prompt::{Secret, SshQuestion};
 use super::state::{ConnectionError, SharedConnection};
 use crate::error::Kind;
 use crate::io::remote::remote_text;
@@ -32,16 +32,29 @@ pub(super) enum AgentSocket {
     #[default]
     Environment,
     Path(PathBuf),
-    /// The agent is not used.
     Disabled,
 }
 
-/// Result of one authentication method.
-enum AuthOutcome {
+/// Why authentication ends or starts over, while methods that are not accepted return `Ok`.
+enum AuthEnd {
     Success,
-    /// Accepted, but the server requires another method as well.
+    /// Accepted, but the server requires another method as well, which may be an earlier one.
     Partial,
-    Failed,
+    Failed(Error),
+}
+
+type Attempt<T = ()> = Result<T, AuthEnd>;
+
+impl From<Error> for AuthEnd {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<russh::Error> for AuthEnd {
+    fn from(error: russh::Error) -> Self {
+        Self::Failed(SshError::Ssh(error).into())
+    }
 }
 
 /// Authentication of one connection: remaining methods and past attempts.
@@ -76,40 +89,34 @@ impl<'a> SshAuthentication<'a> {
     ///
     /// Fails with `is_denied` and the list of attempts if the server accepts none.
     pub(super) async fn run(mut self) -> Result<(), Error> {
-        // The response lists the supported methods.
-        let result = self.handle.authenticate_none(self.user).await.map_err(ssh_error)?;
-        if matches!(self.record_result(None, result)?, AuthOutcome::Success) {
-            return Ok(());
-        }
         for _ in 0..MAX_ROUNDS {
-            match self.round().await? {
-                AuthOutcome::Success => return Ok(()),
-                AuthOutcome::Partial => {}
-                AuthOutcome::Failed => break,
+            match self.round().await {
+                Ok(()) => break,
+                Err(AuthEnd::Success) => return Ok(()),
+                Err(AuthEnd::Partial) => {}
+                Err(AuthEnd::Failed(error)) => return Err(error),
             }
         }
         Err(self.denied())
     }
 
-    /// Tries each method once. Returns after a partial success, because the next required method may be an earlier one.
-    async fn round(&mut self) -> Result<AuthOutcome, Error> {
-        let are_explicit = self.ssh.key_files.is_some();
-        let files = self.ssh.key_files.clone().unwrap_or_else(keys::default_files);
-        // Explicit keys come before default ones: servers limit the number of attempts.
-        for step in 0..5 {
-            let outcome = match step {
-                0 if are_explicit => self.key_files(&files).await?,
-                1 => self.agent().await?,
-                2 if !are_explicit => self.key_files(&files).await?,
-                3 => self.password().await?,
-                4 => self.keyboard_interactive().await?,
-                _ => AuthOutcome::Failed,
-            };
-            if !matches!(outcome, AuthOutcome::Failed) {
-                return Ok(outcome);
-            }
+    async fn round(&mut self) -> Attempt {
+        if self.used.insert("none".into()) {
+            // The response lists the supported methods.
+            let result = self.handle.authenticate_none(self.user).await?;
+            self.record_result(None, result)?;
         }
-        Ok(AuthOutcome::Failed)
+        // Explicit keys come before default ones: servers limit the number of attempts.
+        let ssh = self.ssh;
+        if let Some(files) = &ssh.key_files {
+            self.key_files(files).await?;
+        }
+        self.agent().await?;
+        if ssh.key_files.is_none() {
+            self.key_files(&keys::default_files()).await?;
+        }
+        self.password().await?;
+        self.keyboard_interactive().await
     }
 
     fn accepts(&self, method: MethodKind) -> bool {
@@ -117,9 +124,9 @@ impl<'a> SshAuthentication<'a> {
     }
 
     /// Records the result of an attempt. A `None` name leaves it out of the error message.
-    fn record_result(&mut self, name: Option<String>, result: AuthResult) -> Result<AuthOutcome, Error> {
+    fn record_result(&mut self, name: Option<String>, result: AuthResult) -> Attempt {
         let AuthResult::Failure { remaining_methods, partial_success } = result else {
-            return Ok(AuthOutcome::Success);
+            return Err(AuthEnd::Success);
         };
         self.methods = remaining_methods;
         if let Some(name) = name {
@@ -128,13 +135,15 @@ impl<'a> SshAuthentication<'a> {
         }
         // russh reports a lost connection as a failure without remaining methods.
         match self.shared.error() {
-            None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Ok(AuthOutcome::Partial),
-            None | Some(ConnectionError::NoAuthMethodLeft) => Ok(AuthOutcome::Failed),
-            Some(error @ ConnectionError::Disconnect(_)) => Err(self.refusal(&format!("; {}", error.text()))),
+            None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Err(AuthEnd::Partial),
+            None | Some(ConnectionError::NoAuthMethodLeft) => Ok(()),
+            Some(error @ ConnectionError::Disconnect(_)) => {
+                Err(self.refusal(&format!("; {}", error.text())).into())
+            }
             Some(error) => {
                 let tried = self.tried.join(", ");
                 let detail = format!("while authenticating {}: {}; tried: {tried}", self.user, error.text());
-                Err(Error::with(Kind::Closed, detail))
+                Err(Error::with(Kind::Closed, detail).into())
             }
         }
     }
@@ -164,17 +173,17 @@ impl<'a> SshAuthentication<'a> {
     }
 
     /// Returns the best hash for RSA signatures that the server supports, or `None` for SHA-1 only.
-    async fn rsa_hash(&mut self) -> Result<Option<HashAlg>, Error> {
+    async fn rsa_hash(&mut self) -> Attempt<Option<HashAlg>> {
         if self.rsa.is_none() {
             // A server that does not announce its algorithms may still support SHA-512.
-            let best = self.handle.best_supported_rsa_hash().await.map_err(ssh_error)?;
+            let best = self.handle.best_supported_rsa_hash().await?;
             self.rsa = Some(best.unwrap_or(Some(HashAlg::Sha512)));
         }
         Ok(self.rsa.flatten())
     }
 
     /// Returns the signature hash for a key (`None` if not RSA), or `None` if the key was already tried or is unusable.
-    async fn hash_for(&mut self, key: &PublicKey, name: &str) -> Result<Option<Option<HashAlg>>, Error> {
+    async fn hash_for(&mut self, key: &PublicKey, name: &str) -> Attempt<Option<Option<HashAlg>>> {
         if !self.used.insert(key.fingerprint(HashAlg::Sha256).to_string()) {
             return Ok(None);
         }
@@ -188,54 +197,46 @@ impl<'a> SshAuthentication<'a> {
         Ok(hash.map(Some))
     }
 
-    async fn key_files(&mut self, files: &[PathBuf]) -> Result<AuthOutcome, Error> {
+    async fn key_files(&mut self, files: &[PathBuf]) -> Attempt {
         for path in files {
-            if !self.accepts(MethodKind::PublicKey) {
-                break;
-            }
-            let outcome = self.key_file(path).await?;
-            if !matches!(outcome, AuthOutcome::Failed) {
-                return Ok(outcome);
+            if self.accepts(MethodKind::PublicKey) {
+                self.key_file(path).await?;
             }
         }
-        Ok(AuthOutcome::Failed)
+        Ok(())
     }
 
-    async fn key_file(&mut self, path: &Path) -> Result<AuthOutcome, Error> {
+    async fn key_file(&mut self, path: &Path) -> Attempt {
         let name = format!("key file {}", path.display());
         if !self.used.insert(name.clone()) {
-            return Ok(AuthOutcome::Failed);
+            return Ok(());
         }
         let (file, passphrase, ask) = (path.to_owned(), self.ssh.passphrase.clone(), self.ssh.ask.clone());
         let key = match blocking(move || keys::load(&file, passphrase.as_ref(), ask.as_ref())).await? {
             Ok(key) => key,
-            Err(KeyError::Missing) => {
-                self.record_skipped(format!("{name} (not found)"));
-                return Ok(AuthOutcome::Failed);
-            }
-            Err(KeyError::Unusable(reason)) => {
+            Err(reason) => {
                 self.record_skipped(format!("{name} ({reason})"));
-                return Ok(AuthOutcome::Failed);
+                return Ok(());
             }
         };
         let Some(hash) = self.hash_for(key.public_key(), &name).await? else {
-            return Ok(AuthOutcome::Failed);
+            return Ok(());
         };
         let key = PrivateKeyWithHashAlg::new(Arc::new(key), hash);
-        let result = self.handle.authenticate_publickey(self.user, key).await.map_err(ssh_error)?;
+        let result = self.handle.authenticate_publickey(self.user, key).await?;
         self.record_result(Some(name), result)
     }
 
-    async fn agent(&mut self) -> Result<AuthOutcome, Error> {
+    async fn agent(&mut self) -> Attempt {
         if !self.accepts(MethodKind::PublicKey) {
-            return Ok(AuthOutcome::Failed);
+            return Ok(());
         }
         let mut agent = match connect_agent(&self.ssh.agent).await {
             Ok(Some(agent)) => agent,
-            Ok(None) => return Ok(AuthOutcome::Failed),
+            Ok(None) => return Ok(()),
             Err(reason) => {
                 self.record_skipped(format!("agent ({reason})"));
-                return Ok(AuthOutcome::Failed);
+                return Ok(());
             }
         };
         // Required for keys restricted to certain hosts. Agents without support have no such keys.
@@ -246,37 +247,33 @@ impl<'a> SshAuthentication<'a> {
             Ok(identities) => identities,
             Err(error) => {
                 self.record_skipped(format!("agent ({})", terminal_safe(&error.to_string())));
-                return Ok(AuthOutcome::Failed);
+                return Ok(());
             }
         };
         if identities.is_empty() {
             self.record_skipped("agent (has no keys)");
         }
         for identity in identities {
-            if !self.accepts(MethodKind::PublicKey) {
-                break;
-            }
-            let outcome = self.agent_key(&mut agent, identity).await?;
-            if !matches!(outcome, AuthOutcome::Failed) {
-                return Ok(outcome);
+            if self.accepts(MethodKind::PublicKey) {
+                self.agent_key(&mut agent, identity).await?;
             }
         }
-        Ok(AuthOutcome::Failed)
+        Ok(())
     }
 
-    async fn agent_key(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Result<AuthOutcome, Error> {
+    async fn agent_key(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Attempt {
         let key = identity.public_key().into_owned();
         let print = key.fingerprint(HashAlg::Sha256);
         let (name, result) = match identity {
             AgentIdentity::PublicKey { key, .. } => {
                 let name = format!("agent's key {print}");
-                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(AuthOutcome::Failed) };
+                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(()) };
                 (name, self.handle.authenticate_publickey_with(self.user, key, hash, agent).await)
             }
             AgentIdentity::Certificate { certificate, .. } => {
                 let name = format!("agent's certificate of {print}");
                 if !self.used.insert(name.clone()) {
-                    return Ok(AuthOutcome::Failed);
+                    return Ok(());
                 }
                 let hash = if key.algorithm().is_rsa() { self.rsa_hash().await? } else { None };
                 (name, self.handle.authenticate_certificate_with(self.user, certificate, hash, agent).await)
@@ -286,7 +283,7 @@ impl<'a> SshAuthentication<'a> {
             Ok(result) => self.record_result(Some(name), result),
             Err(_) if self.shared.error().is_none() => {
                 self.record_skipped(format!("{name} (the agent did not sign)"));
-                Ok(AuthOutcome::Failed)
+                Ok(())
             }
             Err(_) => {
                 let ended =
@@ -296,37 +293,38 @@ impl<'a> SshAuthentication<'a> {
         }
     }
 
-    async fn password(&mut self) -> Result<AuthOutcome, Error> {
+    async fn password(&mut self) -> Attempt {
         if !self.accepts(MethodKind::Password) || !self.used.insert("password".into()) {
-            return Ok(AuthOutcome::Failed);
+            return Ok(());
         }
         let password = match (&self.ssh.password, &self.ssh.ask) {
             (Some(password), _) => Some(password.clone()),
-            (None, Some(ask)) => ask.password(self.user, &self.ssh.host).await?,
+            (None, Some(ask)) => {
+                let (ask, user, host) = (ask.clone(), self.user.to_owned(), self.ssh.host.clone());
+                blocking(move || ask.call(SshQuestion::Password { user: &user, host: &host })).await?
+            }
             (None, None) => None,
         };
-        let Some(password) = password else { return Ok(AuthOutcome::Failed) };
+        let Some(password) = password else { return Ok(()) };
         // russh wipes its copy.
-        let result =
-            self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh_error)?;
+        let result = self.handle.authenticate_password(self.user, password.0.as_str()).await?;
         self.record_result(Some("password".into()), result)
     }
 
     /// Keyboard-interactive authentication (RFC 4256).
-    async fn keyboard_interactive(&mut self) -> Result<AuthOutcome, Error> {
+    async fn keyboard_interactive(&mut self) -> Attempt {
         let can_answer = self.ssh.password.is_some() || self.ssh.ask.is_some();
         let name = "keyboard-interactive";
         if !can_answer || !self.accepts(MethodKind::KeyboardInteractive) || !self.used.insert(name.into()) {
-            return Ok(AuthOutcome::Failed);
+            return Ok(());
         }
         // The password is sent only once: another prompt for it means that it was wrong.
         let mut password = self.ssh.password.clone();
         let mut unanswered = None;
-        let mut response =
-            self.handle.authenticate_keyboard_interactive_start(self.user, None).await.map_err(ssh_error)?;
+        let mut response = self.handle.authenticate_keyboard_interactive_start(self.user, None).await?;
         for _ in 0..MAX_ROUNDS {
             let prompts = match response {
-                KeyboardInteractiveAuthResponse::Success => return Ok(AuthOutcome::Success),
+                KeyboardInteractiveAuthResponse::Success => return Err(AuthEnd::Success),
                 KeyboardInteractiveAuthResponse::Failure { remaining_methods, partial_success } => {
                     let name = match unanswered {
                         Some(text) => format!("{name} without an answer to {text:?}"),
@@ -347,10 +345,9 @@ impl<'a> SshAuthentication<'a> {
                 }
                 answers.push(answer.map_or_else(String::new, |secret| secret.0.to_string()));
             }
-            response =
-                self.handle.authenticate_keyboard_interactive_respond(answers).await.map_err(ssh_error)?;
+            response = self.handle.authenticate_keyboard_interactive_respond(answers).await?;
         }
-        Err(Error::with(Kind::Limit, format!("more than {MAX_ROUNDS} rounds of prompts")))
+        Err(Error::with(Kind::Limit, format!("more than {MAX_ROUNDS} rounds of prompts")).into())
     }
 
     async fn prompt_answer(
@@ -363,15 +360,10 @@ impl<'a> SshAuthentication<'a> {
         {
             return Ok(Some(password));
         }
-        match &self.ssh.ask {
-            Some(ask) => ask.prompt(&prompt.prompt, prompt.echo).await,
-            None => Ok(None),
-        }
+        let Some(ask) = self.ssh.ask.clone() else { return Ok(None) };
+        let (text, echo) = (prompt.prompt.clone(), prompt.echo);
+        blocking(move || ask.call(SshQuestion::Prompt { text: &text, echo })).await
     }
-}
-
-fn ssh_error(error: russh::Error) -> Error {
-    SshError::Ssh(error).into()
 }
 
 /// Connects to the agent. Returns `None` if it is disabled.

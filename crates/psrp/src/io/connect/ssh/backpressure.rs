@@ -67,7 +67,7 @@ mod tests {
         let mut socket = BackpressureSocket::new(near, Arc::clone(&shared));
         far.write_all(b"ab").await.unwrap();
         assert_eq!(socket.read_u8().await.unwrap(), b'a');
-        shared.put_output(&[0; 10]);
+        shared.update(|state| state.put_output(&[0; 10]));
         let reader = tokio::spawn(async move {
             let byte = socket.read_u8().await;
             (socket, byte)

@@ -7,7 +7,7 @@ use russh::keys::PublicKeyOrCertificate;
 use russh::{Channel, ChannelId, Sig};
 
 use super::host_key::HostKeyVerifier;
-use super::state::{ConnectionError, ExitReason, SharedConnection};
+use super::state::{ConnectionError, SharedConnection};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::remote_text;
@@ -18,12 +18,9 @@ pub(super) struct ClientHandler {
     pub(super) verifier: HostKeyVerifier,
 }
 
-/// Error of a connection.
 #[derive(Debug)]
 pub(super) enum SshError {
-    /// Reported by russh.
     Ssh(russh::Error),
-    /// The host key was not accepted.
     HostKey(Error),
 }
 
@@ -77,7 +74,7 @@ impl Handler for ClientHandler {
     }
 
     async fn data(&mut self, _: ChannelId, data: &[u8], _: &mut Session) -> Result<(), SshError> {
-        self.shared.put_output(data);
+        self.shared.update(|state| state.put_output(data));
         Ok(())
     }
 
@@ -88,12 +85,13 @@ impl Handler for ClientHandler {
         data: &[u8],
         _: &mut Session,
     ) -> Result<(), SshError> {
-        self.shared.put_stderr(data);
+        self.shared.update(|state| state.stderr.push(data));
         Ok(())
     }
 
     async fn exit_status(&mut self, _: ChannelId, status: u32, _: &mut Session) -> Result<(), SshError> {
-        self.shared.put_exit(ExitReason::Status(status));
+        let text = format!("exit status {status}");
+        self.shared.update(|state| state.exit = (status != 0).then_some(text));
         Ok(())
     }
 
@@ -110,22 +108,22 @@ impl Handler for ClientHandler {
             Sig::Custom(name) => name,
             known => format!("{known:?}"),
         };
-        self.shared.put_exit(ExitReason::Signal(name.into()));
+        self.shared.update(|state| state.exit = Some(format!("signal {name}")));
         Ok(())
     }
 
     async fn channel_success(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
-        self.shared.put_subsystem_response(true);
+        self.shared.update(|state| state.subsystem_response = Some(true));
         Ok(())
     }
 
     async fn channel_failure(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
-        self.shared.put_subsystem_response(false);
+        self.shared.update(|state| state.subsystem_response = Some(false));
         Ok(())
     }
 
     async fn channel_eof(&mut self, _: ChannelId, _: &mut Session) -> Result<(), SshError> {
-        self.shared.put_eof();
+        self.shared.update(|state| state.is_eof = true);
         Ok(())
     }
 

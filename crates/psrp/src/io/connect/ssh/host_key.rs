@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
-use super::known_hosts::{KeyStatus, KnownHosts};
+use super::known_hosts::{KnownHosts, append};
 use crate::Error;
 use crate::error::Kind;
 
@@ -16,15 +16,12 @@ pub(super) enum HostKeyPolicy {
     Strict,
     /// Saved if the host has no known key; refused if it differs from known ones.
     AcceptNew,
-    /// Every key is accepted.
     AcceptAny,
 }
 
-/// Verifies the host key of one server.
 pub(super) struct HostKeyVerifier {
     policy: HostKeyPolicy,
-    /// `None` while a blocking thread writes to the files.
-    hosts: Option<KnownHosts>,
+    hosts: KnownHosts,
 }
 
 impl HostKeyVerifier {
@@ -38,14 +35,14 @@ impl HostKeyVerifier {
         let files = if policy == HostKeyPolicy::AcceptAny { Vec::new() } else { files };
         let host = host.to_owned();
         let hosts = blocking(move || KnownHosts::read(files, &host, port)).await??;
-        Ok(Self { policy, hosts: Some(hosts) })
+        Ok(Self { policy, hosts })
     }
 
     /// Returns the host key algorithms to offer, those of known keys first. RSA with SHA-1 is excluded.
     pub(super) fn algorithms(&self) -> Cow<'static, [Algorithm]> {
         let is_sound = |algorithm: &Algorithm| !matches!(algorithm, Algorithm::Rsa { hash: None });
         let all = russh::Preferred::DEFAULT.key.iter().filter(|algorithm| is_sound(algorithm));
-        let kinds: Vec<&str> = self.hosts.iter().flat_map(KnownHosts::kinds).collect();
+        let kinds: Vec<&str> = self.hosts.kinds().collect();
         let is_known = |algorithm: &Algorithm| {
             let kind = match algorithm {
                 // An RSA key has one type for all signature hashes.
@@ -68,9 +65,6 @@ impl HostKeyVerifier {
         if self.policy == HostKeyPolicy::AcceptAny {
             return Ok(());
         }
-        let Some(hosts) = &self.hosts else {
-            return Err(Error::with(Kind::State, "an earlier update of the known hosts failed"));
-        };
         if presented.certificate().is_some() {
             return Err(Error::with(
                 Kind::Untrusted,
@@ -85,38 +79,23 @@ impl HostKeyVerifier {
             "the {} key {} of {}",
             key.algorithm().as_str(),
             key.fingerprint(HashAlg::Sha256),
-            hosts.name()
+            self.hosts.name
         );
-        let files = || {
-            let files: Vec<String> = hosts.files().iter().map(|file| file.display().to_string()).collect();
-            files.join(", ")
-        };
-        let detail = match hosts.check(&blob) {
-            KeyStatus::Known => return Ok(()),
-            KeyStatus::Unknown if self.policy == HostKeyPolicy::AcceptNew => {
-                return self.add(key.algorithm().as_str().to_owned(), blob).await;
+        let reason = match self.hosts.check(&blob) {
+            Ok(true) => return Ok(()),
+            Ok(false) if self.policy == HostKeyPolicy::AcceptNew => {
+                let (path, line) = self.hosts.new_line(key.algorithm().as_str(), &blob)?;
+                let at = blocking(move || append(&path, &line)).await??;
+                self.hosts.add(key.algorithm().as_str(), blob, at);
+                return Ok(());
             }
-            KeyStatus::Unknown => format!("{what} is unknown; searched in {}", files()),
-            KeyStatus::Changed(place) => format!("{what} differs from the known key in {place}"),
-            KeyStatus::Revoked(place) => format!("{what} is revoked by {place}"),
-            KeyStatus::CertAuthority(place) => format!(
-                "{what} is unknown; {place} names a certificate authority, but host certificates are not supported"
-            ),
+            Ok(false) => {
+                let files: Vec<_> = self.hosts.files.iter().map(|file| file.display().to_string()).collect();
+                format!("is unknown; searched in {}", files.join(", "))
+            }
+            Err(reason) => reason,
         };
-        Err(Error::with(Kind::Untrusted, detail))
-    }
-
-    async fn add(&mut self, kind: String, key: Vec<u8>) -> Result<(), Error> {
-        if let Some(mut hosts) = self.hosts.take() {
-            let (hosts, result) = blocking(move || {
-                let result = hosts.add(&kind, key);
-                (hosts, result)
-            })
-            .await?;
-            self.hosts = Some(hosts);
-            result?;
-        }
-        Ok(())
+        Err(Error::with(Kind::Untrusted, format!("{what} {reason}")))
     }
 }
 

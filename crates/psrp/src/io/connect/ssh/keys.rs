@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use russh::keys::{PrivateKey, decode_secret_key};
 use zeroize::Zeroizing;
 
-use super::prompt::{PromptHandler, Secret};
+use super::prompt::{PromptHandler, Secret, SshQuestion};
 
 /// First line of the only format whose parser leaves no copies of the key in memory.
 const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
@@ -17,34 +17,26 @@ pub(super) fn default_files() -> Vec<PathBuf> {
     ["id_ed25519", "id_ecdsa", "id_rsa"].map(|name| home.join(".ssh").join(name)).into()
 }
 
-/// Reason why a key cannot be used, for the list of attempts.
-#[derive(Debug)]
-pub(super) enum KeyError {
-    Missing,
-    Unusable(String),
-}
-
-impl KeyError {
-    fn unusable(reason: impl Into<String>) -> Self {
-        Self::Unusable(reason.into())
-    }
-}
-
 /// Reads a private key and decrypts it if necessary. Blocks: key derivation is slow, and the user may be asked for the
-/// passphrase.
+/// passphrase. Returns the reason for the list of attempts if the key cannot be used.
 pub(super) fn load(
     path: &Path,
     passphrase: Option<&Secret>,
     ask: Option<&PromptHandler>,
-) -> Result<PrivateKey, KeyError> {
+) -> Result<PrivateKey, String> {
     let text = read(path)?;
     let require = |secret: Option<Secret>| {
-        secret.ok_or(KeyError::unusable("is encrypted, but no passphrase is available"))
+        secret.ok_or_else(|| "is encrypted, but no passphrase is available".to_owned())
     };
-    let find_passphrase =
-        || require(passphrase.cloned().or_else(|| ask.and_then(|ask| ask.passphrase(path))));
-    let wrong_passphrase = |_| KeyError::unusable("can't be decrypted with the passphrase");
-    let unreadable = |_| KeyError::unusable("is not a readable private key");
+    let find_passphrase = || {
+        require(
+            passphrase
+                .cloned()
+                .or_else(|| ask.and_then(|ask| ask.call(SshQuestion::Passphrase { file: path }))),
+        )
+    };
+    let wrong_passphrase = |_| "can't be decrypted with the passphrase".to_owned();
+    let unreadable = |_| "is not a readable private key".to_owned();
     if text.trim_start().starts_with(OPENSSH) {
         let key = PrivateKey::from_openssh(text.trim_start()).map_err(|_| unreadable(()))?;
         if !key.is_encrypted() {
@@ -62,16 +54,16 @@ pub(super) fn load(
     decode_secret_key(&text, Some(&secret.0)).map_err(|_| wrong_passphrase(()))
 }
 
-fn read(path: &Path) -> Result<Zeroizing<String>, KeyError> {
+fn read(path: &Path) -> Result<Zeroizing<String>, String> {
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => KeyError::Missing,
-        _ => KeyError::unusable(format!("can't be read ({error})")),
+        io::ErrorKind::NotFound => "not found".to_owned(),
+        _ => format!("can't be read ({error})"),
     };
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         if std::fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
-            return Err(KeyError::unusable("is readable by other users"));
+            return Err("is readable by other users".into());
         }
     }
     std::fs::read_to_string(path).map(Zeroizing::new).map_err(failed)

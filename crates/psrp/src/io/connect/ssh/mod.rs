@@ -116,15 +116,6 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// Default of [`connect_timeout`](Self::connect_timeout): 30 seconds.
-    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-    /// Default of [`auth_timeout`](Self::auth_timeout): 2 minutes.
-    pub const DEFAULT_AUTH_TIMEOUT: Duration = Duration::from_secs(120);
-    /// Default of [`close_timeout`](Self::close_timeout): 5 seconds.
-    pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-    /// Default of [`max_unread`](Self::max_unread): 1 MiB.
-    pub const DEFAULT_MAX_UNREAD: usize = 1 << 20;
-
     /// Creates a connector for a host name or address, with port 22 and subsystem `powershell`.
     pub fn new(host: impl Into<String>) -> Self {
         Self {
@@ -139,11 +130,11 @@ impl Ssh {
             passphrase: None,
             password: None,
             ask: None,
-            connect_timeout: Self::DEFAULT_CONNECT_TIMEOUT,
-            auth_timeout: Self::DEFAULT_AUTH_TIMEOUT,
-            close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
+            connect_timeout: Duration::from_secs(30),
+            auth_timeout: Duration::from_secs(120),
+            close_timeout: Duration::from_secs(5),
             keep_alive: None,
-            max_unread: Self::DEFAULT_MAX_UNREAD,
+            max_unread: 1 << 20,
             reader_options: ReaderOptions::new(),
         }
     }
@@ -192,21 +183,21 @@ impl Ssh {
         /// Sets a function that supplies missing passphrases and passwords and answers to the server's prompts. It
         /// returns `None` if there is no answer. It runs on a blocking thread and may wait for the user, but
         /// [`auth_timeout`](Self::auth_timeout) still applies.
-        ask(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) => ask = Some(PromptHandler::new(answer));
+        ask(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) => ask = Some(PromptHandler(Arc::new(answer)));
         /// Sets the timeout for connecting and verifying the host key, and again for starting the subsystem. Default:
-        /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
+        /// 30 seconds.
         connect_timeout(time: Duration) => connect_timeout = time;
-        /// Sets the timeout for authentication, including the time the user takes to answer prompts. Default:
-        /// [`DEFAULT_AUTH_TIMEOUT`](Self::DEFAULT_AUTH_TIMEOUT), 2 minutes.
+        /// Sets the timeout for authentication, including the time the user takes to answer prompts. Default: 2
+        /// minutes.
         auth_timeout(time: Duration) => auth_timeout = time;
         /// Sets how long to wait for the server to close the session, and for its exit status after the end of the
-        /// output. Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
+        /// output. Default: 5 seconds.
         close_timeout(time: Duration) => close_timeout = time;
         /// Sends a keep-alive message after this time without data from the server. After three unanswered messages the
         /// session fails with [`is_timeout`](Error::is_timeout). Default: none, so an idle connection never times out.
         keep_alive(interval: Duration) => keep_alive = Some(interval);
         /// Sets the maximum bytes of unread output. At the limit, reading from the server stops; one more SSH packet of
-        /// about 32 KiB may be buffered. Default: [`DEFAULT_MAX_UNREAD`](Self::DEFAULT_MAX_UNREAD), 1 MiB.
+        /// about 32 KiB may be buffered. Default: 1 MiB.
         max_unread(bytes: usize) => max_unread = bytes;
         /// Sets the limits for reading packets.
         reader_options(options: ReaderOptions) => reader_options = options;
@@ -252,7 +243,11 @@ impl Ssh {
         // Dropping the read half leaves incoming data to the handler.
         let (_, channel) = handle.channel_open_session().await.map_err(connection_error)?.split();
         channel.request_subsystem(true, self.subsystem.as_str()).await.map_err(connection_error)?;
-        match shared.subsystem_response().await {
+        let response = shared.wait_until(|state| match state.subsystem_response {
+            None if !state.closed => None,
+            response => Some(response),
+        });
+        match response.await {
             Some(true) => Ok(channel),
             Some(false) => {
                 let detail = format!("{} has no subsystem {}", self.address(), self.subsystem);
@@ -264,7 +259,6 @@ impl Ssh {
         }
     }
 
-    /// Name of the session in errors.
     fn session_name(&self) -> String {
         format!("{} on {}", self.subsystem, self.address())
     }
@@ -292,7 +286,7 @@ impl Connect for Ssh {
         };
         let shared = SharedConnection::new(self.max_unread);
         // Ends the connection's task on errors and if this future is dropped.
-        let abandon = AbandonOnDrop(Some(Arc::clone(&shared)));
+        let abandon = AbandonOnDrop(Arc::clone(&shared));
         let mut handle = self
             .within(self.connect_timeout, "connect to", self.handshake(&shared))
             .await
@@ -306,22 +300,11 @@ impl Connect for Ssh {
         let channel = self
             .within(self.connect_timeout, "start the subsystem at", self.start_subsystem(&handle, &shared))
             .await?;
-        let transport = SshTransport::new(
-            shared,
-            handle,
-            &channel,
-            self.session_name(),
-            self.reader_options,
-            self.close_timeout,
-            self.keep_alive,
-        );
-        abandon.disarm();
-        Ok(transport)
+        Ok(SshTransport::new(self, abandon, handle, &channel))
     }
 }
 
 impl Ssh {
-    /// Adds the address to a connection error.
     fn unreachable(&self, error: Error) -> Error {
         match error.is_io() || error.is_closed() {
             true => Error::with(Kind::Io, format!("can't connect to {}", self.address())).caused_by(error),
@@ -330,19 +313,11 @@ impl Ssh {
     }
 }
 
-/// Abandons the connection when dropped, unless disarmed.
-struct AbandonOnDrop(Option<Arc<SharedConnection>>);
-
-impl AbandonOnDrop {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
+/// Ends the connection at once when dropped.
+struct AbandonOnDrop(Arc<SharedConnection>);
 
 impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
-        if let Some(shared) = &self.0 {
-            shared.abandon();
-        }
+        self.0.abandon();
     }
 }

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::host_key::blocking;
-use crate::Error;
 use crate::redacted::Redacted;
 
 /// Prompt for the function set by [`Ssh::ask`](super::Ssh::ask).
@@ -42,32 +40,14 @@ pub(super) fn secret(text: impl Into<String>) -> Secret {
     Redacted(Zeroizing::new(text.into()))
 }
 
-/// Shared function set by [`Ssh::ask`](super::Ssh::ask).
+/// Function set by [`Ssh::ask`](super::Ssh::ask).
 #[derive(Clone)]
-pub(super) struct PromptHandler(Arc<PromptFn>);
-
-type PromptFn = dyn Fn(SshQuestion<'_>) -> Option<String> + Send + Sync;
+pub(super) struct PromptHandler(pub(super) Arc<dyn Fn(SshQuestion<'_>) -> Option<String> + Send + Sync>);
 
 impl PromptHandler {
-    pub(super) fn new(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(answer))
-    }
-
-    /// Calls the function on a blocking thread.
-    pub(super) async fn password(&self, user: &str, host: &str) -> Result<Option<Secret>, Error> {
-        let (answer, user, host) = (Arc::clone(&self.0), user.to_owned(), host.to_owned());
-        blocking(move || answer(SshQuestion::Password { user: &user, host: &host }).map(secret)).await
-    }
-
-    /// Calls the function with a prompt of the server, on a blocking thread.
-    pub(super) async fn prompt(&self, text: &str, echo: bool) -> Result<Option<Secret>, Error> {
-        let (answer, text) = (Arc::clone(&self.0), text.to_owned());
-        blocking(move || answer(SshQuestion::Prompt { text: &text, echo }).map(secret)).await
-    }
-
     /// Calls the function on this thread, which must be a blocking one.
-    pub(super) fn passphrase(&self, file: &Path) -> Option<Secret> {
-        (self.0)(SshQuestion::Passphrase { file }).map(secret)
+    pub(super) fn call(&self, question: SshQuestion<'_>) -> Option<Secret> {
+        (self.0)(question).map(secret)
     }
 }
 

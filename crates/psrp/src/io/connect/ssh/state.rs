@@ -14,33 +14,23 @@ use tokio::sync::Notify;
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::{StderrTail, remote_text};
+use crate::io::task::wake;
 
-/// How the subsystem's program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ExitReason {
-    Status(u32),
-    Signal(Box<str>),
-}
-
-/// State of a connection.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionState {
-    /// Unread standard output.
     output: VecDeque<u8>,
     max_output: usize,
     /// Output is discarded because the transport is closing.
     is_discarding: bool,
-    /// End of the standard error.
-    stderr: StderrTail,
+    pub(super) stderr: StderrTail,
     /// No more output will arrive.
-    is_eof: bool,
+    pub(super) is_eof: bool,
     /// The channel or the connection is closed.
-    closed: bool,
-    exit: Option<ExitReason>,
-    /// Response to the subsystem request.
-    subsystem_response: Option<bool>,
-    /// Error that ended the connection.
-    error: Option<ConnectionError>,
+    pub(super) closed: bool,
+    /// Exit status or signal (not escaped) with which the subsystem's program has failed.
+    pub(super) exit: Option<String>,
+    pub(super) subsystem_response: Option<bool>,
+    pub(super) error: Option<ConnectionError>,
     /// The connection is to be ended at once.
     abandoned: bool,
     /// Data arrived since the last check by the keep-alive task.
@@ -51,7 +41,6 @@ pub(super) struct ConnectionState {
     socket_writer: Option<Waker>,
 }
 
-/// Error that ended a connection.
 #[derive(Clone, Debug)]
 pub(super) enum ConnectionError {
     /// Disconnect message of the server; the text is not escaped.
@@ -75,7 +64,6 @@ impl ConnectionError {
     }
 }
 
-/// Connection state and its change notification.
 #[derive(Debug)]
 pub(super) struct SharedConnection {
     state: Mutex<ConnectionState>,
@@ -93,45 +81,23 @@ impl SharedConnection {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    // Called by the handler.
-
-    pub(super) fn put_output(&self, data: &[u8]) {
+    /// Changes the state and wakes the transport. Called by the handler.
+    pub(super) fn update(&self, change: impl FnOnce(&mut ConnectionState)) {
         let mut state = self.lock();
-        if !state.is_discarding {
-            state.output.extend(data);
-        }
-        wake(&mut state.reader);
-    }
-
-    pub(super) fn put_stderr(&self, data: &[u8]) {
-        self.lock().stderr.push(data);
-    }
-
-    pub(super) fn put_exit(&self, exit: ExitReason) {
-        self.lock().exit = Some(exit);
-    }
-
-    pub(super) fn put_subsystem_response(&self, is_accepted: bool) {
-        self.lock().subsystem_response = Some(is_accepted);
-        self.changed.notify_waiters();
-    }
-
-    pub(super) fn put_eof(&self) {
-        let mut state = self.lock();
-        state.is_eof = true;
-        wake(&mut state.reader);
-    }
-
-    /// Marks the channel as closed, and with an error the connection.
-    pub(super) fn put_closed(&self, error: Option<ConnectionError>) {
-        let mut state = self.lock();
-        state.is_eof = true;
-        state.closed = true;
-        state.error = state.error.take().or(error);
+        change(&mut state);
         wake(&mut state.reader);
         wake(&mut state.writer);
         drop(state);
         self.changed.notify_waiters();
+    }
+
+    /// Marks the channel as closed, and with an error the connection.
+    pub(super) fn put_closed(&self, error: Option<ConnectionError>) {
+        self.update(|state| {
+            state.is_eof = true;
+            state.closed = true;
+            state.error = state.error.take().or(error);
+        });
     }
 
     // Called by the transport.
@@ -168,21 +134,6 @@ impl SharedConnection {
         state.closed
     }
 
-    /// Waits for the response to the subsystem request. `None` if the connection ends first.
-    pub(super) async fn subsystem_response(&self) -> Option<bool> {
-        self.wait_until(|state| state.subsystem_response.map(Some).or(state.closed.then_some(None))).await
-    }
-
-    pub(super) async fn closed(&self) {
-        self.wait_until(|state| state.closed.then_some(())).await;
-    }
-
-    /// Waits until the connection has ended.
-    pub(super) async fn disconnected(&self) {
-        self.wait_until(|state| state.error.is_some().then_some(())).await;
-    }
-
-    /// Discards unread and future output.
     pub(super) fn discard_output(&self) {
         let mut state = self.lock();
         state.is_discarding = true;
@@ -190,7 +141,7 @@ impl SharedConnection {
         wake(&mut state.socket_reader);
     }
 
-    async fn wait_until<T>(&self, ready: impl Fn(&ConnectionState) -> Option<T>) -> T {
+    pub(super) async fn wait_until<T>(&self, ready: impl Fn(&ConnectionState) -> Option<T>) -> T {
         loop {
             // Registered before the check, so that no change in between is missed.
             let changed = self.changed.notified();
@@ -217,13 +168,11 @@ impl SharedConnection {
     pub(super) fn end_error(&self, name: &str) -> Option<Error> {
         let state = self.lock();
         let stderr = state.stderr.text();
-        let cause = match (&state.error, &state.exit) {
-            (Some(error), _) => Some(error.text()),
-            (None, Some(ExitReason::Status(0))) => None,
-            (None, Some(ExitReason::Status(status))) => Some(format!("exit status {status}")),
-            (None, Some(ExitReason::Signal(signal))) => Some(format!("signal {}", remote_text(signal))),
-            (None, None) => None,
-        };
+        let cause = state
+            .error
+            .as_ref()
+            .map(ConnectionError::text)
+            .or_else(|| state.exit.as_deref().map(|exit| remote_text(exit).into()));
         if cause.is_none() && stderr.is_none() {
             return None;
         }
@@ -234,12 +183,8 @@ impl SharedConnection {
                 detail.push_str(text);
             }
         }
-        let kind = if matches!(state.error, Some(ConnectionError::KeepAliveTimeout)) {
-            Kind::Timeout
-        } else {
-            Kind::Closed
-        };
-        Some(Error::with(kind, detail))
+        let is_timeout = matches!(state.error, Some(ConnectionError::KeepAliveTimeout));
+        Some(Error::with(if is_timeout { Kind::Timeout } else { Kind::Closed }, detail))
     }
 
     // Called by the socket and the keep-alive task.
@@ -281,6 +226,12 @@ impl SharedConnection {
 }
 
 impl ConnectionState {
+    pub(super) fn put_output(&mut self, data: &[u8]) {
+        if !self.is_discarding {
+            self.output.extend(data);
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.output.len() >= self.max_output
     }
@@ -288,12 +239,6 @@ impl ConnectionState {
 
 fn abandoned_error() -> std::io::Error {
     std::io::Error::from(std::io::ErrorKind::ConnectionAborted)
-}
-
-fn wake(waker: &mut Option<Waker>) {
-    if let Some(waker) = waker.take() {
-        waker.wake();
-    }
 }
 
 #[cfg(test)]
@@ -304,9 +249,7 @@ mod tests {
     fn normal_end_is_no_error() {
         let shared = SharedConnection::new(1);
         assert!(shared.end_error("it").is_none());
-        shared.put_exit(ExitReason::Status(0));
-        assert!(shared.end_error("it").is_none());
-        shared.put_exit(ExitReason::Signal("KILL\x1b[2J".into()));
+        shared.update(|state| state.exit = Some("signal KILL\x1b[2J".into()));
         let text = shared.end_error("it").unwrap().to_string();
         assert!(text.ends_with("it: signal KILL\\u{1b}[2J"), "{text}");
         shared.put_closed(Some(ConnectionError::KeepAliveTimeout));

@@ -14,10 +14,11 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::handler::ClientHandler;
-use super::state::{ConnectionError, SharedConnection};
+use super::state::{ConnectionError, ConnectionState, SharedConnection};
+use super::{AbandonOnDrop, Ssh};
 use crate::Error;
 use crate::io::{Lines, Transport};
-use crate::outofproc::{Packet, ReaderOptions, Role};
+use crate::outofproc::{Packet, Role};
 
 /// Number of unanswered keep-alive messages after which the connection fails.
 pub(super) const MAX_UNANSWERED: u32 = 3;
@@ -29,7 +30,6 @@ pub struct SshTransport {
     lines: Lines<ChannelReader, ChannelWriter>,
     shared: Arc<SharedConnection>,
     handle: Arc<Handle<ClientHandler>>,
-    /// Name of the session in errors.
     name: String,
     close_timeout: Duration,
     /// Wait for the exit status, which follows the end of the output.
@@ -39,35 +39,35 @@ pub struct SshTransport {
     /// Wait for the server to close the channel.
     close_wait: Option<EndFuture>,
     _keep_alive: Option<AbortOnDropHandle<()>>,
+    _abandon: AbandonOnDrop,
 }
 
 impl SshTransport {
     pub(super) fn new(
-        shared: Arc<SharedConnection>,
+        ssh: &Ssh,
+        abandon: AbandonOnDrop,
         handle: Handle<ClientHandler>,
         channel: &ChannelWriteHalf<russh::client::Msg>,
-        name: String,
-        reader: ReaderOptions,
-        close_timeout: Duration,
-        keep_alive: Option<Duration>,
     ) -> Self {
+        let shared = Arc::clone(&abandon.0);
         let output = ChannelReader(Arc::clone(&shared));
         let input = ChannelWriter { channel: Box::pin(channel.make_writer()), shared: Arc::clone(&shared) };
         let handle = Arc::new(handle);
-        let keep_alive = keep_alive.map(|interval| {
-            let task = self::keep_alive(Arc::clone(&handle), Arc::clone(&shared), interval);
+        let keep_alive = ssh.keep_alive.map(|interval| {
+            let task = send_keep_alive(Arc::clone(&handle), Arc::clone(&shared), interval);
             AbortOnDropHandle::new(tokio::spawn(task))
         });
         Self {
-            lines: Lines::with_options(Role::Client, output, input, reader),
+            lines: Lines::with_options(Role::Client, output, input, ssh.reader_options),
             shared,
             handle,
-            name,
-            close_timeout,
+            name: ssh.session_name(),
+            close_timeout: ssh.close_timeout,
             exit_wait: None,
             truncation_error: None,
             close_wait: None,
             _keep_alive: keep_alive,
+            _abandon: abandon,
         }
     }
 
@@ -76,7 +76,7 @@ impl SshTransport {
         let exit_wait = self.exit_wait.get_or_insert_with(|| {
             let (shared, limit) = (Arc::clone(&self.shared), self.close_timeout);
             Box::pin(async move {
-                let _ = timeout(limit, shared.closed()).await;
+                let _ = timeout(limit, shared.wait_until(is_closed)).await;
             })
         });
         ready!(exit_wait.as_mut().poll(cx));
@@ -123,9 +123,9 @@ impl Transport for SshTransport {
                 (Arc::clone(&self.shared), Arc::clone(&self.handle), self.close_timeout);
             self.close_wait = Some(Box::pin(async move {
                 let _ = timeout(limit, async {
-                    shared.closed().await;
+                    shared.wait_until(is_closed).await;
                     if handle.disconnect(Disconnect::ByApplication, "", "").await.is_ok() {
-                        shared.disconnected().await;
+                        shared.wait_until(|state| state.error.is_some().then_some(())).await;
                     }
                 })
                 .await;
@@ -139,12 +139,6 @@ impl Transport for SshTransport {
     }
 }
 
-impl Drop for SshTransport {
-    fn drop(&mut self) {
-        self.shared.abandon();
-    }
-}
-
 impl fmt::Debug for SshTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SshTransport")
@@ -154,7 +148,10 @@ impl fmt::Debug for SshTransport {
     }
 }
 
-/// Standard output of the subsystem.
+fn is_closed(state: &ConnectionState) -> Option<()> {
+    state.closed.then_some(())
+}
+
 struct ChannelReader(Arc<SharedConnection>);
 
 impl AsyncRead for ChannelReader {
@@ -167,7 +164,6 @@ impl AsyncRead for ChannelReader {
     }
 }
 
-/// Standard input of the subsystem.
 struct ChannelWriter {
     channel: Pin<Box<dyn AsyncWrite + Send>>,
     shared: Arc<SharedConnection>,
@@ -216,7 +212,11 @@ impl AsyncWrite for ChannelWriter {
 /// answer.
 ///
 /// russh has its own keep-alive, but it cannot tell a silent server from reading that is paused by backpressure.
-async fn keep_alive(handle: Arc<Handle<ClientHandler>>, shared: Arc<SharedConnection>, interval: Duration) {
+async fn send_keep_alive(
+    handle: Arc<Handle<ClientHandler>>,
+    shared: Arc<SharedConnection>,
+    interval: Duration,
+) {
     let mut unanswered = 0;
     loop {
         tokio::time::sleep(interval).await;

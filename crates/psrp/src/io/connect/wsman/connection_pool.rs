@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Client;
 
 use super::bindings::channel_bindings;
-use super::credentials::{Mechanisms, WsmanCredentials};
+use super::credentials::Mechanisms;
 use super::encryption;
 use super::http::{HttpEndpoint, HttpResponse, SOAP};
 use super::negotiate::SecurityContext;
@@ -24,8 +24,6 @@ const MAX_ROUND_TRIPS: usize = 8;
 /// connection.
 pub(super) struct ConnectionPool {
     mechanisms: Mechanisms,
-    credentials: WsmanCredentials,
-    is_tls: bool,
     idle: Mutex<Vec<PooledConnection>>,
 }
 
@@ -35,14 +33,9 @@ struct PooledConnection {
 }
 
 impl ConnectionPool {
-    pub(super) fn new(mechanisms: Mechanisms, credentials: WsmanCredentials, is_tls: bool) -> Self {
-        Self { mechanisms, credentials, is_tls, idle: Mutex::new(Vec::new()) }
-    }
-
-    /// Adds a client that has no connection yet.
-    pub(super) fn with_client(self, client: Client) -> Self {
-        self.put_idle(PooledConnection { client, context: None });
-        self
+    /// `client` has no connection yet.
+    pub(super) fn new(mechanisms: Mechanisms, client: Client) -> Self {
+        Self { mechanisms, idle: Mutex::new(vec![PooledConnection { client, context: None }]) }
     }
 
     fn take_idle(&self) -> Option<PooledConnection> {
@@ -91,7 +84,7 @@ impl ConnectionPool {
             None => context.insert(self.authenticate(client, endpoint).await?),
         };
         let mut headers = HeaderMap::new();
-        if self.is_tls {
+        if endpoint.wsman.is_tls {
             headers.insert(CONTENT_TYPE, SOAP);
             return endpoint.exchange(client, headers, envelope.to_vec()).await;
         }
@@ -123,12 +116,12 @@ impl ConnectionPool {
     async fn authenticate(&self, client: &Client, endpoint: &HttpEndpoint) -> Result<SecurityContext, Error> {
         let host = endpoint.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         // Kerberos needs the certificate for its first token.
-        let certificate = match self.is_tls {
+        let certificate = match endpoint.wsman.is_tls {
             true => endpoint.exchange(client, HeaderMap::new(), Vec::new()).await?.certificate,
             false => None,
         };
         let bindings = certificate.as_deref().map(channel_bindings);
-        let mut context = SecurityContext::new(self.mechanisms, &self.credentials, host, bindings)?;
+        let mut context = SecurityContext::new(self.mechanisms, &endpoint.wsman.credentials, host, bindings)?;
         let mut token = context.step(Vec::new()).await?;
         for _ in 0..MAX_ROUND_TRIPS {
             let mut headers = HeaderMap::new();

@@ -14,7 +14,6 @@ pub struct WsmanCredentials {
     pub(super) password: Redacted<Zeroizing<String>>,
 }
 
-/// Authentication method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AuthMethod {
     Basic,
@@ -22,7 +21,6 @@ pub(super) enum AuthMethod {
     Negotiate(Mechanisms),
 }
 
-/// Allowed authentication mechanisms.
 #[cfg(feature = "negotiate")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mechanisms {
@@ -77,14 +75,11 @@ impl WsmanCredentials {
     }
 }
 
-/// Server certificates that are trusted.
 #[derive(Clone, Debug, Default)]
 pub(super) enum CertificateTrust {
-    /// Certificates trusted by the platform.
     #[default]
     Platform,
     /// Certificates signed by one of these (PEM).
     Only(Arc<[u8]>),
-    /// All certificates, unverified.
     All,
 }

@@ -2,18 +2,15 @@
 
 use std::fmt;
 
-use super::xml::{Namespace, XmlElement};
-use crate::Error;
-use crate::error::Kind;
+use super::xml::XmlElement;
+use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
 
-/// The operation timed out.
 const TIMED_OUT: u32 = 0x8033_8029;
 /// No such shell or command (`ERROR_WSMAN_INVALID_SELECTORS`).
 const INVALID_SELECTORS: u32 = 0x8033_805b;
 /// Aborted because the command or shell ends (`ERROR_OPERATION_ABORTED`).
 const ABORTED: u32 = 0x8007_03e3;
-/// Access is denied.
 const ACCESS_DENIED: u32 = 5;
 
 /// WS-Management fault (DSP0226 14, MS-WSMV 2.2.4.43). It is the source of an [`Error`] reported by the service, which
@@ -28,25 +25,25 @@ pub struct WsmanFault {
 }
 
 impl WsmanFault {
-    /// Returns the fault in an envelope, if there is one.
     pub(super) fn find(envelope: &XmlElement) -> Option<Self> {
-        use Namespace::{Fault, Soap};
-
-        let fault = envelope.at(&[(Soap, "Body"), (Soap, "Fault")])?;
-        let detail = fault.at(&[(Soap, "Detail"), (Fault, "WSManFault")]);
+        let fault = envelope.at(&["Body", "Fault"])?;
+        let detail = fault.at(&["Detail", "WSManFault"]);
         let code = detail.and_then(|detail| detail.attribute("Code")).and_then(code);
         let subcode = fault
-            .at(&[(Soap, "Code"), (Soap, "Subcode"), (Soap, "Value")])
-            .or_else(|| fault.at(&[(Soap, "Code"), (Soap, "Value")]))
+            .at(&["Code", "Subcode", "Value"])
+            .or_else(|| fault.at(&["Code", "Value"]))
             .map(XmlElement::text)
             // The namespace prefix is chosen by the server.
             .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
         // Providers nest the reason in another element.
-        let message = detail.and_then(|detail| detail.child(Fault, "Message"));
+        let message = detail.and_then(|detail| detail.child("Message"));
         let message = message
-            .and_then(|message| message.child_text(Fault, "ProviderFault").or_else(|| non_empty(message)))
-            .or_else(|| message?.child(Fault, "ProviderFault")?.children().find_map(nested_message))
-            .or_else(|| fault.at(&[(Soap, "Reason"), (Soap, "Text")]).and_then(non_empty))
+            .and_then(|message| message.child_text("ProviderFault").or_else(|| non_empty(message)))
+            .or_else(|| {
+                let nested = &message?.child("ProviderFault")?.children;
+                nested.iter().find_map(|element| element.child_text("Message"))
+            })
+            .or_else(|| fault.at(&["Reason", "Text"]).and_then(non_empty))
             .unwrap_or_default();
         Some(Self { code, subcode, message: remote_text(message) })
     }
@@ -82,7 +79,6 @@ impl WsmanFault {
         }
     }
 
-    /// Converts the fault of an operation to an error.
     pub(super) fn into_error(self, operation: &str) -> Error {
         let kind = if self.is_timed_out() {
             Kind::Timeout
@@ -107,10 +103,6 @@ fn non_empty(element: &XmlElement) -> Option<&str> {
     Some(element.text()).filter(|text| !text.is_empty())
 }
 
-fn nested_message(element: &XmlElement) -> Option<&str> {
-    element.child_text(Namespace::Fault, "Message")
-}
-
 impl fmt::Display for WsmanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.message.is_empty() { "no reason given" } else { &self.message })?;
@@ -130,9 +122,8 @@ mod tests {
     use super::*;
 
     fn fault(inner: &str) -> WsmanFault {
-        let (soap, detail) = (Namespace::Soap.uri(), Namespace::Fault.uri());
         let document = format!(
-            "<s:Envelope xmlns:s='{soap}' xmlns:f='{detail}'><s:Body><s:Fault>{inner}</s:Fault></s:Body></s:Envelope>"
+            "<s:Envelope xmlns:s='s' xmlns:f='f'><s:Body><s:Fault>{inner}</s:Fault></s:Body></s:Envelope>"
         );
         WsmanFault::find(&XmlElement::parse(document.as_bytes()).unwrap()).unwrap()
     }

@@ -1,7 +1,6 @@
 //! Sends envelopes over HTTP.
 
 use std::error::Error as _;
-use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -9,9 +8,10 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
 
+use super::Wsman;
 #[cfg(feature = "negotiate")]
 use super::connection_pool::ConnectionPool;
-use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
+use super::credentials::{AuthMethod, CertificateTrust};
 use crate::b64;
 use crate::error::{Error, Kind};
 
@@ -19,17 +19,14 @@ pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+
 
 /// HTTP client of one service, with authentication.
 pub(super) struct HttpClient {
-    endpoint: HttpEndpoint,
+    pub(super) endpoint: HttpEndpoint,
     authentication: HttpAuth,
 }
 
 /// URL of a service and settings of its connections.
 pub(super) struct HttpEndpoint {
     pub(super) url: Url,
-    pub(super) trust: CertificateTrust,
-    pub(super) connect_timeout: Duration,
-    pub(super) request_timeout: Duration,
-    pub(super) max_response_size: usize,
+    pub(super) wsman: Wsman,
 }
 
 enum HttpAuth {
@@ -40,7 +37,6 @@ enum HttpAuth {
     Negotiate(ConnectionPool),
 }
 
-/// HTTP response with its whole body.
 pub(super) struct HttpResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -56,8 +52,13 @@ impl HttpClient {
     /// # Errors
     ///
     /// Fails with [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_unsupported`] if
-    /// the credentials cannot be encoded in a header.
-    pub(super) fn new(endpoint: HttpEndpoint, credentials: &WsmanCredentials) -> Result<Self, Error> {
+    /// host and path do not form a valid URL or the credentials cannot be encoded in a header.
+    pub(super) fn new(wsman: Wsman) -> Result<Self, Error> {
+        let url = Url::parse(&wsman.endpoint()).map_err(|error| {
+            Error::with(Kind::Unsupported, "host and path do not form a valid URL").caused_by(error)
+        })?;
+        let endpoint = HttpEndpoint { url, wsman };
+        let credentials = &endpoint.wsman.credentials;
         // Reports invalid settings now rather than at the first request.
         let client = endpoint.client()?;
         let authentication = match credentials.method {
@@ -71,11 +72,7 @@ impl HttpClient {
                 HttpAuth::Basic { client, header }
             }
             #[cfg(feature = "negotiate")]
-            AuthMethod::Negotiate(mechanisms) => {
-                let is_tls = endpoint.url.scheme() == "https";
-                let pool = ConnectionPool::new(mechanisms, credentials.clone(), is_tls);
-                HttpAuth::Negotiate(pool.with_client(client))
-            }
+            AuthMethod::Negotiate(mechanisms) => HttpAuth::Negotiate(ConnectionPool::new(mechanisms, client)),
         };
         Ok(Self { endpoint, authentication })
     }
@@ -127,9 +124,9 @@ impl HttpEndpoint {
             .tcp_nodelay(true)
             .tls_info(cfg!(feature = "negotiate"))
             .user_agent(concat!("psrp/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.connect_timeout)
-            .timeout(self.request_timeout);
-        let builder = match &self.trust {
+            .connect_timeout(self.wsman.connect_timeout)
+            .timeout(self.wsman.operation_timeout.saturating_add(self.wsman.grace));
+        let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
             CertificateTrust::Only(pem) => {
                 let certificates = Certificate::from_pem_bundle(pem).map_err(untrusted)?;
@@ -143,7 +140,6 @@ impl HttpEndpoint {
         builder.build().map_err(untrusted)
     }
 
-    /// Sends one request and reads the response.
     pub(super) async fn exchange(
         &self,
         client: &Client,
@@ -170,7 +166,7 @@ impl HttpEndpoint {
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(request_error)? {
-            if body.len() + chunk.len() > self.max_response_size {
+            if body.len() + chunk.len() > self.wsman.max_response_size {
                 return Err(Error::with(Kind::Limit, "bytes of a response (see max_response_size)"));
             }
             body.extend_from_slice(&chunk);
@@ -208,7 +204,6 @@ impl HttpResponse {
     }
 }
 
-/// Converts the error of a request without a response.
 fn request_error(error: reqwest::Error) -> Error {
     // The URL can contain secrets of the caller; the causes explain the failure.
     let error = error.without_url();
@@ -221,7 +216,6 @@ fn request_error(error: reqwest::Error) -> Error {
     }
 }
 
-/// Returns whether the server's certificate caused the error.
 fn is_certificate(error: &reqwest::Error) -> bool {
     let mut next = error.source();
     while let Some(cause) = next {

@@ -7,7 +7,6 @@
 
 #[cfg(feature = "negotiate")]
 mod bindings;
-mod config;
 #[cfg(feature = "negotiate")]
 mod connection_pool;
 mod credentials;
@@ -21,12 +20,233 @@ mod negotiate;
 mod response;
 mod session;
 mod soap;
-mod target;
 mod transport;
 mod xml;
 
-pub use config::Wsman;
-pub use credentials::WsmanCredentials;
-pub use fault::WsmanFault;
-pub use response::WsmanShell;
-pub use transport::WsmanTransport;
+use std::future::Future;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+pub use self::credentials::WsmanCredentials;
+pub use self::fault::WsmanFault;
+pub use self::response::WsmanShell;
+pub use self::transport::WsmanTransport;
+
+use self::credentials::{AuthMethod, CertificateTrust};
+use self::session::WsmanSession;
+use crate::Error;
+use crate::io::Connect;
+
+/// Minimum envelope size, in bytes. Smaller envelopes have no room for data.
+const MIN_ENVELOPE_SIZE: usize = 8192;
+
+/// Connects to runspace pools over WS-Management, the protocol of Windows Remote Management (MS-WSMV, DSP0226).
+///
+/// [`Connect::connect`] does not open a connection yet. The first packet does: depending on its message, it creates a
+/// shell or connects to an existing one. Proxies are not used, and redirects are not followed.
+///
+/// # Security
+///
+/// With TLS, messages are not encrypted again, and NTLM and Kerberos are bound to the server's certificate (RFC 5929).
+/// Without TLS, NTLM and Kerberos encrypt the messages. NTLM then uses RC4, and proves only that the server knows the
+/// user, not its identity. Credentials are not delegated: scripts cannot use them to log on to other servers.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use psrp::io::{Wsman, WsmanCredentials};
+///
+/// let credentials = WsmanCredentials::basic("administrator", "correct horse battery staple");
+/// let wsman = Wsman::https("server.example.org", credentials)
+///     .configuration("PowerShell.7")
+///     .operation_timeout(Duration::from_secs(60));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Wsman {
+    host: String,
+    is_tls: bool,
+    port: Option<u16>,
+    path: String,
+    configuration: String,
+    credentials: WsmanCredentials,
+    trust: CertificateTrust,
+    is_plain_basic_allowed: bool,
+    are_clear_secrets_allowed: bool,
+    max_envelope_size: usize,
+    max_response_size: usize,
+    operation_timeout: Duration,
+    connect_timeout: Duration,
+    grace: Duration,
+    idle_timeout: Option<Duration>,
+}
+
+impl Wsman {
+    /// Creates a connector with TLS for a host name or address, with port 5986.
+    pub fn https(host: impl Into<String>, credentials: WsmanCredentials) -> Self {
+        Self {
+            host: host.into(),
+            is_tls: true,
+            port: None,
+            path: "/wsman".into(),
+            configuration: "Microsoft.PowerShell".into(),
+            credentials,
+            trust: CertificateTrust::default(),
+            is_plain_basic_allowed: false,
+            are_clear_secrets_allowed: false,
+            max_envelope_size: 153_600,
+            max_response_size: 16 << 20,
+            operation_timeout: Duration::from_secs(20),
+            connect_timeout: Duration::from_secs(30),
+            grace: Duration::from_secs(30),
+            idle_timeout: None,
+        }
+    }
+
+    /// Creates a connector without TLS, with port 5985. Kerberos and NTLM encrypt the messages.
+    /// [Basic](WsmanCredentials::basic) authentication does not, and is refused unless
+    /// [`danger_allow_basic_without_tls`](Self::danger_allow_basic_without_tls) is set.
+    pub fn http(host: impl Into<String>, credentials: WsmanCredentials) -> Self {
+        Self { is_tls: false, ..Self::https(host, credentials) }
+    }
+
+    setters! {
+        /// Sets the port. Default: 5986 with TLS, 5985 without.
+        port(port: u16) => port = Some(port);
+        /// Sets the path of the service. Default: `/wsman`.
+        path(path: impl Into<String>) => path = path.into();
+        /// Sets the session configuration, by name or as a complete resource URI. Default: `Microsoft.PowerShell`,
+        /// which is Windows PowerShell; `PowerShell.7` is PowerShell 7.
+        configuration(name: impl Into<String>) => configuration = name.into();
+        /// Trusts only certificates signed by these authorities (one or more PEM certificates) instead of those trusted
+        /// by the platform.
+        trusted_certificates(pem: impl AsRef<[u8]>) => trust = CertificateTrust::Only(pem.as_ref().into());
+        /// Accepts every certificate, including self-signed and expired ones and those of other hosts. An attacker in
+        /// the middle can then impersonate the server, and learns the password with [basic](WsmanCredentials::basic)
+        /// authentication.
+        danger_accept_invalid_certificates() => trust = CertificateTrust::All;
+        /// Allows basic authentication without TLS: password and messages can be read by anyone on the network path.
+        danger_allow_basic_without_tls() => is_plain_basic_allowed = true;
+        /// Allows sending secure strings unencrypted if neither TLS nor the authentication encrypts messages and the
+        /// server has protocol 2.4 or later, which does not encrypt them itself. By default, requests and input with
+        /// secure strings then fail with [`Error::is_unsupported`].
+        danger_allow_clear_secrets() => are_clear_secrets_allowed = true;
+        /// Sets the maximum size of envelopes, in bytes, for both directions. Values below 8,192 are raised to 8,192.
+        /// Windows 8 and later accept 512,000. Default: 153,600, which all versions accept.
+        max_envelope_size(bytes: usize) => max_envelope_size = bytes.max(MIN_ENVELOPE_SIZE);
+        /// Sets the maximum bytes of a response, independently of the size requested from the service. A larger
+        /// response fails the request with [`Error::is_limit`]. Default: 16 MiB.
+        max_response_size(bytes: usize) => max_response_size = bytes;
+        /// Sets the operation timeout that is sent to the service. If there is no output, the service responds to a
+        /// `Receive` request after this time, and the request is repeated. Default: 20 seconds.
+        operation_timeout(time: Duration) => operation_timeout = time;
+        /// Sets the timeout for opening a connection. Default: 30 seconds.
+        connect_timeout(time: Duration) => connect_timeout = time;
+        /// Sets the time added to the operation timeout after which an unanswered request fails. Default: 30 seconds.
+        grace(time: Duration) => grace = time;
+        /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service,
+        /// 2 hours on Windows.
+        idle_timeout(time: Duration) => idle_timeout = Some(time);
+    }
+
+    /// Lists the shells of the service that the user may see, of all types and states. To connect to a disconnected
+    /// one, pass its identifier to [`Config::pool_id`](crate::client::Config::pool_id).
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Connect::connect`] and the operations of a [`WsmanTransport`].
+    pub async fn shells(&self) -> Result<Vec<WsmanShell>, Error> {
+        self.session()?.shells().await
+    }
+
+    /// Lists the pipelines of a shell, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`shells`](Self::shells).
+    pub async fn pipelines(&self, shell: Uuid) -> Result<Vec<Uuid>, Error> {
+        self.session()?.commands(shell).await
+    }
+
+    fn endpoint(&self) -> String {
+        let (scheme, port) = if self.is_tls { ("https", 5986) } else { ("http", 5985) };
+        let port = self.port.unwrap_or(port);
+        let path = self.path.trim_start_matches('/');
+        match self.host.contains(':') && !self.host.starts_with('[') {
+            true => format!("{scheme}://[{}]:{port}/{path}", self.host),
+            false => format!("{scheme}://{}:{port}/{path}", self.host),
+        }
+    }
+
+    fn resource(&self) -> String {
+        match self.configuration.contains("://") {
+            true => self.configuration.clone(),
+            false => format!("http://schemas.microsoft.com/powershell/{}", self.configuration),
+        }
+    }
+
+    /// Returns true if messages are encrypted neither by TLS nor by the authentication.
+    fn is_plain(&self) -> bool {
+        self.credentials.method == AuthMethod::Basic && !self.is_tls
+    }
+
+    fn session(&self) -> Result<WsmanSession, Error> {
+        WsmanSession::new(self.clone())
+    }
+}
+
+impl Connect for Wsman {
+    type Transport = WsmanTransport;
+
+    /// # Errors
+    ///
+    /// Fails with [`Error::is_unsupported`] if host and path do not form a valid URL, with [`Error::is_untrusted`] if
+    /// the trusted certificates are not valid, and with [`Error::is_denied`] if the password would be sent without TLS.
+    fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send {
+        std::future::ready(self.session().map(WsmanTransport::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoint_is_built_from_scheme_host_port_and_path() {
+        let credentials = || WsmanCredentials::basic("user", "secret");
+        let endpoint = |wsman: Wsman| wsman.endpoint();
+        assert_eq!(
+            endpoint(Wsman::https("a.example.org", credentials())),
+            "https://a.example.org:5986/wsman"
+        );
+        assert_eq!(endpoint(Wsman::http("10.0.0.1", credentials())), "http://10.0.0.1:5985/wsman");
+        assert_eq!(endpoint(Wsman::http("::1", credentials()).port(1).path("a/b")), "http://[::1]:1/a/b");
+        assert_eq!(endpoint(Wsman::https("[::1]", credentials())), "https://[::1]:5986/wsman");
+    }
+
+    #[test]
+    fn debug_output_contains_no_secret() {
+        let wsman = Wsman::http("a.example.org", WsmanCredentials::basic("someone", "pa55word"));
+        let shown = format!("{wsman:?}");
+        assert!(!shown.contains("pa55word") && !shown.contains("someone"), "{shown}");
+    }
+
+    #[tokio::test]
+    async fn basic_authentication_without_tls_is_refused() {
+        let wsman = Wsman::http("a.example.org", WsmanCredentials::basic("user", "secret"));
+        assert!(wsman.connect().await.unwrap_err().is_denied());
+        assert!(wsman.shells().await.unwrap_err().is_denied());
+        assert!(wsman.danger_allow_basic_without_tls().connect().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn invalid_host_or_certificate_is_an_error() {
+        let credentials = || WsmanCredentials::basic("user", "secret");
+        let error = Wsman::https("a b", credentials()).connect().await.unwrap_err();
+        assert!(error.is_unsupported(), "{error}");
+        for pem in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+            let wsman = Wsman::https("a.example.org", credentials()).trusted_certificates(pem);
+            assert!(wsman.connect().await.unwrap_err().is_untrusted(), "{pem:?}");
+        }
+    }
+}

@@ -47,7 +47,6 @@ pub(super) struct SecurityContext {
     negotiate: Negotiate,
     credentials: Option<CredentialsBuffers>,
     target: String,
-    /// Channel bindings of the server's certificate.
     bindings: Option<Vec<u8>>,
     is_complete: bool,
 }
@@ -139,7 +138,6 @@ impl SecurityContext {
         Ok(token.buffer)
     }
 
-    /// Encrypts a message.
     pub(super) fn encrypt(&mut self, message: &[u8]) -> Result<EncryptedMessage, Error> {
         let mechanisms = self.mechanisms;
         let trailer = self

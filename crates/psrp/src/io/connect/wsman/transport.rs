@@ -11,13 +11,13 @@ use uuid::Uuid;
 
 use super::fault::WsmanFault;
 use super::messages::{PoolRequest, pipeline_failure, split_first_message};
-use super::response::OutputChunk;
+use super::response::Response;
 use super::session::{WsmanSession, fault, shell_text};
-use super::soap::Operation;
-use super::target::{ShellTarget, TargetRequest, TargetState};
+use super::soap::{self, Request};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::io::Transport;
+use crate::io::task::wake;
 use crate::outofproc::Packet;
 
 /// Minimum time between receive requests if the service responds immediately without output.
@@ -38,14 +38,14 @@ pub struct WsmanTransport {
     /// Identifier of the pool, from its first data.
     pool: Uuid,
     /// Identifier of the shell, which the server may have changed.
-    shell: Arc<str>,
+    shell: Box<str>,
     targets: HashMap<Option<Uuid>, ShellTarget>,
-    tasks: JoinSet<(Option<Uuid>, OperationResult)>,
-    incoming: VecDeque<ReceivedPacket>,
+    tasks: JoinSet<(Option<Uuid>, Operation, Result<Response, Error>)>,
+    /// Packets for the receiver, made up because WS-Management has none of its own, and the data of each.
+    incoming: VecDeque<(Packet<'static>, Vec<u8>)>,
     failure: Option<Error>,
     /// Error of a failed disconnect or reconnect.
     change_error: Option<Error>,
-    /// Waker of the packet receiver.
     receiver: Option<Waker>,
 }
 
@@ -58,33 +58,63 @@ enum TransportState {
     /// The shell runs on without a client.
     Disconnected,
     Reconnecting,
-    /// The shell is deleted.
     Deleted,
     /// The transport has failed or was closed.
     Closed,
 }
 
-/// Packet made up for the receiver: WS-Management has no packets of its own.
-#[derive(Debug)]
-enum ReceivedPacket {
-    Data(Option<Uuid>, Vec<u8>),
-    DataAck(Option<Uuid>),
-    CommandAck(Option<Uuid>),
-    SignalAck(Option<Uuid>),
-    CloseAck(Option<Uuid>),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    /// Creates a shell or connects to one.
+    Open,
+    CreateCommand,
+    ConnectCommand,
+    Send,
+    Receive,
+    Interrupt,
+    Close,
+    Disconnect,
+    Reconnect,
 }
 
-/// Result of an operation.
-enum OperationResult {
-    Opened(Result<(Option<Box<str>>, Vec<u8>), Error>),
-    CommandCreated(Result<Option<Box<str>>, Error>),
-    CommandConnected(Result<(), Error>),
-    Sent(Result<(), Error>),
-    Received(Result<OutputChunk, Error>),
-    Interrupted(Result<(), Error>),
-    Closed(Result<(), Error>),
-    Disconnected(Result<(), Error>),
-    Reconnected(Result<(), Error>),
+#[derive(Debug)]
+enum TargetRequest {
+    Data(Priority, Vec<u8>),
+    /// Connects to this running command.
+    Connect(Uuid),
+    Interrupt,
+    /// Terminates a command or deletes the shell.
+    Close,
+}
+
+/// Lifecycle of a shell or command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum TargetState {
+    /// Not created on the server yet.
+    #[default]
+    New,
+    Open,
+    /// Being closed; its output is ignored.
+    Closing,
+}
+
+/// Shell or command.
+///
+/// Its requests are sent one at a time, because their order matters. Receiving output runs in parallel.
+#[derive(Debug, Default)]
+struct ShellTarget {
+    state: TargetState,
+    /// Identifier assigned by the server.
+    id: Option<Box<str>>,
+    pending: VecDeque<TargetRequest>,
+    is_busy: bool,
+    is_receiving: bool,
+    /// Received data has not been taken yet.
+    is_full: bool,
+    /// The server has no more output for it.
+    is_done: bool,
+    /// Error of data that was not accepted. It is ignored if the command turns out to have ended.
+    send_error: Option<Error>,
 }
 
 impl WsmanTransport {
@@ -103,35 +133,41 @@ impl WsmanTransport {
         }
     }
 
-    fn spawn(
-        &mut self,
-        target: Option<Uuid>,
-        operation: impl Future<Output = OperationResult> + Send + 'static,
-    ) {
-        self.tasks.spawn(async move { (target, operation.await) });
+    fn spawn(&mut self, target: Option<Uuid>, operation: Operation, request: Request) {
+        let session = Arc::clone(&self.session);
+        self.tasks.spawn(async move {
+            let start = Instant::now();
+            let result = session.run(&request).await;
+            let is_empty = matches!(&result, Ok(response) if response.data.is_empty() && !response.is_done);
+            if operation == Operation::Receive && is_empty && start.elapsed() < RECEIVE_BACKOFF {
+                tokio::time::sleep(RECEIVE_BACKOFF).await;
+            }
+            (target, operation, result)
+        });
         // An empty task set does not store the waker.
-        self.wake();
+        wake(&mut self.receiver);
     }
 
-    fn wake(&mut self) {
-        if let Some(receiver) = self.receiver.take() {
-            receiver.wake();
+    fn push(&mut self, packet: Packet<'static>) {
+        self.incoming.push_back((packet, Vec::new()));
+        wake(&mut self.receiver);
+    }
+
+    fn push_data(&mut self, target: Option<Uuid>, data: Vec<u8>) {
+        if !data.is_empty() {
+            let packet = Packet::Data { target, priority: Priority::Default, data: &[] };
+            self.incoming.push_back((packet, data));
+            wake(&mut self.receiver);
         }
-    }
-
-    fn push(&mut self, incoming: ReceivedPacket) {
-        self.incoming.push_back(incoming);
-        self.wake();
     }
 
     fn fail(&mut self, error: Error) {
         self.failure.get_or_insert(error);
         self.state = TransportState::Closed;
         self.tasks.abort_all();
-        self.wake();
+        wake(&mut self.receiver);
     }
 
-    /// Queues a request of an existing target.
     fn enqueue(&mut self, id: Option<Uuid>, request: TargetRequest) {
         if let Some(target) = self.targets.get_mut(&id) {
             target.pending.push_back(request);
@@ -141,102 +177,73 @@ impl WsmanTransport {
 
     /// Sends the next request of a target, if none is in flight.
     fn send_next(&mut self, id: Option<Uuid>) {
-        while let Some(target) = self.targets.get_mut(&id) {
-            let Some(request) = target.next_request() else { return };
-            target.is_busy = true;
-            let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            let known = target.id.clone();
-            match (id, request, target.state) {
+        while let Some(target) = self.targets.get_mut(&id).filter(|target| !target.is_busy) {
+            let Some(request) = target.pending.pop_front() else { return };
+            let (shell, command) = (&*self.shell, target.id.as_deref());
+            let (operation, request) = match (request, target.state) {
                 // After its creation was refused, a pipeline continues to send until it receives the failure.
-                (_, TargetRequest::Data(..), TargetState::New) if target.is_done => {
-                    self.push(ReceivedPacket::DataAck(id))
+                (TargetRequest::Data(..), TargetState::New) if target.is_done => {
+                    self.push(Packet::DataAck(id));
+                    continue;
                 }
-                (None, TargetRequest::Data(_, data), TargetState::New) => return self.open_shell(data),
-                (Some(command), TargetRequest::Data(priority, mut data), TargetState::New) => {
-                    match split_first_message(&mut data) {
-                        Ok(rest) if rest.is_empty() => {}
-                        Ok(rest) => target.pending.push_front(TargetRequest::Data(priority, rest)),
-                        Err(error) => return self.fail(error),
+                (TargetRequest::Data(priority, mut data), TargetState::New) => match id {
+                    Some(command) => {
+                        match split_first_message(&mut data) {
+                            Ok(rest) if rest.is_empty() => {}
+                            Ok(rest) => target.pending.push_front(TargetRequest::Data(priority, rest)),
+                            Err(error) => return self.fail(error),
+                        }
+                        (Operation::CreateCommand, Request::command(shell, command, &data))
                     }
-                    return self.spawn(id, async move {
-                        OperationResult::CommandCreated(session.command(&shell, command, &data).await)
-                    });
-                }
-                (Some(command), TargetRequest::Connect, TargetState::New) => {
+                    None => {
+                        let PoolRequest { pool, is_connect } = match PoolRequest::parse(&data) {
+                            Ok(request) => request,
+                            Err(error) => return self.fail(error),
+                        };
+                        (self.pool, self.shell) = (pool, shell_text(pool).into());
+                        let request = match is_connect {
+                            true => Request::connect(&self.shell, &data),
+                            false => Request::create(pool, &data, self.session.wsman().idle_timeout),
+                        };
+                        (Operation::Open, request)
+                    }
+                },
+                (TargetRequest::Connect(command), TargetState::New) => {
                     target.id = Some(shell_text(command).into());
-                    return self.spawn(id, async move {
-                        OperationResult::CommandConnected(
-                            session.execute(Operation::ConnectCommand { shell: &shell, command }).await,
-                        )
-                    });
+                    (Operation::ConnectCommand, Request::connect_command(shell, command))
                 }
-                (_, TargetRequest::Data(priority, data), TargetState::Open) => {
-                    return self.spawn(id, async move {
-                        OperationResult::Sent(
-                            session
-                                .execute(Operation::Send {
-                                    shell: &shell,
-                                    command: known.as_deref(),
-                                    priority,
-                                    data: &data,
-                                })
-                                .await,
-                        )
-                    });
+                (TargetRequest::Data(priority, data), TargetState::Open) => {
+                    (Operation::Send, Request::send(shell, command, priority, &data))
                 }
-                (Some(_), TargetRequest::Interrupt, TargetState::Open) => {
-                    let known = known.unwrap_or_default();
-                    return self.spawn(id, async move {
-                        OperationResult::Interrupted(
-                            session.execute(Operation::Interrupt { shell: &shell, command: &known }).await,
-                        )
-                    });
+                (TargetRequest::Interrupt, TargetState::Open) => {
+                    (Operation::Interrupt, Request::interrupt(shell, command))
                 }
-                (Some(_), TargetRequest::Close, TargetState::Open) => {
+                (TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
-                    let known = known.unwrap_or_default();
-                    return self.spawn(id, async move {
-                        OperationResult::Closed(
-                            session.execute(Operation::Terminate { shell: &shell, command: &known }).await,
-                        )
-                    });
-                }
-                (None, TargetRequest::Close, TargetState::Open) => {
-                    target.state = TargetState::Closing;
-                    return self.spawn(id, async move {
-                        OperationResult::Closed(session.execute(Operation::Delete { shell: &shell }).await)
-                    });
+                    let request = match id {
+                        Some(_) => Request::terminate(shell, command),
+                        None => Request::delete(shell),
+                    };
+                    (Operation::Close, request)
                 }
                 // Targets that the server does not have, or that are being closed, need no request.
-                (_, TargetRequest::Data(..), TargetState::Closing) => self.push(ReceivedPacket::DataAck(id)),
-                (_, TargetRequest::Interrupt, _) => self.push(ReceivedPacket::SignalAck(id)),
-                (_, TargetRequest::Close, _) => {
+                (TargetRequest::Data(..), TargetState::Closing) => {
+                    self.push(Packet::DataAck(id));
+                    continue;
+                }
+                (TargetRequest::Interrupt, _) => {
+                    self.push(Packet::SignalAck(id));
+                    continue;
+                }
+                (TargetRequest::Close, _) => {
                     self.handle_closed(id);
                     continue;
                 }
-                (_, TargetRequest::Connect, _) => {}
-            }
-            if let Some(target) = self.targets.get_mut(&id) {
-                target.is_busy = false;
-            }
+                (TargetRequest::Connect(_), _) => continue,
+            };
+            target.is_busy = true;
+            return self.spawn(id, operation, request);
         }
-    }
-
-    /// Creates the shell or connects to it.
-    fn open_shell(&mut self, data: Vec<u8>) {
-        let request = match PoolRequest::parse(&data) {
-            Ok(request) => request,
-            Err(error) => return self.fail(error),
-        };
-        self.pool = request.pool;
-        self.shell = shell_text(request.pool).into();
-        let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-        self.spawn(None, async move {
-            OperationResult::Opened(match request.is_connect {
-                true => session.connect(&shell, &data).await.map(|data| (None, data)),
-                false => session.create(request.pool, &data).await.map(|shell| (shell, Vec::new())),
-            })
-        });
     }
 
     /// Sends receive requests for all targets that can have output.
@@ -247,24 +254,16 @@ impl WsmanTransport {
         let ready: Vec<_> = self
             .targets
             .iter_mut()
-            .filter(|(_, target)| target.can_receive())
+            .filter(|(_, target)| target.state == TargetState::Open)
+            .filter(|(_, target)| !target.is_receiving && !target.is_full && !target.is_done)
             .map(|(id, target)| {
                 target.is_receiving = true;
                 (*id, target.id.clone())
             })
             .collect();
         for (id, command) in ready {
-            let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(id, async move {
-                let start = Instant::now();
-                let result = session.receive(&shell, command.as_deref()).await;
-                let is_empty =
-                    matches!(&result, Ok(received) if received.data.is_empty() && !received.is_done);
-                if is_empty && start.elapsed() < RECEIVE_BACKOFF {
-                    tokio::time::sleep(RECEIVE_BACKOFF).await;
-                }
-                OperationResult::Received(result)
-            });
+            let request = Request::receive(&self.shell, command.as_deref());
+            self.spawn(id, Operation::Receive, request);
         }
     }
 
@@ -278,26 +277,19 @@ impl WsmanTransport {
         } else {
             self.targets.remove(&id);
         }
-        self.push(ReceivedPacket::CloseAck(id));
+        self.push(Packet::CloseAck(id));
     }
 
-    fn handle_result(&mut self, id: Option<Uuid>, result: OperationResult) {
-        match result {
-            OperationResult::Disconnected(Ok(())) => return self.state = TransportState::Disconnected,
-            OperationResult::Reconnected(Ok(())) => {
-                self.state = TransportState::Connected;
+    fn handle_result(&mut self, id: Option<Uuid>, operation: Operation, result: Result<Response, Error>) {
+        match operation {
+            Operation::Disconnect | Operation::Reconnect => {
+                let is_connected = (operation == Operation::Reconnect) == result.is_ok();
+                self.state =
+                    if is_connected { TransportState::Connected } else { TransportState::Disconnected };
+                self.change_error = result.err();
                 return self.receive();
             }
-            OperationResult::Disconnected(Err(error)) => {
-                self.change_error = Some(error);
-                self.state = TransportState::Connected;
-                return self.receive();
-            }
-            OperationResult::Reconnected(Err(error)) => {
-                self.change_error = Some(error);
-                return self.state = TransportState::Disconnected;
-            }
-            OperationResult::Received(result) => {
+            Operation::Receive => {
                 self.handle_output(id, result);
                 return self.receive();
             }
@@ -305,68 +297,58 @@ impl WsmanTransport {
         }
         let Some(target) = self.targets.get_mut(&id) else { return };
         target.is_busy = false;
-        match result {
-            OperationResult::Opened(Ok((shell, data))) => {
+        let is_fault = result.as_ref().err().is_some_and(|error| fault(error).is_some());
+        match (operation, result) {
+            (Operation::Open, Ok(Response { id: shell, data, .. })) => {
                 target.state = TargetState::Open;
                 target.is_full = !data.is_empty();
                 if let Some(shell) = shell {
-                    self.shell = shell.into();
+                    self.shell = shell;
                 }
-                self.push(ReceivedPacket::DataAck(None));
-                if !data.is_empty() {
-                    self.push(ReceivedPacket::Data(None, data));
-                }
+                self.push(Packet::DataAck(None));
+                self.push_data(None, data);
             }
-            OperationResult::CommandCreated(Ok(command)) => {
+            (Operation::CreateCommand, Ok(response)) => {
                 target.state = TargetState::Open;
-                let command = command.or_else(|| id.map(|id| shell_text(id).into()));
-                target.id = command.map(Into::into);
-                self.push(ReceivedPacket::DataAck(id));
+                target.id = response.id.or_else(|| id.map(|id| shell_text(id).into()));
+                self.push(Packet::DataAck(id));
             }
-            OperationResult::CommandConnected(Ok(())) => target.state = TargetState::Open,
-            OperationResult::CommandCreated(Err(error)) | OperationResult::CommandConnected(Err(error)) => {
-                self.fail_target(id, error)
-            }
-            OperationResult::Sent(Ok(())) => self.push(ReceivedPacket::DataAck(id)),
+            (Operation::ConnectCommand, Ok(_)) => target.state = TargetState::Open,
+            (Operation::CreateCommand | Operation::ConnectCommand, Err(error)) => self.fail_target(id, error),
+            (Operation::Send, Ok(_)) => self.push(Packet::DataAck(id)),
             // Input of a command that has ended is dropped, as by other transports. The next receive shows whether it
             // has.
-            OperationResult::Sent(Err(error)) if fault(&error).is_some() && id.is_some() => {
+            (Operation::Send, Err(error)) if is_fault && id.is_some() => {
                 if !target.is_done {
                     target.send_error = Some(error);
                 }
-                self.push(ReceivedPacket::DataAck(id));
-            }
-            OperationResult::Sent(Err(error)) => self.fail(error),
-            OperationResult::Closed(Err(error)) | OperationResult::Interrupted(Err(error))
-                if fault(&error).is_none() =>
-            {
-                self.fail(error);
+                self.push(Packet::DataAck(id));
             }
             // The command continues to run.
-            OperationResult::Interrupted(Err(error)) if !fault(&error).is_some_and(WsmanFault::is_gone) => {
+            (Operation::Interrupt, Err(error))
+                if is_fault && !fault(&error).is_some_and(WsmanFault::is_gone) =>
+            {
                 self.fail_target(id, error);
-                self.push(ReceivedPacket::SignalAck(id));
+                self.push(Packet::SignalAck(id));
             }
             // A fault means that there was nothing left to stop or close.
-            OperationResult::Interrupted(_) => self.push(ReceivedPacket::SignalAck(id)),
-            OperationResult::Closed(_) => self.handle_closed(id),
-            OperationResult::Opened(Err(error)) => self.fail(error),
-            OperationResult::Received(_)
-            | OperationResult::Disconnected(_)
-            | OperationResult::Reconnected(_) => {}
+            (Operation::Interrupt, result) if is_fault || result.is_ok() => self.push(Packet::SignalAck(id)),
+            (Operation::Close, result) if is_fault || result.is_ok() => self.handle_closed(id),
+            (_, Err(error)) => self.fail(error),
+            (_, Ok(_)) => {}
         }
         self.send_next(id);
         self.receive();
     }
 
-    fn handle_output(&mut self, id: Option<Uuid>, result: Result<OutputChunk, Error>) {
+    fn handle_output(&mut self, id: Option<Uuid>, result: Result<Response, Error>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         target.is_receiving = false;
         if target.state == TargetState::Closing {
             return;
         }
         match result {
-            Ok(OutputChunk { data, is_done }) => {
+            Ok(Response { data, is_done, .. }) => {
                 // A shell does not end this way.
                 target.is_done = is_done && id.is_some();
                 if target.is_done {
@@ -376,10 +358,8 @@ impl WsmanTransport {
                 {
                     return self.fail_target(id, error);
                 }
-                if !data.is_empty() {
-                    target.is_full = true;
-                    self.push(ReceivedPacket::Data(id, data));
-                }
+                target.is_full |= !data.is_empty();
+                self.push_data(id, data);
             }
             // Services abort pending receive requests when the client disconnects.
             Err(_)
@@ -402,8 +382,8 @@ impl WsmanTransport {
                 target.is_full = true;
                 match pipeline_failure(self.pool, pipeline, &reason) {
                     Ok(data) => {
-                        self.push(ReceivedPacket::DataAck(id));
-                        self.push(ReceivedPacket::Data(id, data));
+                        self.push(Packet::DataAck(id));
+                        self.push_data(id, data);
                     }
                     Err(error) => self.fail(error),
                 }
@@ -415,7 +395,7 @@ impl WsmanTransport {
     /// Handles the next completed operation.
     fn poll_tasks(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match ready!(self.tasks.poll_join_next(cx)) {
-            Some(Ok((id, result))) => self.handle_result(id, result),
+            Some(Ok((id, operation, result))) => self.handle_result(id, operation, result),
             Some(Err(error)) if error.is_cancelled() => {}
             Some(Err(error)) => self.fail(Error::with(Kind::Io, "a request has panicked").caused_by(error)),
             None => return Poll::Pending,
@@ -438,7 +418,7 @@ impl WsmanTransport {
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         loop {
             self.check()?;
-            if self.targets.values().all(ShellTarget::is_idle) {
+            if self.targets.values().all(|target| !target.is_busy && target.pending.is_empty()) {
                 return Poll::Ready(Ok(()));
             }
             ready!(self.poll_tasks(cx));
@@ -474,24 +454,16 @@ impl Transport for WsmanTransport {
         take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
     ) -> Poll<Option<Result<(), Error>>> {
         loop {
-            if let Some(incoming) = self.incoming.pop_front() {
-                let packet = match &incoming {
-                    ReceivedPacket::Data(target, data) => {
-                        let more = self
-                            .incoming
-                            .iter()
-                            .any(|other| matches!(other, ReceivedPacket::Data(other, _) if other == target));
-                        if let Some(known) = self.targets.get_mut(target) {
-                            known.is_full = more;
-                        }
-                        self.receive();
-                        Packet::Data { target: *target, priority: Priority::Default, data }
+            if let Some((mut packet, received)) = self.incoming.pop_front() {
+                if let Packet::Data { target, data, .. } = &mut packet {
+                    *data = &received;
+                    let is_same = |other: &Packet<'_>| matches!(other, Packet::Data { target: other, .. } if other == target);
+                    let is_full = self.incoming.iter().any(|(other, _)| is_same(other));
+                    if let Some(known) = self.targets.get_mut(target) {
+                        known.is_full = is_full;
                     }
-                    ReceivedPacket::DataAck(target) => Packet::DataAck(*target),
-                    ReceivedPacket::CommandAck(target) => Packet::CommandAck(*target),
-                    ReceivedPacket::SignalAck(target) => Packet::SignalAck(*target),
-                    ReceivedPacket::CloseAck(target) => Packet::CloseAck(*target),
-                };
+                    self.receive();
+                }
                 return Poll::Ready(Some(take(packet)));
             }
             match self.state {
@@ -522,15 +494,15 @@ impl Transport for WsmanTransport {
             }
             Packet::Command(Some(id)) if self.state != TransportState::Deleted => {
                 self.targets.entry(Some(id)).or_default();
-                self.push(ReceivedPacket::CommandAck(Some(id)));
+                self.push(Packet::CommandAck(Some(id)));
             }
             Packet::Signal(Some(id)) => match self.targets.contains_key(&Some(id)) {
                 true => self.enqueue(Some(id), TargetRequest::Interrupt),
-                false => self.push(ReceivedPacket::SignalAck(Some(id))),
+                false => self.push(Packet::SignalAck(Some(id))),
             },
             Packet::Close(id) => match self.targets.contains_key(&id) {
                 true => self.enqueue(id, TargetRequest::Close),
-                false => self.push(ReceivedPacket::CloseAck(id)),
+                false => self.push(Packet::CloseAck(id)),
             },
             _ => {
                 return Err(Error::with(Kind::Unsupported, "this packet cannot be sent over WS-Management"));
@@ -554,17 +526,18 @@ impl Transport for WsmanTransport {
 
     /// Data that fits into an envelope of the maximum size.
     fn max_data(&self) -> usize {
-        self.session.max_data()
+        soap::max_data(self.session.wsman())
     }
 
     fn is_confidential(&self) -> bool {
-        self.session.is_confidential()
+        let wsman = self.session.wsman();
+        !wsman.is_plain() || wsman.are_clear_secrets_allowed
     }
 
     fn adopt(&mut self, pipeline: Uuid) -> Result<(), Error> {
         self.check()?;
         self.targets.entry(Some(pipeline)).or_default();
-        self.enqueue(Some(pipeline), TargetRequest::Connect);
+        self.enqueue(Some(pipeline), TargetRequest::Connect(pipeline));
         Ok(())
     }
 
@@ -573,10 +546,7 @@ impl Transport for WsmanTransport {
         if self.state == TransportState::Connected && is_open && self.change_error.is_none() {
             ready!(self.poll_idle(cx))?;
             self.state = TransportState::Disconnecting;
-            let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move {
-                OperationResult::Disconnected(session.execute(Operation::Disconnect { shell: &shell }).await)
-            });
+            self.spawn(None, Operation::Disconnect, Request::disconnect(&self.shell));
         }
         self.poll_change(cx, TransportState::Disconnecting, TransportState::Disconnected)
     }
@@ -584,10 +554,7 @@ impl Transport for WsmanTransport {
     fn poll_reconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if self.state == TransportState::Disconnected && self.change_error.is_none() {
             self.state = TransportState::Reconnecting;
-            let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
-            self.spawn(None, async move {
-                OperationResult::Reconnected(session.execute(Operation::Reconnect { shell: &shell }).await)
-            });
+            self.spawn(None, Operation::Reconnect, Request::reconnect(&self.shell));
         }
         self.poll_change(cx, TransportState::Reconnecting, TransportState::Connected)
     }

@@ -2,63 +2,26 @@
 
 use std::borrow::Cow;
 
-use quick_xml::NsReader;
+use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::ResolveResult;
 
-use crate::Error;
-use crate::error::Kind;
+use crate::error::{Error, Kind};
 
 /// Maximum nesting depth. A complete envelope has ten levels.
 const MAX_DEPTH: usize = 32;
 /// Maximum elements and attributes of a response, far above those of the longest list of shells.
 const MAX_NODES: usize = 64 * 1024;
 
-/// XML namespaces used by WS-Management.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Namespace {
-    Soap,
-    Addressing,
-    Wsman,
-    Shell,
-    Fault,
-    PowerShell,
-    Enumeration,
-    Transfer,
-    Other,
-}
-
-impl Namespace {
-    const KNOWN: [(Self, &str); 8] = [
-        (Self::Soap, "http://www.w3.org/2003/05/soap-envelope"),
-        (Self::Addressing, "http://schemas.xmlsoap.org/ws/2004/08/addressing"),
-        (Self::Wsman, "http://schemas.dmtf.org/wbem/wsman/1/wsman.xsd"),
-        (Self::Shell, "http://schemas.microsoft.com/wbem/wsman/1/windows/shell"),
-        (Self::Fault, "http://schemas.microsoft.com/wbem/wsman/1/wsmanfault"),
-        (Self::PowerShell, "http://schemas.microsoft.com/powershell"),
-        (Self::Enumeration, "http://schemas.xmlsoap.org/ws/2004/09/enumeration"),
-        (Self::Transfer, "http://schemas.xmlsoap.org/ws/2004/09/transfer"),
-    ];
-
-    pub(super) fn uri(self) -> &'static str {
-        Self::KNOWN.iter().find(|(known, _)| *known == self).map_or("", |(_, uri)| uri)
-    }
-
-    fn from_uri(uri: &str) -> Self {
-        Self::KNOWN.iter().find(|(_, known)| *known == uri).map_or(Self::Other, |(known, _)| *known)
-    }
-}
-
+/// Element of a response. Names are without namespaces, which no operation needs to tell its elements apart.
 #[derive(Debug)]
 pub(super) struct XmlElement {
-    namespace: Namespace,
-    name: Box<str>,
-    /// Attributes by local name, without namespace declarations.
+    pub(super) name: Box<str>,
+    /// Attributes, without namespace declarations.
     attributes: Vec<(Box<str>, Box<str>)>,
     /// Concatenated text directly inside the element.
     text: String,
-    children: Vec<Self>,
+    pub(super) children: Vec<Self>,
 }
 
 impl XmlElement {
@@ -72,39 +35,26 @@ impl XmlElement {
     pub(super) fn parse(document: &[u8]) -> Result<Self, Error> {
         let text = str::from_utf8(document)
             .map_err(|error| syntax("invalid UTF-8").or_offset(error.valid_up_to() as u64))?;
-        let mut reader = NsReader::from_str(text);
+        let mut reader = Reader::from_str(text);
         reader.config_mut().check_end_names = true;
+        reader.config_mut().expand_empty_elements = true;
         let mut builder = TreeBuilder { open: Vec::new(), nodes: 0 };
         loop {
             let at = reader.buffer_position();
-            match builder.next(&mut reader).map_err(|error| error.or_offset(at))? {
-                ParseStep::Continue => {}
-                ParseStep::Root(root) => return Ok(root),
+            if let Some(root) = builder.next(&mut reader).map_err(|error| error.or_offset(at))? {
+                return Ok(root);
             }
         }
     }
 
-    pub(super) fn is(&self, namespace: Namespace, name: &str) -> bool {
-        self.namespace == namespace && *self.name == *name
-    }
-
     /// Returns the first child with this name.
-    pub(super) fn child(&self, namespace: Namespace, name: &str) -> Option<&Self> {
-        self.children.iter().find(|child| child.is(namespace, name))
+    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| *child.name == *name)
     }
 
     /// Returns the descendant at a path of names.
-    pub(super) fn at(&self, path: &[(Namespace, &str)]) -> Option<&Self> {
-        path.iter().try_fold(self, |element, (namespace, name)| element.child(*namespace, name))
-    }
-
-    pub(super) fn children(&self) -> impl Iterator<Item = &Self> {
-        self.children.iter()
-    }
-
-    #[cfg(test)]
-    pub(super) fn into_children(self) -> Vec<Self> {
-        self.children
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |element, name| element.child(name))
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
@@ -117,14 +67,9 @@ impl XmlElement {
     }
 
     /// Returns the text of a child, if it is not empty.
-    pub(super) fn child_text(&self, namespace: Namespace, name: &str) -> Option<&str> {
-        self.child(namespace, name).map(Self::text).filter(|text| !text.is_empty())
+    pub(super) fn child_text(&self, name: &str) -> Option<&str> {
+        self.child(name).map(Self::text).filter(|text| !text.is_empty())
     }
-}
-
-enum ParseStep {
-    Continue,
-    Root(XmlElement),
 }
 
 struct TreeBuilder {
@@ -133,10 +78,10 @@ struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    fn next(&mut self, reader: &mut NsReader<&[u8]>) -> Result<ParseStep, Error> {
-        let (namespace, event) = match reader.read_resolved_event() {
-            Ok((ResolveResult::Bound(namespace), event)) => (Namespace::from_uri(namespace.as_ref()), event),
-            Ok((_, event)) => (Namespace::Other, event),
+    /// Handles the next event. Returns the root when it is complete.
+    fn next(&mut self, reader: &mut Reader<&[u8]>) -> Result<Option<XmlElement>, Error> {
+        let event = match reader.read_event() {
+            Ok(event) => event,
             Err(quick_xml::Error::Syntax(_)) => return Err(Error::new(Kind::UnexpectedEnd)),
             // Its text would quote the input.
             Err(_) => return Err(Error::new(Kind::Syntax)),
@@ -146,43 +91,39 @@ impl TreeBuilder {
                 if self.open.len() == MAX_DEPTH {
                     return Err(Error::with(Kind::Limit, "depth of a response"));
                 }
-                let element = self.element(namespace, &start)?;
+                let element = self.element(&start)?;
                 self.open.push(element);
-            }
-            Event::Empty(start) => {
-                let element = self.element(namespace, &start)?;
-                return Ok(self.close(element));
             }
             Event::End(_) => {
                 let element = self.open.pop().ok_or_else(|| syntax("an end tag without a start"))?;
-                return Ok(self.close(element));
+                match self.open.last_mut() {
+                    Some(parent) => parent.children.push(element),
+                    None => return Ok(Some(element)),
+                }
             }
             Event::Text(text) => self.text(&text)?,
             Event::CData(text) => self.text(&text)?,
-            Event::GeneralRef(name) => {
-                self.text(&unescaped(&format!("&{};", &*name))?)?;
-            }
+            Event::GeneralRef(name) => self.text(&unescaped(&format!("&{};", &*name))?)?,
             Event::DocType(_) => return Err(syntax("a document type")),
             Event::Eof => return Err(Error::new(Kind::UnexpectedEnd)),
-            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+            Event::Empty(_) | Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
         }
-        Ok(ParseStep::Continue)
+        Ok(None)
     }
 
-    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<XmlElement, Error> {
+    fn element(&mut self, start: &BytesStart<'_>) -> Result<XmlElement, Error> {
         self.count()?;
         let mut attributes = Vec::new();
         for attribute in start.attributes().with_checks(false) {
             let attribute = attribute.map_err(|_| syntax("a malformed attribute"))?;
             self.count()?;
-            if attribute.key.as_namespace_binding().is_some() {
-                continue;
+            if attribute.key.as_namespace_binding().is_none() {
+                let name = attribute.key.local_name();
+                attributes.push((name.as_ref().into(), unescaped(&attribute.value)?.into()));
             }
-            attributes
-                .push((attribute.key.local_name().as_ref().into(), unescaped(&attribute.value)?.into()));
         }
         let name = start.local_name().as_ref().into();
-        Ok(XmlElement { namespace, name, attributes, text: String::new(), children: Vec::new() })
+        Ok(XmlElement { name, attributes, text: String::new(), children: Vec::new() })
     }
 
     fn count(&mut self) -> Result<(), Error> {
@@ -200,16 +141,6 @@ impl TreeBuilder {
             None => return Err(syntax("text outside of the envelope")),
         }
         Ok(())
-    }
-
-    fn close(&mut self, element: XmlElement) -> ParseStep {
-        match self.open.last_mut() {
-            Some(parent) => {
-                parent.children.push(element);
-                ParseStep::Continue
-            }
-            None => ParseStep::Root(element),
-        }
     }
 }
 
@@ -230,18 +161,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn namespaces_are_resolved_for_any_prefix() {
-        let uri = Namespace::Soap.uri();
+    fn names_have_no_prefix_and_texts_are_unescaped() {
         for document in [
-            format!("<s:Envelope xmlns:s='{uri}'><s:Body>a &lt;&#x62;<![CDATA[&c]]></s:Body></s:Envelope>"),
-            format!(
-                "\u{FEFF}<?xml version='1.0'?><Envelope xmlns=\"{uri}\"><Body>a &#60;b&amp;c</Body></Envelope>"
-            ),
+            "<s:Envelope xmlns:s='a'><s:Body>a &lt;&#x62;<![CDATA[&c]]></s:Body></s:Envelope>",
+            "\u{FEFF}<?xml version='1.0'?><Envelope xmlns=\"a\"><Body>a &#60;b&amp;c</Body></Envelope>",
         ] {
             let root = XmlElement::parse(document.as_bytes()).unwrap();
-            assert!(root.is(Namespace::Soap, "Envelope"));
-            assert!(root.child(Namespace::Shell, "Body").is_none());
-            assert_eq!(root.child_text(Namespace::Soap, "Body"), Some("a <b&c"));
+            assert_eq!((&*root.name, root.child_text("Body")), ("Envelope", Some("a <b&c")));
         }
     }
 

@@ -1,21 +1,18 @@
 //! Parser for one line of a known-hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 
 use aws_lc_rs::hmac;
+use wildmatch::WildMatch;
 
 use crate::b64;
 
-/// Marker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// Key of a host.
     Key,
     /// Authority for host certificates.
     CertAuthority,
-    /// Revoked key.
     Revoked,
 }
 
-/// Line with a key.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) marker: Marker,
@@ -49,13 +46,14 @@ impl<'a> Line<'a> {
         if let Some(hashed) = self.hosts.strip_prefix("|1|") {
             return is_hash_of(hashed, name).unwrap_or(false);
         }
+        let matches = |pattern| WildMatch::new_case_insensitive(pattern).matches(name);
         let mut found = false;
         for pattern in self.hosts.split(',') {
             match pattern.strip_prefix('!') {
                 // A negated pattern excludes the host even if others match.
-                Some(pattern) if matches(pattern, name) => return false,
+                Some(pattern) if matches(pattern) => return false,
                 Some(_) => {}
-                None => found |= matches(pattern, name),
+                None => found |= matches(pattern),
             }
         }
         found
@@ -69,33 +67,6 @@ fn is_hash_of(hashed: &str, name: &str) -> Option<bool> {
     let hash = b64::decode_to_box(hash.as_bytes())?;
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &salt);
     Some(hmac::verify(&key, name.as_bytes(), &hash).is_ok())
-}
-
-/// Returns whether a pattern with `*` and `?` matches the whole name, ignoring ASCII case of the pattern.
-fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut in_pattern, mut in_name) = (0, 0);
-    // Position of the last star, and end of the text that it matches.
-    let mut star: Option<(usize, usize)> = None;
-    while in_name < name.len() {
-        match pattern.get(in_pattern) {
-            Some(b'*') => {
-                star = Some((in_pattern, in_name));
-                in_pattern += 1;
-            }
-            Some(byte) if *byte == b'?' || byte.eq_ignore_ascii_case(&name[in_name]) => {
-                in_pattern += 1;
-                in_name += 1;
-            }
-            _ => {
-                let Some((star_position, star_end)) = star else { return false };
-                star = Some((star_position, star_end + 1));
-                in_pattern = star_position + 1;
-                in_name = star_end + 1;
-            }
-        }
-    }
-    pattern[in_pattern..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]

@@ -30,12 +30,13 @@ pub(super) fn default_files() -> Vec<PathBuf> {
 /// Entries of all files that apply to one host.
 #[derive(Debug)]
 pub(super) struct KnownHosts {
-    name: String,
-    files: Vec<PathBuf>,
+    /// Name of the host as used in the files.
+    pub(super) name: String,
+    /// Files in order of precedence.
+    pub(super) files: Vec<PathBuf>,
     entries: Vec<HostEntry>,
 }
 
-/// Line that applies to the host.
 #[derive(Debug)]
 struct HostEntry {
     marker: Marker,
@@ -46,21 +47,6 @@ struct HostEntry {
     line: usize,
     /// The line has no port but the connection's is not 22. Such an entry can confirm a key but not contradict it.
     without_port: bool,
-}
-
-/// Status of a host key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum KeyStatus {
-    /// Known key of the host.
-    Known,
-    /// The host has no entry.
-    Unknown,
-    /// The host has other keys; the location of one of them.
-    Changed(String),
-    /// The key is revoked; the location of that line.
-    Revoked(String),
-    /// The host has only a certificate authority, at this location.
-    CertAuthority(String),
 }
 
 impl KnownHosts {
@@ -100,57 +86,48 @@ impl KnownHosts {
         Ok(Self { name, files, entries })
     }
 
-    /// Returns the host's name as used in the files.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the files in order of precedence.
-    pub(super) fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
     /// Returns the types of the host's known keys. At least one must be offered, or the server never presents a known
     /// key.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.marker == Marker::Key).map(|entry| &*entry.kind)
     }
 
-    /// Returns the status of a key in SSH wire format.
-    pub(super) fn check(&self, key: &[u8]) -> KeyStatus {
+    /// Returns whether a key in SSH wire format is known, or the reason why it must be refused even if unknown keys are
+    /// accepted.
+    pub(super) fn check(&self, key: &[u8]) -> Result<bool, String> {
         let location = |entry: &HostEntry| format!("{}:{}", self.files[entry.file].display(), entry.line);
         let of = |marker| self.entries.iter().filter(move |entry| entry.marker == marker);
         // An unreadable revoked key might be this one.
-        if let Some(entry) =
-            of(Marker::Revoked).find(|entry| entry.key.as_deref().is_none_or(|revoked| revoked == key))
-        {
-            return KeyStatus::Revoked(location(entry));
+        let is_revoked = |entry: &&HostEntry| entry.key.as_deref().is_none_or(|revoked| revoked == key);
+        if let Some(entry) = of(Marker::Revoked).find(is_revoked) {
+            return Err(format!("is revoked by {}", location(entry)));
         }
         if of(Marker::Key).any(|entry| entry.key.as_deref() == Some(key)) {
-            return KeyStatus::Known;
+            return Ok(true);
         }
         if let Some(entry) = of(Marker::Key).find(|entry| !entry.without_port) {
-            return KeyStatus::Changed(location(entry));
+            return Err(format!("differs from the known key in {}", location(entry)));
         }
-        of(Marker::CertAuthority)
-            .next()
-            .map_or(KeyStatus::Unknown, |entry| KeyStatus::CertAuthority(location(entry)))
+        match of(Marker::CertAuthority).next() {
+            Some(entry) => Err(format!(
+                "is unknown; {} names a certificate authority, but host certificates are not supported",
+                location(entry)
+            )),
+            None => Ok(false),
+        }
     }
 
-    /// Adds a key of the host to the first file and to this instance.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no file or it cannot be written.
-    pub(super) fn add(&mut self, kind: &str, key: Vec<u8>) -> Result<(), Error> {
+    /// Returns the first file and the line for a new key of the host.
+    pub(super) fn new_line(&self, kind: &str, key: &[u8]) -> Result<(PathBuf, String), Error> {
         let Some(path) = self.files.first() else {
             return Err(Error::with(Kind::Unsupported, "no known-hosts file is configured"));
         };
-        let text = format!("{} {kind} {}\n", self.name, crate::b64::encode_to_string(&key));
-        let line = append(path, &text).map_err(|error| {
-            let detail = format!("can't write the host key to {}", path.display());
-            Error::with(Kind::Io, detail).caused_by(error)
-        })?;
+        let line = format!("{} {kind} {}\n", self.name, crate::b64::encode_to_string(key));
+        Ok((path.clone(), line))
+    }
+
+    /// Adds a key that was written to this line of the first file.
+    pub(super) fn add(&mut self, kind: &str, key: Vec<u8>, line: usize) {
         self.entries.push(HostEntry {
             marker: Marker::Key,
             kind: kind.into(),
@@ -159,13 +136,23 @@ impl KnownHosts {
             line,
             without_port: false,
         });
-        Ok(())
     }
 }
 
 /// Appends a line to a file and returns its line number. Creates the file and its directory, accessible only to the
 /// user, if they do not exist.
-fn append(path: &Path, text: &str) -> io::Result<usize> {
+///
+/// # Errors
+///
+/// Fails if the file cannot be written.
+pub(super) fn append(path: &Path, text: &str) -> Result<usize, Error> {
+    write_line(path, text).map_err(|error| {
+        let detail = format!("can't write the host key to {}", path.display());
+        Error::with(Kind::Io, detail).caused_by(error)
+    })
+}
+
+fn write_line(path: &Path, text: &str) -> io::Result<usize> {
     let mut options = fs::OpenOptions::new();
     options.read(true).append(true).create(true);
     let mut directory = fs::DirBuilder::new();
@@ -193,7 +180,6 @@ fn append(path: &Path, text: &str) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// Temporary file, removed on drop.
     struct TempFile(PathBuf);
 
     impl TempFile {
@@ -207,18 +193,6 @@ mod tests {
     impl Drop for TempFile {
         fn drop(&mut self) {
             let _ = fs::remove_file(&self.0);
-        }
-    }
-
-    fn check(file: &TempFile, host: &str, port: u16, key: &[u8]) -> KeyStatus {
-        let verdict = KnownHosts::read(vec![file.0.clone()], host, port).unwrap().check(key);
-        // Keep only the line number of the location.
-        let short = |location: String| location.rsplit(':').next().unwrap().to_owned();
-        match verdict {
-            KeyStatus::Changed(location) => KeyStatus::Changed(short(location)),
-            KeyStatus::Revoked(location) => KeyStatus::Revoked(short(location)),
-            KeyStatus::CertAuthority(location) => KeyStatus::CertAuthority(short(location)),
-            verdict => verdict,
         }
     }
 
@@ -236,22 +210,26 @@ mod tests {
         let file = TempFile::new("verdicts", text);
         let (a, b, c) = ([0; 3], [4, 16, 65], [8, 32, 130]);
         let d = [12, 48, 195];
-        for (host, port, key, verdict) in [
-            ("A.example.org", 22, &a, KeyStatus::Known),
-            ("a.example.org", 22, &b, KeyStatus::Known),
-            ("a.example.org", 22, &c, KeyStatus::Changed("2".into())),
-            ("a.example.org", 2222, &c, KeyStatus::Known),
-            ("a.example.org", 2222, &a, KeyStatus::Known),
-            ("a.example.org", 2222, &[9, 9, 9], KeyStatus::Changed("4".into())),
-            ("a.example.org", 2223, &a, KeyStatus::Known),
-            ("a.example.org", 2223, &c, KeyStatus::Unknown),
-            ("b.example.org", 22, &a, KeyStatus::Unknown),
-            ("b.example.org", 22, &d, KeyStatus::Revoked("5".into())),
-            ("d.example.org", 22, &d, KeyStatus::Revoked("5".into())),
-            ("c.example.org", 22, &a, KeyStatus::CertAuthority("7".into())),
-            ("broken.example.org", 22, &a, KeyStatus::Revoked("8".into())),
+        let authority =
+            "is unknown; @:7 names a certificate authority, but host certificates are not supported";
+        for (host, port, key, expected) in [
+            ("A.example.org", 22, &a, Ok(true)),
+            ("a.example.org", 22, &b, Ok(true)),
+            ("a.example.org", 22, &c, Err("differs from the known key in @:2")),
+            ("a.example.org", 2222, &c, Ok(true)),
+            ("a.example.org", 2222, &a, Ok(true)),
+            ("a.example.org", 2222, &[9, 9, 9], Err("differs from the known key in @:4")),
+            ("a.example.org", 2223, &a, Ok(true)),
+            ("a.example.org", 2223, &c, Ok(false)),
+            ("b.example.org", 22, &a, Ok(false)),
+            ("b.example.org", 22, &d, Err("is revoked by @:5")),
+            ("d.example.org", 22, &d, Err("is revoked by @:5")),
+            ("c.example.org", 22, &a, Err(authority)),
+            ("broken.example.org", 22, &a, Err("is revoked by @:8")),
         ] {
-            assert_eq!(check(&file, host, port, key), verdict, "{host} {port} {key:?}");
+            let found = KnownHosts::read(vec![file.0.clone()], host, port).unwrap().check(key);
+            let expected = expected.map_err(|text| text.replace('@', &file.0.display().to_string()));
+            assert_eq!(found, expected, "{host} {port} {key:?}");
         }
     }
 
@@ -259,10 +237,12 @@ mod tests {
     fn added_key_is_known_and_written() {
         let file = TempFile::new("added", "other ssh-rsa AAAA");
         let mut hosts = KnownHosts::read(vec![file.0.clone()], "new.example.org", 2222).unwrap();
-        assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Unknown);
-        hosts.add("ssh-ed25519", vec![1, 2, 3]).unwrap();
-        assert_eq!(hosts.check(&[1, 2, 3]), KeyStatus::Known);
-        assert_eq!(hosts.check(&[1, 2, 4]), KeyStatus::Changed(format!("{}:2", file.0.display())));
+        assert_eq!(hosts.check(&[1, 2, 3]), Ok(false));
+        let (path, line) = hosts.new_line("ssh-ed25519", &[1, 2, 3]).unwrap();
+        hosts.add("ssh-ed25519", vec![1, 2, 3], append(&path, &line).unwrap());
+        assert_eq!(hosts.check(&[1, 2, 3]), Ok(true));
+        let differs = format!("differs from the known key in {}:2", file.0.display());
+        assert_eq!(hosts.check(&[1, 2, 4]), Err(differs));
         let text = fs::read_to_string(&file.0).unwrap();
         assert_eq!(text, "other ssh-rsa AAAA\n[new.example.org]:2222 ssh-ed25519 AQID\n");
     }
@@ -270,7 +250,7 @@ mod tests {
     #[test]
     fn unreadable_file_is_an_error_and_missing_file_is_empty() {
         let hosts = KnownHosts::read(vec!["not/there".into()], "host", 22).unwrap();
-        assert_eq!(hosts.check(&[]), KeyStatus::Unknown);
+        assert_eq!(hosts.check(&[]), Ok(false));
         let error = KnownHosts::read(vec![std::env::temp_dir()], "host", 22).unwrap_err();
         assert!(error.is_io(), "{error}");
     }
