@@ -15,8 +15,7 @@ use toml::Spanned;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::fault::{Effect, Position};
-use crate::mock_response::{Content, Framing, MockResponse, final_status};
+use crate::mock_response::{Content, Effect, Framing, MockResponse, Position, final_status};
 use crate::pattern::PathPattern;
 use crate::rule::Rule;
 use crate::scenario::{Auth, Scenario, Unmatched};
@@ -24,8 +23,9 @@ use crate::scenario::{Auth, Scenario, Unmatched};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawScenario {
-    auth: Option<Spanned<RawAuth>>,
-    unmatched: Option<RawUnmatched>,
+    auth: Option<RawAuth>,
+    #[serde(default)]
+    unmatched: Unmatched,
     #[serde(default)]
     rule: Vec<RawRule>,
 }
@@ -33,21 +33,21 @@ struct RawScenario {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected \"any-key\", \"off\" or { keys = [..] }")]
 enum RawAuth {
-    Word(String),
+    Word(RawAuthWord),
     Keys(RawKeys),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawAuthWord {
+    AnyKey,
+    Off,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawKeys {
     keys: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawUnmatched {
-    Api,
-    NotFound,
 }
 
 #[derive(Deserialize)]
@@ -141,25 +141,12 @@ pub(crate) fn parse(text: &str) -> Result<Scenario> {
 
 fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
     let auth = match raw.auth {
-        None => Auth::AnyKey,
-        Some(raw) => {
-            let span = raw.span();
-            match raw.into_inner() {
-                RawAuth::Word(word) if word == "any-key" => Auth::AnyKey,
-                RawAuth::Word(word) if word == "off" => Auth::Off,
-                RawAuth::Word(_) => {
-                    return Err((r#"auth is "any-key", "off" or { keys = [..] }"#.into(), span));
-                }
-                RawAuth::Keys(raw) => Auth::Keys(raw.keys),
-            }
-        }
-    };
-    let unmatched = match raw.unmatched {
-        None | Some(RawUnmatched::Api) => Unmatched::Api,
-        Some(RawUnmatched::NotFound) => Unmatched::NotFound,
+        None | Some(RawAuth::Word(RawAuthWord::AnyKey)) => Auth::AnyKey,
+        Some(RawAuth::Word(RawAuthWord::Off)) => Auth::Off,
+        Some(RawAuth::Keys(raw)) => Auth::Keys(raw.keys),
     };
     let rules = raw.rule.into_iter().map(rule).collect::<Result<_, _>>()?;
-    Ok(Scenario { rules, auth, unmatched })
+    Ok(Scenario { rules, auth, unmatched: raw.unmatched })
 }
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
