@@ -6,10 +6,9 @@ use std::task::{Context, Poll};
 use std::vec;
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
-use crate::client::{Call, Client, Json, Plan};
+use crate::client::{Call, Client, Plan};
 use crate::error::Result;
 use crate::types::{async_chat, batches, files, skills};
 
@@ -52,7 +51,7 @@ pages! {
     async_chat::List: requests of async_chat::AsyncCompletion, next "next_token" if |page| page.next_token.as_deref();
 }
 
-impl<P: Page> Call<Json<P>> {
+impl<P: Page> Call<P> {
     /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
@@ -68,8 +67,8 @@ impl<P: Page> Call<Json<P>> {
     /// # }
     /// ```
     pub fn items(self) -> Items<P> {
-        let (client, plan, _) = self.into_parts();
-        Items { client, state: State::Idle(Box::new(plan)), current: None, items: Vec::new().into_iter() }
+        let state = State::Idle(Box::new(self.plan));
+        Items { client: self.client, state, current: None, items: Vec::new().into_iter() }
     }
 }
 
@@ -113,7 +112,7 @@ impl<P: Page> Stream for Items<P> {
                 State::Ended => return Poll::Ready(None),
                 State::Idle(plan) => match *plan {
                     Ok(plan) => {
-                        let call = Call::new(&this.client, Ok(plan.clone()), Json::new());
+                        let call = Call::json(&this.client, Ok(plan.clone()));
                         this.state = State::Sent(Box::new(plan), call.into_future());
                     }
                     Err(error) => return Poll::Ready(Some(Err(error))),
@@ -144,12 +143,6 @@ impl<P: Page> Items<P> {
         self.current = Some(value.to_owned());
         plan.set_query(name, value.to_owned());
         self.state = State::Idle(Box::new(Ok(plan)));
-    }
-}
-
-impl<P: Page> FusedStream for Items<P> {
-    fn is_terminated(&self) -> bool {
-        self.items.len() == 0 && matches!(self.state, State::Ended)
     }
 }
 

@@ -5,18 +5,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 
 use super::EventStream;
-use crate::client::{Call, Events};
+use crate::client::Call;
 use crate::error::Result;
 use crate::types::responses::Event;
 
 impl EventStream<Event> {
     /// Returns the call that continues this stream after its last event. `None` until the response identifier
     /// and a sequence number were received.
-    pub fn resume(&self) -> Option<Call<Events<Event>>> {
-        let (id, sequence) = (self.interpreter.response_id()?, self.last_sequence_number()?);
+    pub fn resume(&self) -> Option<Call<Self>> {
+        let (id, sequence) = (self.interpreter.response_id.as_deref()?, self.last_sequence_number()?);
         Some(self.client.responses().resume(id, sequence))
     }
 
@@ -117,12 +116,6 @@ impl Stream for ResumingStream {
                 }
             }
         }
-    }
-}
-
-impl FusedStream for ResumingStream {
-    fn is_terminated(&self) -> bool {
-        matches!(self.state, State::Ended)
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
 use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{Call, EventStream, Json, Malformed};
+use tightwire_perplexity::{Call, EventStream, Malformed};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};
@@ -159,7 +159,7 @@ fn memory_is_linear_in_the_body_size() {
 /// Deadlines apply while an error body is read.
 #[test]
 fn error_body_is_read_within_the_deadline() {
-    type Limit = fn(Call<Json<Completion>>) -> Call<Json<Completion>>;
+    type Limit = fn(Call<Completion>) -> Call<Completion>;
 
     let elapsed = |limit: Limit| {
         run(async {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
-use tightwire_perplexity::{Call, Client, Json, TimeoutPhase, Timeouts};
+use tightwire_perplexity::{Call, Client, TimeoutPhase, Timeouts};
 use tokio::time::Instant;
 use tower::buffer::BufferLayer;
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
@@ -16,7 +16,7 @@ use tower::{ServiceBuilder, ServiceExt};
 use crate::support;
 use crate::support::{Script, Step};
 
-fn get(client: &Client) -> Call<Json<tightwire_json::Value>> {
+fn get(client: &Client) -> Call<tightwire_json::Value> {
     client.request(Method::GET, "/x")
 }
 

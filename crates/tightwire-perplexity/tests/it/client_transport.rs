@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{Method, Response};
 use reqwest::Body;
 use tightwire_perplexity::types::chat;
-use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Events, Json, Proxy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, EventStream, Proxy};
 
 use crate::server::Server;
 use crate::support::Feed;
@@ -23,11 +23,11 @@ fn builder(url: String) -> ClientBuilder {
 /// Limit for events that are expected to happen.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn get(client: &Client) -> Call<Json<tightwire_json::Value>> {
+fn get(client: &Client) -> Call<tightwire_json::Value> {
     client.request(Method::GET, "/x")
 }
 
-fn stream(client: &Client) -> Call<Events<chat::Completion>> {
+fn stream(client: &Client) -> Call<EventStream<chat::Completion>> {
     client.chat().stream(&chat::Request::new("sonar", "Say hello."))
 }
 

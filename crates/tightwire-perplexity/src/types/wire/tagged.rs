@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use tightwire_json::{Map, Value};
 
+use super::object::Text;
 use super::untagged::{Untagged, UntaggedVisitor};
 
 /// A union of objects with a tag. Implemented by [`tagged!`].
@@ -59,14 +60,14 @@ impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
 /// Decodes an object of a union. Single-pass if the tag is the first field, as servers write it.
 pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = Map::new();
-    match map.next_key_seed(KeySeed(T::TAG))? {
-        Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+    match map.next_key_seed(Text(|name: &str| (name != T::TAG).then(|| name.to_owned())))? {
+        Some(None) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
             Ok(variant) => return T::read(variant, map),
             Err(tag) => {
                 object.insert(T::TAG.to_owned(), tag);
             }
         },
-        Some(Key::Other(name)) => {
+        Some(Some(name)) => {
             object.insert(name, map.next_value()?);
         }
         None => {}
@@ -75,36 +76,6 @@ pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A
         object.insert(name, value);
     }
     T::from_object(object)
-}
-
-/// Distinguishes the tag's key from other keys.
-struct KeySeed(&'static str);
-
-enum Key {
-    Tag,
-    Other(String),
-}
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Key;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for KeySeed {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field name")
-    }
-
-    #[inline]
-    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
-        Ok(if text == self.0 { Key::Tag } else { Key::Other(text.to_owned()) })
-    }
 }
 
 /// Reads the tag: a known variant, or any other value.
