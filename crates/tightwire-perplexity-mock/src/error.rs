@@ -15,7 +15,7 @@ pub enum Error {
     Read(io::Error),
     /// The scenario is not valid TOML, or not a valid scenario.
     Scenario {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
         /// Line, counted from 1.
         line: usize,

@@ -56,7 +56,6 @@ mod event;
 mod file;
 mod log;
 mod mock_response;
-mod pattern;
 mod playback;
 mod request;
 mod rule;
