@@ -6,14 +6,10 @@ use std::time::Duration;
 
 use http::Method;
 use tightwire_perplexity::{
-    Call, Classify, Client, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
+    Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
 };
 
-use crate::support::{Script, Step};
-
-fn get(client: &Client) -> Call<tightwire_json::Value> {
-    client.request(Method::GET, "/x")
-}
+use crate::support::{Script, Step, get};
 
 fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)

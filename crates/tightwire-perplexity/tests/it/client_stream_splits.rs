@@ -5,7 +5,7 @@ use futures_util::StreamExt;
 use tightwire_perplexity::types::{chat, responses};
 use tightwire_perplexity::{Accumulate, Call, Client, EventStream};
 
-use crate::support::{Script, Step};
+use crate::support::{Script, Step, delta};
 
 /// Observable result of a stream.
 #[derive(Debug, PartialEq)]
@@ -69,11 +69,6 @@ fn ask_agent(client: &Client) -> Call<EventStream<responses::Event>> {
 
 fn event(data: &str) -> String {
     format!("data: {data}\n\n")
-}
-
-/// A chunk that adds text.
-fn delta(text: &str) -> String {
-    event(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#))
 }
 
 /// A chunk that repeats the whole text so far and has no delta.
