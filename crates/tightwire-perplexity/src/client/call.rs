@@ -60,13 +60,18 @@ impl<T> Call<T> {
         self
     }
 
+    /// Changes the plan, unless an earlier option was invalid.
+    fn set(self, change: impl FnOnce(&mut Plan)) -> Self {
+        self.edit(|plan| {
+            change(plan);
+            Ok(())
+        })
+    }
+
     /// Changes the timeouts, starting from those of the client.
     fn edit_timeouts(self, change: impl FnOnce(&mut Timeouts)) -> Self {
         let of_client = self.client.inner.options.timeouts;
-        self.edit(|plan| {
-            change(plan.options.timeouts.get_or_insert(of_client));
-            Ok(())
-        })
+        self.set(|plan| change(plan.options.timeouts.get_or_insert(of_client)))
     }
 
     /// Returns the same request with another result.
@@ -102,17 +107,11 @@ impl<T> Call<T> {
 
     /// Names the call for tracing.
     pub(crate) fn label(self, operation: &'static str, model: Option<&str>) -> Self {
-        self.edit(|plan| {
-            plan.label = Label { operation, model: model.map(str::to_owned) };
-            Ok(())
-        })
+        self.set(|plan| plan.label = Label { operation, model: model.map(str::to_owned) })
     }
 
     pub(crate) fn accept(self, accept: HeaderValue) -> Self {
-        self.edit(|plan| {
-            plan.accept = accept;
-            Ok(())
-        })
+        self.set(|plan| plan.accept = accept)
     }
 
     /// Sets or removes a header.
@@ -145,10 +144,7 @@ impl<T> Call<T> {
 
     /// Sets a query parameter. It overrides those of the client and the operation.
     pub fn query(self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
-        self.edit(|plan| {
-            plan.extra_query.push((name.into(), value.to_string()));
-            Ok(())
-        })
+        self.set(|plan| plan.extra_query.push((name.into(), value.to_string())))
     }
 
     /// Adds a field to the JSON body. It overrides a field of the request with the same name. `()` is sent as
@@ -189,18 +185,12 @@ impl<T> Call<T> {
 
     /// Sets the maximum number of retries.
     pub fn max_retries(self, retries: u32) -> Self {
-        self.edit(|plan| {
-            plan.options.max_retries = Some(retries);
-            Ok(())
-        })
+        self.set(|plan| plan.options.max_retries = Some(retries))
     }
 
     /// Replaces the retry policy of the client.
     pub fn retry_policy(self, policy: RetryPolicy) -> Self {
-        self.edit(|plan| {
-            plan.options.retry = Some(policy);
-            Ok(())
-        })
+        self.set(|plan| plan.options.retry = Some(policy))
     }
 
     /// Sets the idempotency key, which lets the server recognize repeated attempts of one call.

@@ -67,10 +67,10 @@ pub(crate) enum Kind {
     TooLarge(usize),
 }
 
-/// What the errors of some kinds have in addition.
+/// Fields that only errors of some kinds have.
 #[derive(Default)]
 struct Details {
-    /// Configuration or request error: what is wrong.
+    /// Configuration or request error: the problem.
     problem: Cow<'static, str>,
     /// Request error: the field or option.
     field: Option<Cow<'static, str>>,

@@ -39,7 +39,6 @@ mod arbitrary;
 mod common;
 mod extra;
 mod invalid;
-mod secret;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -56,7 +55,8 @@ pub mod responses;
 pub mod search;
 pub mod skills;
 
-pub use common::{Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, TextOrList};
+pub use common::{
+    Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, Secret, TextOrList,
+};
 pub use extra::Extra;
 pub use invalid::Invalid;
-pub use secret::Secret;

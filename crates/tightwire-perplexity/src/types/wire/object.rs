@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
-
 use tightwire_json::Value;
 
 use crate::types::Extra;
@@ -42,15 +41,22 @@ pub(crate) trait Object: Default {
 #[inline]
 pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = T::default();
-    // An unknown name is copied only if its value is stored.
-    let field = |name: &str| T::name(name).ok_or_else(|| T::STORES_EXTRA.then(|| name.to_owned()));
+    if !T::STORES_EXTRA {
+        while let Some(name) = map.next_key_seed(Text(T::name))? {
+            match name {
+                Some(name) => object.read(name, &mut map)?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        return Ok(object);
+    }
+    let field = |name: &str| T::name(name).ok_or_else(|| name.to_owned());
     while let Some(name) = map.next_key_seed(Text(field))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
-            Err(Some(unknown)) => object.extra_mut().insert(unknown, map.next_value::<Value>()?),
-            Err(None) => {
-                map.next_value::<IgnoredAny>()?;
-            }
+            Err(unknown) => object.extra_mut().insert(unknown, map.next_value::<Value>()?),
         }
     }
     Ok(object)

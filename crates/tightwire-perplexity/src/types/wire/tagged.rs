@@ -2,10 +2,8 @@
 //!
 //! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::value::MapDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 use tightwire_json::{Map, Value};
 
 use super::object::Text;
@@ -37,23 +35,8 @@ pub(crate) trait Tagged: Untagged {
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
         // Errors of `Value` contain values, which may be secrets.
-        let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
-        result.map_err(|_| E::custom("a field has the wrong type"))
-    }
-}
-
-/// Reads the fields of a known variant.
-struct VariantVisitor<T: Tagged>(T::Variant);
-
-impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::read(self.0, map)
+        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(object.into_iter());
+        Self::read(variant, map).map_err(|_| E::custom("a field has the wrong type"))
     }
 }
 
@@ -61,7 +44,7 @@ impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
 pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = Map::new();
     match map.next_key_seed(Text(|name: &str| (name != T::TAG).then(|| name.to_owned())))? {
-        Some(None) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+        Some(None) => match map.next_value::<Tag<T>>()?.0 {
             Ok(variant) => return T::read(variant, map),
             Err(tag) => {
                 object.insert(T::TAG.to_owned(), tag);
@@ -78,19 +61,15 @@ pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A
     T::from_object(object)
 }
 
-/// Reads the tag: a known variant, or any other value.
-struct TagSeed<T>(PhantomData<T>);
+/// A tag: a known variant, or any other value.
+struct Tag<T: Tagged>(Result<T::Variant, Value>);
 
-impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
-    type Value = Result<T::Variant, Value>;
-
+impl<'de, T: Tagged> Deserialize<'de> for Tag<T> {
     #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(UntaggedVisitor::<Tag<T>>::new()).map(|tag| tag.0)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UntaggedVisitor::new())
     }
 }
-
-struct Tag<T: Tagged>(Result<T::Variant, Value>);
 
 impl<T: Tagged> Untagged for Tag<T> {
     fn unknown(value: Value) -> Self {
