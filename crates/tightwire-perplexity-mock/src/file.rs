@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use http::Method;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,17 +16,16 @@ use toml::Spanned;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::fault::{Effect, Position};
-use crate::mock_response::{Content, Framing, MockResponse, final_status};
-use crate::pattern::PathPattern;
-use crate::rule::Rule;
+use crate::mock_response::{Content, Effect, Framing, MockResponse, Position, final_status};
+use crate::rule::{PathPattern, Rule};
 use crate::scenario::{Auth, Scenario, Unmatched};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawScenario {
-    auth: Option<Spanned<RawAuth>>,
-    unmatched: Option<RawUnmatched>,
+    auth: Option<RawAuth>,
+    #[serde(default)]
+    unmatched: Unmatched,
     #[serde(default)]
     rule: Vec<RawRule>,
 }
@@ -33,21 +33,21 @@ struct RawScenario {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected \"any-key\", \"off\" or { keys = [..] }")]
 enum RawAuth {
-    Word(String),
+    Word(RawAuthWord),
     Keys(RawKeys),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawAuthWord {
+    AnyKey,
+    Off,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawKeys {
     keys: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RawUnmatched {
-    Api,
-    NotFound,
 }
 
 #[derive(Deserialize)]
@@ -141,66 +141,51 @@ pub(crate) fn parse(text: &str) -> Result<Scenario> {
 
 fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
     let auth = match raw.auth {
-        None => Auth::AnyKey,
-        Some(raw) => {
-            let span = raw.span();
-            match raw.into_inner() {
-                RawAuth::Word(word) if word == "any-key" => Auth::AnyKey,
-                RawAuth::Word(word) if word == "off" => Auth::Off,
-                RawAuth::Word(_) => {
-                    return Err((r#"auth is "any-key", "off" or { keys = [..] }"#.into(), span));
-                }
-                RawAuth::Keys(raw) => Auth::Keys(raw.keys),
-            }
-        }
-    };
-    let unmatched = match raw.unmatched {
-        None | Some(RawUnmatched::Api) => Unmatched::Api,
-        Some(RawUnmatched::NotFound) => Unmatched::NotFound,
+        None | Some(RawAuth::Word(RawAuthWord::AnyKey)) => Auth::AnyKey,
+        Some(RawAuth::Word(RawAuthWord::Off)) => Auth::Off,
+        Some(RawAuth::Keys(raw)) => Auth::Keys(raw.keys),
     };
     let rules = raw.rule.into_iter().map(rule).collect::<Result<_, _>>()?;
-    Ok(Scenario { rules, auth, unmatched })
+    Ok(Scenario { rules, auth, unmatched: raw.unmatched })
+}
+
+/// Creates an error at a value.
+fn violation<T>(message: impl Into<String>, at: &Spanned<T>) -> Violation {
+    (message.into(), at.span())
+}
+
+fn header_name<T>(name: &str, value: &Spanned<T>) -> Result<HeaderName, Violation> {
+    name.parse().map_err(|_| violation(format!("{name:?} is not a header name"), value))
 }
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
-    let path = PathPattern::parse(raw.path.get_ref()).ok_or_else(|| {
-        ("a path must start with / and may have ** only at its end".to_owned(), raw.path.span())
-    })?;
-    let mut rule = Rule::of(path);
-    if let Some(method) = raw.method {
-        if method.get_ref().parse::<http::Method>().is_err() {
-            return Err(("not a method".into(), method.span()));
-        }
-        rule = rule.method(method.get_ref());
-    }
-    for (name, value) in raw.headers {
-        if name.parse::<HeaderName>().is_err() {
-            return Err((format!("{name:?} is not a header name"), value.span()));
-        }
-        rule = rule.header(&name, value.get_ref());
-    }
-    for (name, value) in raw.query {
-        rule = rule.query(&name, &value);
-    }
-    for (pointer, value) in raw.body {
-        if !pointer.is_empty() && !pointer.starts_with('/') {
-            return Err(("body fields must be JSON pointers".into(), value.span()));
-        }
-        rule = rule.body_field(&pointer, value.into_inner());
-    }
-    if raw.cycle {
-        rule = rule.cycle();
+    let path = PathPattern::parse(raw.path.get_ref())
+        .ok_or_else(|| violation("a path must start with / and may have ** only at its end", &raw.path))?;
+    let method = raw
+        .method
+        .map(|method| method.get_ref().parse::<Method>().map_err(|_| violation("not a method", &method)));
+    let headers =
+        raw.headers.into_iter().map(|(name, value)| Ok((header_name(&name, &value)?, value.into_inner())));
+    let is_pointer = |text: &str| text.is_empty() || text.starts_with('/');
+    if let Some((_, value)) = raw.body.iter().find(|(pointer, _)| !is_pointer(pointer)) {
+        return Err(violation("body fields must be JSON pointers", value));
     }
     if raw.answer.get_ref().is_empty() {
-        return Err(("a rule must have an answer".into(), raw.answer.span()));
+        return Err(violation("a rule must have an answer", &raw.answer));
     }
-    let responses = raw.answer.into_inner();
-    for raw in responses {
+    let responses = raw.answer.into_inner().into_iter().map(|raw| {
         let span = raw.span();
-        let response = response(raw.into_inner(), span)?;
-        rule = rule.respond(response);
-    }
-    Ok(rule)
+        response(raw.into_inner(), span)
+    });
+    Ok(Rule {
+        path,
+        method: method.transpose()?,
+        headers: headers.collect::<Result<_, _>>()?,
+        query: raw.query.into_iter().collect(),
+        body: raw.body.into_iter().map(|(pointer, value)| (pointer, value.into_inner())).collect(),
+        responses: responses.collect::<Result<_, _>>()?,
+        cycles: raw.cycle,
+    })
 }
 
 fn response(raw: RawResponse, span: Range<usize>) -> Result<MockResponse, Violation> {
@@ -215,26 +200,22 @@ fn response(raw: RawResponse, span: Range<usize>) -> Result<MockResponse, Violat
     } else if let Some(text) = raw.text {
         plain(text.into())
     } else if let Some(encoded) = raw.base64 {
-        let decoded =
-            STANDARD.decode(encoded.get_ref()).map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
-        plain(decoded.into())
+        let decoded = STANDARD.decode(encoded.get_ref());
+        plain(decoded.map_err(|_| violation("invalid base64", &encoded))?.into())
     } else if let Some(raw) = raw.events {
         MockResponse::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
     } else {
         MockResponse::with(Content::Pieces(Vec::new()))
     };
     if let Some(status) = raw.status {
-        response.status = Some(
-            final_status(*status.get_ref())
-                .ok_or(("the status must be from 200 to 999".to_owned(), status.span()))?,
-        );
+        let known = final_status(*status.get_ref());
+        response.status =
+            Some(known.ok_or_else(|| violation("the status must be from 200 to 999", &status))?);
     }
     for (name, value) in raw.headers {
-        let parsed: HeaderName =
-            name.parse().map_err(|_| (format!("{name:?} is not a header name"), value.span()))?;
-        let text = HeaderValue::from_str(value.get_ref())
-            .map_err(|_| ("not a header value".to_owned(), value.span()))?;
-        response.headers.insert(parsed, text);
+        let text = HeaderValue::from_str(value.get_ref());
+        let text = text.map_err(|_| violation("not a header value", &value))?;
+        response.headers.insert(header_name(&name, &value)?, text);
     }
     response.times = raw.times;
     for raw in raw.steps {

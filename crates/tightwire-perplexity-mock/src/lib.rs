@@ -51,14 +51,11 @@
 //! - Response texts may change between versions.
 
 mod api;
-mod api_response;
 mod error;
 mod event;
-mod fault;
 mod file;
 mod log;
 mod mock_response;
-mod pattern;
 mod playback;
 mod request;
 mod rule;
@@ -69,9 +66,8 @@ mod socket;
 
 pub use error::{Error, Result};
 pub use event::Event;
-pub use fault::{Effect, Position};
 pub use log::Counts;
-pub use mock_response::MockResponse;
+pub use mock_response::{Effect, MockResponse, Position};
 pub use request::Request;
 pub use rule::Rule;
 pub use scenario::{Auth, Scenario};

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use crate::request::Request;
+use crate::server::Config;
 
 /// Counts of requests and connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,15 +24,8 @@ pub struct Counts {
 #[derive(Debug)]
 pub(crate) struct Log {
     record: Mutex<Record>,
-    limits: Limits,
+    config: Config,
     counts: watch::Sender<Counts>,
-}
-
-/// Limits of the record.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    pub(crate) requests: usize,
-    pub(crate) bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -42,8 +36,8 @@ struct Record {
 }
 
 impl Log {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { record: Mutex::default(), limits, counts: watch::Sender::default() }
+    pub(crate) fn new(config: Config) -> Self {
+        Self { record: Mutex::default(), config, counts: watch::Sender::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
@@ -54,7 +48,8 @@ impl Log {
         let mut record = self.lock();
         record.bytes += request.body.len();
         record.requests.push_back(request.clone());
-        while record.requests.len() > self.limits.requests || record.bytes > self.limits.bytes {
+        while record.requests.len() > self.config.max_requests || record.bytes > self.config.max_record_bytes
+        {
             let Some(oldest) = record.requests.pop_front() else { break };
             record.bytes -= oldest.body.len();
         }

@@ -1,4 +1,4 @@
-//! Scripted responses of a rule.
+//! Scripted responses of a rule, and their faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -9,7 +9,38 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::event::Event;
-use crate::fault::{Effect, Position, Step};
+
+/// Where a fault is injected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Position {
+    /// Before the status line.
+    Head,
+    /// After this many bytes of the body, not counting chunk framing. Positions beyond the end mean the end.
+    /// A response with `Content-Length` is complete there, so faults at the end only apply to chunked ones.
+    Body(usize),
+}
+
+/// Effect of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Waits, using tokio's clock.
+    Wait(Duration),
+    /// Sends nothing more until the client closes the connection.
+    Stall,
+    /// Resets the connection: the client gets `ECONNRESET`.
+    Reset,
+    /// Closes the connection gracefully: the client sees the end of the stream.
+    Close,
+}
+
+/// A fault at a position of the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) at: Position,
+    pub(crate) effect: Effect,
+}
 
 /// A response of a [`Rule`](crate::Rule), with the faults to inject while it is sent.
 ///
@@ -171,12 +202,6 @@ impl MockResponse {
         self
     }
 
-    /// Waits before sending the response head.
-    #[must_use]
-    pub fn delay_head(self, delay: Duration) -> Self {
-        self.step(Position::Head, Effect::Wait(delay))
-    }
-
     /// Resets the connection instead of sending a response.
     #[must_use]
     pub fn reset_before_head(self) -> Self {
@@ -200,12 +225,6 @@ impl MockResponse {
     #[must_use]
     pub fn stall_at(self, byte: usize) -> Self {
         self.step(Position::Body(byte), Effect::Stall)
-    }
-
-    /// Waits after this many bytes of the body.
-    #[must_use]
-    pub fn wait_at(self, byte: usize, delay: Duration) -> Self {
-        self.step(Position::Body(byte), Effect::Wait(delay))
     }
 
     /// Sends this `Content-Length`. If the body is shorter, the connection is closed at its end; excess bytes

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use tokio::time::{Sleep, sleep};
 
-use crate::fault::{Effect, Position, Step};
+use crate::mock_response::{Effect, Position, Step};
 use crate::socket::ConnectionState;
 
 /// One action of a body.

@@ -1,10 +1,9 @@
-//! Rules of a scenario.
+//! Rules of a scenario, and their path patterns.
 
 use http::{HeaderName, Method};
 use serde_json::Value;
 
 use crate::mock_response::MockResponse;
-use crate::pattern::PathPattern;
 use crate::request::Request;
 
 /// A request matcher with a sequence of responses.
@@ -24,13 +23,13 @@ use crate::request::Request;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rule {
-    path: PathPattern,
-    method: Option<Method>,
-    headers: Vec<(HeaderName, String)>,
-    query: Vec<(String, String)>,
-    body: Vec<(String, Value)>,
-    responses: Vec<MockResponse>,
-    cycles: bool,
+    pub(crate) path: PathPattern,
+    pub(crate) method: Option<Method>,
+    pub(crate) headers: Vec<(HeaderName, String)>,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Vec<(String, Value)>,
+    pub(crate) responses: Vec<MockResponse>,
+    pub(crate) cycles: bool,
 }
 
 /// Progress in the response sequence of a rule.
@@ -48,10 +47,8 @@ impl Rule {
     ///
     /// Panics if the pattern does not start with a slash, or has `**` anywhere but at its end.
     pub fn new(path: &str) -> Self {
-        Self::of(PathPattern::parse(path).expect("a pattern that starts with / and has ** only at its end"))
-    }
-
-    pub(crate) fn of(path: PathPattern) -> Self {
+        let path = PathPattern::parse(path);
+        let path = path.expect("a pattern that starts with / and has ** only at its end");
         Self {
             path,
             method: None,
@@ -149,6 +146,36 @@ impl Rule {
     }
 }
 
+/// A path pattern: `*` matches one segment, a final `**` any number of segments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathPattern {
+    segments: Vec<String>,
+    is_open: bool,
+}
+
+impl PathPattern {
+    /// Returns `None` unless the pattern starts with a slash and has `**` only at its end.
+    pub(crate) fn parse(pattern: &str) -> Option<Self> {
+        let mut segments: Vec<String> = pattern.strip_prefix('/')?.split('/').map(str::to_owned).collect();
+        let is_open = segments.last().is_some_and(|last| last == "**");
+        if is_open {
+            segments.pop();
+        }
+        (!segments.iter().any(|segment| segment == "**")).then_some(Self { segments, is_open })
+    }
+
+    pub(crate) fn matches(&self, path: &[impl AsRef<str>]) -> bool {
+        let is_long_enough =
+            if self.is_open { path.len() >= self.segments.len() } else { path.len() == self.segments.len() };
+        is_long_enough
+            && self
+                .segments
+                .iter()
+                .zip(path)
+                .all(|(pattern, segment)| pattern == "*" || pattern == segment.as_ref())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +207,28 @@ mod tests {
         let rule =
             Rule::new("/").cycle().respond(MockResponse::status(429)).respond(MockResponse::status(200));
         assert_eq!(statuses(&rule, 5), [429, 200, 429, 200, 429].map(Some));
+    }
+
+    #[test]
+    fn wildcards_stand_for_segments() {
+        for (pattern, path, expected) in [
+            ("/v1/files", &["v1", "files"] as &[&str], true),
+            ("/v1/files", &["v1", "files", ""], false),
+            ("/v1/files/*/content", &["v1", "files", "a/b", "content"], true),
+            ("/v1/files/*/content", &["v1", "files", "content"], false),
+            ("/v1/**", &["v1"], true),
+            ("/v1/**", &["v1", "a", "b"], true),
+            ("/**", &[""], true),
+            ("/v1/**", &["v2"], false),
+        ] {
+            assert_eq!(PathPattern::parse(pattern).unwrap().matches(path), expected, "{pattern} {path:?}");
+        }
+    }
+
+    #[test]
+    fn invalid_patterns_are_rejected() {
+        for pattern in ["", "v1", "/**/a"] {
+            assert_eq!(PathPattern::parse(pattern), None);
+        }
     }
 }

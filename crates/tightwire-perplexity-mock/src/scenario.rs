@@ -46,8 +46,10 @@ pub enum Auth {
 }
 
 /// Behavior for requests that match no rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Unmatched {
+    #[default]
     Api,
     NotFound,
 }
@@ -83,7 +85,7 @@ impl Scenario {
     ///
     /// If the file cannot be read, and as for [`from_toml`](Self::from_toml).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_toml(&fs::read_to_string(path).map_err(Error::read)?)
+        Self::from_toml(&fs::read_to_string(path).map_err(Error::Read)?)
     }
 
     /// Adds a rule. The first matching rule that is not exhausted responds.

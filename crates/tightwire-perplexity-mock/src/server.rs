@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 use crate::error::{Error, Result};
-use crate::log::{Counts, Limits, Log};
+use crate::log::{Counts, Log};
 use crate::request::Request;
 use crate::scenario::Scenario;
 use crate::service::Service;
@@ -99,9 +99,9 @@ impl Mock {
     ///
     /// Same as [`start`](Self::start).
     pub async fn start_with(scenario: Scenario, config: Config) -> Result<Self> {
-        let listener = TcpListener::bind(config.address).await.map_err(Error::start)?;
-        let address = listener.local_addr().map_err(Error::start)?;
-        let service = service(scenario, &config);
+        let listener = TcpListener::bind(config.address).await.map_err(Error::Start)?;
+        let address = listener.local_addr().map_err(Error::Start)?;
+        let service = Arc::new(Service::new(scenario, config));
         let task = tokio::spawn(serve(listener, Arc::clone(&service)));
         Ok(Self { address, service, stop: Stop::Task(task) })
     }
@@ -112,11 +112,12 @@ impl Mock {
     ///
     /// If the address cannot be bound or the thread cannot be started.
     pub fn start_blocking(scenario: Scenario, config: Config) -> Result<Self> {
-        let service = service(scenario, &config);
+        let address = config.address;
+        let service = Arc::new(Service::new(scenario, config));
         let (signal, stopped) = oneshot::channel();
         let served = Arc::clone(&service);
         let start = || {
-            let listener = std::net::TcpListener::bind(config.address)?;
+            let listener = std::net::TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
             let address = listener.local_addr()?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -136,7 +137,7 @@ impl Mock {
             let thread = thread::Builder::new().name("perplexity-mock".to_owned()).spawn(run)?;
             Ok((address, thread))
         };
-        let (address, thread) = start().map_err(Error::start)?;
+        let (address, thread) = start().map_err(Error::Start)?;
         Ok(Self { address, service, stop: Stop::Thread { signal: Some(signal), thread: Some(thread) } })
     }
 
@@ -192,11 +193,6 @@ impl Drop for Mock {
             }
         }
     }
-}
-
-fn service(scenario: Scenario, config: &Config) -> Arc<Service> {
-    let limits = Limits { requests: config.max_requests, bytes: config.max_record_bytes };
-    Arc::new(Service::new(scenario, config.max_body_size, Log::new(limits)))
 }
 
 async fn serve(listener: TcpListener, service: Arc<Service>) {

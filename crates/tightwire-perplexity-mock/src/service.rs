@@ -8,18 +8,16 @@ use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use serde_json::json;
 use tokio::time::sleep;
 
 use crate::api::Api;
-use crate::api_response::ApiResponse;
-use crate::fault::{Effect, Position, Step};
 use crate::log::Log;
-use crate::mock_response::{Content, Framing, MockResponse};
+use crate::mock_response::{Content, Effect, Framing, MockResponse, Position, Step};
 use crate::playback::{ConnectionClosed, Pacing, Playback};
 use crate::request::Request;
 use crate::rule::Progress;
 use crate::scenario::{Scenario, Unmatched};
+use crate::server::Config;
 use crate::socket::ConnectionState;
 
 /// State shared by all connections.
@@ -33,9 +31,10 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(scenario: Scenario, max_body_size: usize, log: Log) -> Self {
+    pub(crate) fn new(scenario: Scenario, config: Config) -> Self {
         let progress = Mutex::new(vec![Progress::default(); scenario.rules.len()]);
-        Self { scenario, progress, api: Api::default(), max_body_size, log }
+        let max_body_size = config.max_body_size;
+        Self { scenario, progress, api: Api::default(), max_body_size, log: Log::new(config) }
     }
 
     /// Handles one request. An error closes the connection without a response.
@@ -49,7 +48,8 @@ impl Service {
         let body = match Limited::new(body, self.max_body_size).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                return Ok(respond(too_large(), &MockResponse::api(), connection));
+                let response = MockResponse::error(413, "too_large", "Request body is too large");
+                return Ok(respond(response, &MockResponse::api(), connection));
             }
             // The client closed the connection.
             Err(_) => return Err(ConnectionClosed),
@@ -57,14 +57,12 @@ impl Service {
         let request = Request::new(head, body, connection_number);
         self.log.record(&request);
         if !self.scenario.auth.admits(&request) {
-            return Ok(respond(ApiResponse::unauthorized(), &MockResponse::api(), connection));
+            return Ok(respond(unauthorized(), &MockResponse::api(), connection));
         }
         let response = self.choose(&request);
         let base = match &response.content {
             Content::Api => self.api.handle(&request).await,
-            Content::Pieces(pieces) => {
-                ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) }
-            }
+            Content::Pieces(_) => response.clone(),
         };
         play_head(&response.steps, &connection).await?;
         Ok(respond(base, &response, connection))
@@ -86,9 +84,10 @@ impl Service {
     }
 }
 
-fn too_large() -> ApiResponse {
-    let body = json!({"error": {"message": "Request body is too large", "type": "too_large", "code": 413}});
-    ApiResponse::json(&body).with_status(StatusCode::PAYLOAD_TOO_LARGE)
+/// Returns the gateway's HTML page for requests without a valid API key.
+fn unauthorized() -> MockResponse {
+    let page = "<html><head><title>401 Authorization Required</title></head></html>";
+    MockResponse::bytes("text/html", page).with_status(401)
 }
 
 /// Runs the faults that come before the response head.
@@ -107,20 +106,28 @@ async fn play_head(steps: &[Step], connection: &ConnectionState) -> Result<(), C
     Ok(())
 }
 
-/// Applies the script to a complete response. [`MockResponse::api`] changes nothing.
-fn respond(base: ApiResponse, script: &MockResponse, connection: Arc<ConnectionState>) -> Response<Playback> {
-    let ApiResponse { status, mut headers, pieces, is_stream } = base;
-    let status = script.status.unwrap_or(status);
+/// Applies the script to a response. [`MockResponse::api`] changes nothing.
+fn respond(
+    base: MockResponse,
+    script: &MockResponse,
+    connection: Arc<ConnectionState>,
+) -> Response<Playback> {
+    let MockResponse { content, status, mut headers, framing, .. } = base;
+    let pieces = match content {
+        Content::Pieces(pieces) => pieces,
+        Content::Api => Vec::new(),
+    };
+    let status = script.status.or(status).unwrap_or(StatusCode::OK);
     // Replace all values of these headers.
     for name in script.headers.keys() {
         headers.remove(name);
     }
     headers.extend(script.headers.clone());
     let available = pieces.iter().map(Bytes::len).sum::<usize>();
-    let length = match script.framing {
-        Framing::Length(length) => Some(length),
-        Framing::Natural if !is_stream => Some(available as u64),
-        Framing::Natural | Framing::Chunked => None,
+    let length = match (script.framing, framing) {
+        (Framing::Length(length), _) => Some(length),
+        (Framing::Natural, Framing::Natural) => Some(available as u64),
+        _ => None,
     };
     let has_body = status != StatusCode::NO_CONTENT && status != StatusCode::NOT_MODIFIED;
     if let Some(length) = length.filter(|_| has_body)

@@ -1,11 +1,10 @@
 //! Blocking client, for programs without an async runtime.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::client::{self, Call, ResponseType};
+use crate::client::{self, Call};
 use crate::error::{Error, Result};
 use crate::stream::{EventStream, StreamItem};
 
@@ -25,7 +24,7 @@ use crate::stream::{EventStream, StreamItem};
 /// }
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Client {
     api: client::Client,
     runtime: Arc<Runtime>,
@@ -56,7 +55,7 @@ impl Client {
     ///
     /// # Panics
     /// Panics inside async code.
-    pub fn run<A: ResponseType>(&self, call: impl FnOnce(&client::Client) -> Call<A>) -> Result<A::Output> {
+    pub fn run<T>(&self, call: impl FnOnce(&client::Client) -> Call<T>) -> Result<T> {
         self.runtime.block_on(call(&self.api).send())
     }
 
@@ -77,15 +76,9 @@ impl Client {
     /// Panics inside async code.
     pub fn stream<T: StreamItem>(
         &self,
-        call: impl FnOnce(&client::Client) -> Call<client::Events<T>>,
+        call: impl FnOnce(&client::Client) -> Call<EventStream<T>>,
     ) -> Result<Iter<T>> {
         Ok(Iter { stream: self.run(call)?, runtime: Arc::clone(&self.runtime) })
-    }
-}
-
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.api).finish()
     }
 }
 

@@ -97,8 +97,8 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw,
-    Response, ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
+    Call, Client, ClientBuilder, Connect, Download, PathStyle, Proxy, Response, ResponseHead, RetryEvent,
+    Timeouts, TokenUsage,
 };
 #[cfg(feature = "client")]
 pub use error::{Error, Result, TimeoutPhase};

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::vec;
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
-use crate::client::{Call, Client, Json, Plan};
+use crate::client::{Call, Client, Plan};
 use crate::error::Result;
 use crate::types::{async_chat, batches, files, skills};
 
@@ -52,7 +51,7 @@ pages! {
     async_chat::List: requests of async_chat::AsyncCompletion, next "next_token" if |page| page.next_token.as_deref();
 }
 
-impl<P: Page> Call<Json<P>> {
+impl<P: Page> Call<P> {
     /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
@@ -68,8 +67,9 @@ impl<P: Page> Call<Json<P>> {
     /// # }
     /// ```
     pub fn items(self) -> Items<P> {
-        let (client, plan, _) = self.into_parts();
-        Items { client, state: State::Idle(Box::new(plan)), current: None, items: Vec::new().into_iter() }
+        let (client, plan) = (self.client.clone(), self.plan.as_ref().ok().cloned());
+        let request = Some(self.into_future());
+        Items { client, plan, request, current: None, items: Vec::new().into_iter() }
     }
 }
 
@@ -79,7 +79,10 @@ impl<P: Page> Call<Json<P>> {
 #[must_use = "streams do nothing unless polled"]
 pub struct Items<P: Page> {
     client: Client,
-    state: State<P>,
+    /// The request for the last page; `None` if it is invalid.
+    plan: Option<Plan>,
+    /// The next page, requested when polled. `None` after the last one.
+    request: Option<ResponseFuture<P>>,
     /// Page token of the last request.
     current: Option<String>,
     /// Remaining items of the last page.
@@ -87,14 +90,6 @@ pub struct Items<P: Page> {
 }
 
 type ResponseFuture<P> = Pin<Box<dyn Future<Output = Result<P>> + Send>>;
-
-enum State<P> {
-    /// The next page has not been requested yet.
-    Idle(Box<Result<Plan>>),
-    /// A request is in flight.
-    Sent(Box<Plan>, ResponseFuture<P>),
-    Ended,
-}
 
 impl<P: Page> Unpin for Items<P> {}
 
@@ -109,52 +104,34 @@ impl<P: Page> Stream for Items<P> {
             if let Some(item) = this.items.next() {
                 return Poll::Ready(Some(Ok(item)));
             }
-            match std::mem::replace(&mut this.state, State::Ended) {
-                State::Ended => return Poll::Ready(None),
-                State::Idle(plan) => match *plan {
-                    Ok(plan) => {
-                        let call = Call::new(&this.client, Ok(plan.clone()), Json::new());
-                        this.state = State::Sent(Box::new(plan), call.into_future());
-                    }
-                    Err(error) => return Poll::Ready(Some(Err(error))),
-                },
-                State::Sent(plan, mut sending) => match sending.as_mut().poll(cx) {
-                    Poll::Ready(Ok(page)) => {
-                        this.prepare_next(*plan, &page);
-                        this.items = page.into_items().into_iter();
-                    }
-                    Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
-                    Poll::Pending => {
-                        this.state = State::Sent(plan, sending);
-                        return Poll::Pending;
-                    }
-                },
-            }
+            let Some(request) = &mut this.request else { return Poll::Ready(None) };
+            let page = ready!(request.as_mut().poll(cx));
+            this.request = None;
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            };
+            this.request_next(&page);
+            this.items = page.into_items().into_iter();
         }
     }
 }
 
 impl<P: Page> Items<P> {
     /// Prepares the request for the page after `page`, if any.
-    fn prepare_next(&mut self, mut plan: Plan, page: &P) {
-        let Some((name, value)) = page.next_page() else { return };
+    fn request_next(&mut self, page: &P) {
+        let (Some(plan), Some((name, value))) = (&mut self.plan, page.next_page()) else { return };
         if self.current.as_deref() == Some(value) {
             return;
         }
         self.current = Some(value.to_owned());
         plan.set_query(name, value.to_owned());
-        self.state = State::Idle(Box::new(Ok(plan)));
-    }
-}
-
-impl<P: Page> FusedStream for Items<P> {
-    fn is_terminated(&self) -> bool {
-        self.items.len() == 0 && matches!(self.state, State::Ended)
+        self.request = Some(Call::json(&self.client, Ok(plan.clone())).into_future());
     }
 }
 
 impl<P: Page> fmt::Debug for Items<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items").field("ended", &matches!(self.state, State::Ended)).finish_non_exhaustive()
+        f.debug_struct("Items").field("ended", &self.request.is_none()).finish_non_exhaustive()
     }
 }

@@ -1,14 +1,13 @@
 //! Waiting for background jobs.
 
-use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 
-use crate::client::{Call, Json};
-use crate::error::{Error, Result, TimeoutPhase};
+use crate::client::Call;
+use crate::error::{Error, Kind, Result, TimeoutPhase};
 use crate::types::{async_chat, batches, responses};
 
 /// A background job on the server.
@@ -19,37 +18,32 @@ pub trait Job: DeserializeOwned + Send + 'static {
     fn is_final(&self) -> bool;
 }
 
-impl Job for async_chat::AsyncCompletion {
-    fn is_final(&self) -> bool {
-        self.status.is_final()
-    }
+macro_rules! jobs {
+    ($($job:ty),+) => {$(
+        impl Job for $job {
+            fn is_final(&self) -> bool {
+                self.status.is_final()
+            }
+        }
+    )+};
 }
 
-impl Job for responses::Response {
-    fn is_final(&self) -> bool {
-        self.status.is_final()
-    }
-}
-
-impl Job for batches::Batch {
-    fn is_final(&self) -> bool {
-        self.status.is_final()
-    }
-}
+jobs!(async_chat::AsyncCompletion, responses::Response, batches::Batch);
 
 /// Polls a job with increasing intervals until it has ended.
 ///
 /// Returns the job in its final state, whether it succeeded or failed; check its status. Dropping the future
 /// stops polling and does not affect the job.
+#[derive(Debug)]
 #[must_use = "a job is waited for when this is awaited"]
 pub struct Wait<T> {
-    call: Call<Json<T>>,
+    call: Call<T>,
     interval: Duration,
     max_interval: Duration,
     deadline: Option<Duration>,
 }
 
-impl<T: Job> Call<Json<T>> {
+impl<T: Job> Call<T> {
     /// Repeats this call until the job has ended.
     pub fn wait(self) -> Wait<T> {
         Wait {
@@ -75,15 +69,9 @@ impl<T: Job> Wait<T> {
     }
 
     /// Sets the maximum total waiting time. It is checked before each delay, and does not interrupt a call in
-    /// flight. Default: one hour.
-    pub fn deadline(mut self, limit: Duration) -> Self {
-        self.deadline = Some(limit);
-        self
-    }
-
-    /// Removes the deadline.
-    pub fn without_deadline(mut self) -> Self {
-        self.deadline = None;
+    /// flight. `None` disables it. Default: one hour.
+    pub fn deadline(mut self, limit: impl Into<Option<Duration>>) -> Self {
+        self.deadline = limit.into();
         self
     }
 
@@ -93,17 +81,17 @@ impl<T: Job> Wait<T> {
     /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] if the next delay would exceed the deadline, and the
     /// errors of [`Call::send`].
     pub async fn send(self) -> Result<T> {
-        let (client, plan, json) = self.call.into_parts();
+        let Call { client, plan, .. } = self.call;
         let plan = plan?;
         let start = Instant::now();
         let mut pause = self.interval.min(self.max_interval);
         loop {
-            let job = Call::new(&client, Ok(plan.clone()), json).send().await?;
+            let job: T = Call::json(&client, Ok(plan.clone())).send().await?;
             if job.is_final() {
                 return Ok(job);
             }
             if self.deadline.is_some_and(|deadline| start.elapsed().saturating_add(pause) > deadline) {
-                return Err(Error::timeout(TimeoutPhase::Job));
+                return Err(Error::new(Kind::Timeout(TimeoutPhase::Job)));
             }
             sleep(pause).await;
             pause = pause.saturating_add(pause / 2).min(self.max_interval);
@@ -117,16 +105,5 @@ impl<T: Job> IntoFuture for Wait<T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
-    }
-}
-
-impl<T> fmt::Debug for Wait<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait")
-            .field("call", &self.call)
-            .field("interval", &self.interval)
-            .field("max_interval", &self.max_interval)
-            .field("deadline", &self.deadline)
-            .finish()
     }
 }

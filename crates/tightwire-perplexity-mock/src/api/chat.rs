@@ -7,8 +7,8 @@ use super::input::Input;
 use super::stateless::cited;
 use super::store::merge;
 use super::{Call, State, schema, text};
-use crate::api_response::ApiResponse;
 use crate::event::Event;
+use crate::mock_response::MockResponse;
 
 const MODELS: &[&str] =
     &["sonar", "sonar-pro", "sonar-deep-research", "sonar-reasoning", "sonar-reasoning-pro"];
@@ -30,7 +30,7 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
     let input = Input::of(call.request)?;
     let completion = Completion::of(state, &input)?;
     if !input.flag("stream")? {
-        return Ok(ApiResponse::json(&completion.complete()));
+        return Ok(MockResponse::json(&completion.complete()));
     }
     let chunks = match input.text("stream_mode")? {
         None | Some("full") => completion.full_chunks(),
@@ -39,7 +39,7 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
             return Err(input.wrong("stream_mode", "Input should be 'full' or 'concise'", "literal_error"));
         }
     };
-    Ok(ApiResponse::events(chunks.iter().map(Event::json).chain([Event::done()])))
+    Ok(MockResponse::events(chunks.iter().map(Event::json).chain([Event::done()])))
 }
 
 impl Completion {

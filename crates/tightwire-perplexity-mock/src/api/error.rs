@@ -3,10 +3,10 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::api_response::ApiResponse;
+use crate::mock_response::MockResponse;
 
 /// A response or an error response.
-pub(crate) type ApiResult = Result<ApiResponse, ApiError>;
+pub(crate) type ApiResult = Result<MockResponse, ApiError>;
 
 /// A status with an error body.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ pub(crate) struct ApiError {
     body: Value,
 }
 
-impl From<ApiError> for ApiResponse {
-    fn from(error: ApiError) -> Self {
-        Self::json(&error.body).with_status(error.status)
+impl ApiError {
+    pub(crate) fn into_response(self) -> MockResponse {
+        MockResponse { status: Some(self.status), ..MockResponse::json(&self.body) }
     }
 }
 

@@ -1,5 +1,10 @@
-//! Typed access to the fields of a JSON body, with the API's validation errors.
+//! Typed access to JSON bodies, with the API's validation errors, and to uploaded files.
 
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
 use super::error::{self, ApiError};
@@ -86,5 +91,26 @@ impl Input {
     pub(crate) fn texts(&self, name: &str, max: usize) -> Result<Vec<&str>, ApiError> {
         let wrong = || self.wrong(name, "Input should be a valid string or list of strings", "string_type");
         self.list(name, max)?.iter().map(|item| item.as_str().ok_or_else(wrong)).collect()
+    }
+}
+
+/// The part of a multipart form that is named `file`.
+#[derive(Debug)]
+pub(crate) struct UploadedFile {
+    pub(crate) name: String,
+    pub(crate) content: Bytes,
+}
+
+/// Returns `None` if the request is not a valid form with a file.
+pub(crate) async fn uploaded_file(request: &Request) -> Option<UploadedFile> {
+    let boundary = multer::parse_boundary(request.header(CONTENT_TYPE.as_str())?).ok()?;
+    let body = request.body.clone();
+    let mut form = multer::Multipart::new(stream::iter([Ok::<_, Infallible>(body)]), boundary);
+    loop {
+        let field = form.next_field().await.ok()??;
+        if field.name() == Some("file") {
+            let name = field.file_name().unwrap_or("upload").to_owned();
+            return Some(UploadedFile { name, content: field.bytes().await.ok()? });
+        }
     }
 }

@@ -9,17 +9,16 @@ mod schema;
 mod stateless;
 mod store;
 mod text;
-mod upload;
 
 use std::sync::{Mutex, PoisonError};
 
 use http::HeaderValue;
 
-use crate::api_response::ApiResponse;
+use crate::mock_response::MockResponse;
 use crate::request::Request;
-use error::ApiResult;
+use error::{ApiError, ApiResult};
+use input::UploadedFile;
 use store::Store;
-use upload::UploadedFile;
 
 /// Time of the first request. It advances by one second per request, so that responses do not depend on a
 /// clock.
@@ -99,7 +98,7 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("POST", "v1/batches", objects::create_batch),
     ("GET", "v1/batches", |state, call| objects::list(&state.batches, call)),
     ("GET", "v1/batches/*", |state, call| state.batches.poll(call)),
-    ("POST", "v1/batches/*/cancel", |state, call| Ok(ApiResponse::json(&state.batches.cancel(call)?.view))),
+    ("POST", "v1/batches/*/cancel", |state, call| Ok(MockResponse::json(&state.batches.cancel(call)?.view))),
     ("POST", "v1/decisions", stateless::decisions),
     ("POST", "v1/skills", objects::create_skill),
     ("GET", "v1/skills", |state, call| objects::list_skills(&state.skills, call)),
@@ -111,11 +110,11 @@ const ROUTES: &[(&str, &str, Handler)] = &[
 ];
 
 impl Api {
-    pub(crate) async fn handle(&self, request: &Request) -> ApiResponse {
-        let upload = upload::file(request).await;
+    pub(crate) async fn handle(&self, request: &Request) -> MockResponse {
+        let upload = input::uploaded_file(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.request += 1;
-        let mut response = route(&mut state, request, upload).unwrap_or_else(ApiResponse::from);
+        let mut response = route(&mut state, request, upload).unwrap_or_else(ApiError::into_response);
         let id = HeaderValue::from_str(&format!("req-{}", state.request)).expect("ASCII is a valid value");
         response.headers.insert("x-request-id", id);
         response

@@ -8,7 +8,7 @@ use super::error::{self, ApiError, ApiResult};
 use super::input::Input;
 use super::store::{Object, Store};
 use super::{Call, State, text};
-use crate::api_response::ApiResponse;
+use crate::mock_response::MockResponse;
 use crate::request::Request;
 
 /// Fixed time of all skills, a string in this API.
@@ -24,7 +24,7 @@ pub(crate) fn create_job(state: &mut State, call: &Call<'_>) -> ApiResult {
     let input = Input::of(call.request)?;
     let key = input.text("idempotency_key")?;
     if let Some(known) = state.jobs.with_key(key) {
-        return Ok(ApiResponse::json(&known.view));
+        return Ok(MockResponse::json(&known.view));
     }
     let inner = input.nested("request")?;
     let completion = Completion::of(state, &inner)?.complete();
@@ -39,7 +39,7 @@ pub(crate) fn create_job(state: &mut State, call: &Call<'_>) -> ApiResult {
         json!({"status": "IN_PROGRESS", "started_at": now + 1}),
         json!({"status": "COMPLETED", "completed_at": now + 2, "response": completion}),
     ];
-    let response = ApiResponse::json(&view);
+    let response = MockResponse::json(&view);
     state.jobs.insert(Object {
         id,
         view,
@@ -55,21 +55,21 @@ pub(crate) fn create_job(state: &mut State, call: &Call<'_>) -> ApiResult {
 pub(crate) fn list_jobs(store: &Store, call: &Call<'_>) -> ApiResult {
     let (jobs, has_more) = store.page(call, "next_token")?;
     let next = jobs.last().filter(|_| has_more).map(|job| job["id"].clone());
-    Ok(ApiResponse::json(&json!({"requests": jobs, "next_token": next})))
+    Ok(MockResponse::json(&json!({"requests": jobs, "next_token": next})))
 }
 
 pub(crate) fn create_session(state: &mut State, _call: &Call<'_>) -> ApiResult {
     let id = state.sessions.next_id();
     let view = json!({"session_id": id, "status": "running"});
     state.sessions.insert(Object { id, ..Object::default() });
-    Ok(ApiResponse::json(&view))
+    Ok(MockResponse::json(&view))
 }
 
 /// Lists files or batches.
 pub(crate) fn list(store: &Store, call: &Call<'_>) -> ApiResult {
     let (page, has_more) = store.page(call, "after")?;
     let id = |object: Option<&Value>| object.map_or(Value::Null, |object| object["id"].clone());
-    Ok(ApiResponse::json(&json!({
+    Ok(MockResponse::json(&json!({
         "object": "list",
         "first_id": id(page.first()),
         "last_id": id(page.last()),
@@ -96,12 +96,12 @@ fn insert_file(state: &mut State, name: &str, purpose: &str, content: bytes::Byt
 
 pub(crate) fn create_file(state: &mut State, call: &Call<'_>) -> ApiResult {
     let file = call.upload.as_ref().ok_or_else(error::no_file)?;
-    Ok(ApiResponse::json(&insert_file(state, &file.name, "batch", file.content.clone())))
+    Ok(MockResponse::json(&insert_file(state, &file.name, "batch", file.content.clone())))
 }
 
 pub(crate) fn delete_file(state: &mut State, call: &Call<'_>) -> ApiResult {
     state.files.delete(call)?;
-    Ok(ApiResponse::json(&json!({"id": call.ids[0], "object": "file", "deleted": true})))
+    Ok(MockResponse::json(&json!({"id": call.ids[0], "object": "file", "deleted": true})))
 }
 
 /// Creates a batch. Each poll advances it by one status. Its output file exists from the beginning.
@@ -109,7 +109,7 @@ pub(crate) fn create_batch(state: &mut State, call: &Call<'_>) -> ApiResult {
     let input = Input::of(call.request)?;
     let key = call.request.header("idempotency-key");
     if let Some(known) = state.batches.with_key(key) {
-        return Ok(ApiResponse::json(&known.view));
+        return Ok(MockResponse::json(&known.view));
     }
     let endpoint = input.required_text("endpoint")?;
     let input_file = input.required_text("input_file_id")?;
@@ -154,7 +154,7 @@ pub(crate) fn create_batch(state: &mut State, call: &Call<'_>) -> ApiResult {
             "usage": usage(total),
         }),
     ];
-    let response = ApiResponse::json(&view);
+    let response = MockResponse::json(&view);
     state.batches.insert(Object {
         id,
         view,
@@ -201,7 +201,7 @@ pub(crate) fn create_skill(state: &mut State, call: &Call<'_>) -> ApiResult {
     let id = state.skills.next_id();
     let mut view = revision(1, &file.name);
     super::store::merge(&mut view, &json!({"skill_id": id, "created_at": TIME, "updated_at": TIME}));
-    let response = ApiResponse::json(&view);
+    let response = MockResponse::json(&view);
     state.skills.insert(Object { id, view, bytes: MAX_NAME, ..Object::default() });
     Ok(response)
 }
@@ -209,7 +209,7 @@ pub(crate) fn create_skill(state: &mut State, call: &Call<'_>) -> ApiResult {
 pub(crate) fn list_skills(store: &Store, call: &Call<'_>) -> ApiResult {
     let (skills, has_more) = store.page(call, "page_token")?;
     let next = skills.last().filter(|_| has_more).map(|skill| skill["skill_id"].clone());
-    Ok(ApiResponse::json(&json!({"skills": skills, "next_page_token": next})))
+    Ok(MockResponse::json(&json!({"skills": skills, "next_page_token": next})))
 }
 
 /// Rejects a change that is based on another revision than the latest.
@@ -228,7 +228,7 @@ pub(crate) fn update_skill(state: &mut State, call: &Call<'_>) -> ApiResult {
     let file = call.upload.as_ref().ok_or_else(error::no_file)?;
     let latest = skill.view["revision"].as_str().and_then(|revision| revision[1..].parse().ok());
     super::store::merge(&mut skill.view, &revision(latest.unwrap_or(0) + 1, &file.name));
-    Ok(ApiResponse::json(&skill.view))
+    Ok(MockResponse::json(&skill.view))
 }
 
 pub(crate) fn delete_skill(state: &mut State, call: &Call<'_>) -> ApiResult {
@@ -240,12 +240,12 @@ pub(crate) fn download_skill(state: &mut State, call: &Call<'_>) -> ApiResult {
     let skill = &state.skills.get(call.ids[0])?.view;
     let url = format!("https://example.org/skills/{}.zip", call.ids[0]);
     let body = json!({"download_url": url, "name": skill["name"], "revision": skill["revision"]});
-    Ok(ApiResponse::json(&body))
+    Ok(MockResponse::json(&body))
 }
 
 /// Lists the latest revision. Earlier ones are not stored.
 pub(crate) fn skill_revisions(state: &mut State, call: &Call<'_>) -> ApiResult {
     let skill = &state.skills.get(call.ids[0])?.view;
     let revision = json!({"revision": skill["revision"], "name": skill["name"], "created_at": TIME});
-    Ok(ApiResponse::json(&json!({"revisions": [revision]})))
+    Ok(MockResponse::json(&json!({"revisions": [revision]})))
 }

@@ -7,8 +7,8 @@ use super::input::Input;
 use super::stateless::cited;
 use super::store::Object;
 use super::{Call, State, schema, text};
-use crate::api_response::ApiResponse;
 use crate::event::Event;
+use crate::mock_response::MockResponse;
 
 const MAX_ITEMS: usize = 10_000;
 /// Approximate size of a stored event, in bytes.
@@ -48,7 +48,7 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
         let finished = std::mem::replace(&mut object.view, queued);
         object.later = [json!({"status": "in_progress"}), finished].into();
     }
-    let reply = if is_stream { stream(&events, None) } else { ApiResponse::json(&object.view) };
+    let reply = if is_stream { stream(&events, None) } else { MockResponse::json(&object.view) };
     object.events = events;
     object.file = Some((FILE_NAME.to_owned(), text.into()));
     state.responses.insert(object);
@@ -177,12 +177,12 @@ fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
 }
 
 /// Streams the events after a sequence number, each under its name.
-fn stream(events: &[Value], after: Option<u64>) -> ApiResponse {
+fn stream(events: &[Value], after: Option<u64>) -> MockResponse {
     let is_due = |event: &&Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
     let events = events.iter().filter(is_due).map(|event| {
         Event::named(event["type"].as_str().unwrap_or_default()).with("data", &event.to_string())
     });
-    ApiResponse::events(events.chain([Event::done()]))
+    MockResponse::events(events.chain([Event::done()]))
 }
 
 /// Polls a response, or streams its events after `starting_after`.
@@ -198,7 +198,7 @@ pub(crate) fn retrieve(state: &mut State, call: &Call<'_>) -> ApiResult {
 
 pub(crate) fn cancel(state: &mut State, call: &Call<'_>) -> ApiResult {
     let response = state.responses.cancel(call)?;
-    Ok(ApiResponse::json(&json!({"response_id": response.id, "status": "cancelling"})))
+    Ok(MockResponse::json(&json!({"response_id": response.id, "status": "cancelling"})))
 }
 
 /// Lists the only file of a response, which contains its text.
@@ -212,5 +212,5 @@ pub(crate) fn files(state: &mut State, call: &Call<'_>) -> ApiResult {
         "created_at": response.view["created_at"],
         "filename": FILE_NAME,
     });
-    Ok(ApiResponse::json(&json!({"object": "list", "data": [file]})))
+    Ok(MockResponse::json(&json!({"object": "list", "data": [file]})))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::error::{self, ApiError, ApiResult};
 use super::input::Input;
 use super::{Call, State, text};
-use crate::api_response::ApiResponse;
+use crate::mock_response::MockResponse;
 
 /// Maximum results per query.
 const RESULTS: u64 = 3;
@@ -39,7 +39,7 @@ pub(crate) fn search(state: &mut State, call: &Call<'_>) -> ApiResult {
         "results": results,
         "server_time": "2024-01-01T00:00:00Z",
     });
-    Ok(ApiResponse::json(&body))
+    Ok(MockResponse::json(&body))
 }
 
 /// Returns the pages cited by responses.
@@ -73,7 +73,7 @@ fn embed(input: &Input, texts: &[&str]) -> Result<Vec<Value>, ApiError> {
 fn embeddings_response(input: &Input, data: &[Value], texts: &[&str]) -> ApiResult {
     let tokens: u64 = texts.iter().map(|text| text::tokens(text)).sum();
     let cost = 0.000_000_01 * tokens as f64;
-    Ok(ApiResponse::json(&json!({
+    Ok(MockResponse::json(&json!({
         "object": "list",
         "data": data,
         "model": input.required_text("model")?,
@@ -117,7 +117,7 @@ pub(crate) fn models(_state: &mut State, _call: &Call<'_>) -> ApiResult {
         let owner = id.split('/').next();
         json!({"id": id, "object": "model", "created": 0, "owned_by": owner})
     });
-    Ok(ApiResponse::json(&json!({"object": "list", "data": models})))
+    Ok(MockResponse::json(&json!({"object": "list", "data": models})))
 }
 
 /// Chooses the first option of every question.
@@ -152,7 +152,7 @@ pub(crate) fn decisions(_state: &mut State, call: &Call<'_>) -> ApiResult {
         Ok((name.clone(), answer))
     };
     let answers = questions.fields.iter().map(answer).collect::<Result<Map<_, _>, _>>()?;
-    Ok(ApiResponse::json(&json!({
+    Ok(MockResponse::json(&json!({
         "model": model,
         "usage": {"input_tokens": text::tokens(&state.to_string()), "output_tokens": answers.len()},
         "answers": answers,

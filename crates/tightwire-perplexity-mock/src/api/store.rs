@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
-use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use super::Call;
 use super::error::{self, ApiError, ApiResult};
-use crate::api_response::ApiResponse;
+use crate::mock_response::MockResponse;
 
 /// Maximum objects of each type; the oldest are evicted.
 const MAX_OBJECTS: usize = 1_000;
@@ -105,7 +105,7 @@ impl Store {
         if let Some(fields) = object.later.pop_front() {
             merge(&mut object.view, &fields);
         }
-        Ok(ApiResponse::json(&object.view))
+        Ok(MockResponse::json(&object.view))
     }
 
     /// Cancels the object of a call, unless it has reached its last state.
@@ -122,13 +122,13 @@ impl Store {
     pub(crate) fn delete(&mut self, call: &Call<'_>) -> ApiResult {
         let index = self.position(call.ids[0])?;
         self.remove_at(index);
-        Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
+        Ok(MockResponse::status(204))
     }
 
     /// Returns the file of an object.
     pub(crate) fn content(&self, call: &Call<'_>) -> ApiResult {
         let (name, content) = self.get(call.ids[0])?.file.clone().unwrap_or_default();
-        let mut response = ApiResponse::bytes("application/octet-stream", content);
+        let mut response = MockResponse::bytes("application/octet-stream", content);
         // Omit the header if the name is not a valid header value.
         if let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
             response.headers.insert(CONTENT_DISPOSITION, disposition);

@@ -92,7 +92,10 @@ async fn stall_lasts_until_the_client_disconnects() {
 #[tokio::test(start_paused = true)]
 async fn delays_use_the_runtime_clock() {
     let hour = Duration::from_secs(3600);
-    let mock = serving(MockResponse::bytes("text/plain", "01").delay_head(hour).wait_at(1, hour)).await;
+    let response = MockResponse::bytes("text/plain", "01")
+        .step(Position::Head, Effect::Wait(hour))
+        .step(Position::Body(1), Effect::Wait(hour));
+    let mock = serving(response).await;
     let start = tokio::time::Instant::now();
     let mut stream = TcpStream::connect(mock.address()).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use tightwire_perplexity_mock::Scenario;
+use tightwire_perplexity_mock::{Error, Scenario};
 
 use crate::support::{hello, start};
 
@@ -113,8 +113,8 @@ fn errors_have_line_and_column() {
         (&format!("{rule}answer = [{{ events = [{{ raw = \"\", id = \"1\" }}] }}]"), (3, 23)),
     ] {
         let error = Scenario::from_toml(text).expect_err(text);
-        assert!(error.is_scenario(), "{error}");
-        assert_eq!(error.line_column(), Some(place), "{text}: {error}");
+        let Error::Scenario { line, column, .. } = error else { panic!("{error}: {text}") };
+        assert_eq!((line, column), place, "{text}: {error}");
         assert!(error.to_string().contains(&format!("line {}, column {}", place.0, place.1)));
     }
 }
@@ -122,8 +122,7 @@ fn errors_have_line_and_column() {
 #[test]
 fn unreadable_file_is_an_error() {
     let error = Scenario::load("no/such/file.toml").unwrap_err();
-    assert!(error.is_read() && std::error::Error::source(&error).is_some());
-    assert_eq!(error.line_column(), None);
+    assert!(matches!(error, Error::Read(_)) && std::error::Error::source(&error).is_some());
 }
 
 /// Fragments of scenario files in random order.
@@ -134,7 +133,7 @@ proptest! {
     #[test]
     fn any_text_is_parsed_without_a_panic(text in WORDS) {
         if let Err(error) = Scenario::from_toml(&text) {
-            let (line, column) = error.line_column().unwrap();
+            let Error::Scenario { line, column, .. } = error else { panic!("{error}") };
             prop_assert!(line <= text.matches('\n').count() + 1 && column <= text.len() + 1);
         }
     }

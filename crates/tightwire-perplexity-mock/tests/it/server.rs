@@ -1,7 +1,7 @@
 //! Server: authentication, rules, record, limits, shutdown.
 
 use serde_json::json;
-use tightwire_perplexity_mock::{Auth, Config, Event, Mock, MockResponse, Rule, Scenario};
+use tightwire_perplexity_mock::{Auth, Config, Error, Event, Mock, MockResponse, Rule, Scenario};
 use tokio::net::TcpStream;
 
 use crate::support::{Client, hello, start};
@@ -164,5 +164,5 @@ async fn address_in_use_is_an_error() {
     let mock = Mock::start(Scenario::api()).await.unwrap();
     let again =
         Mock::start_with(Scenario::api(), Config { address: mock.address(), ..Config::default() }).await;
-    assert!(again.unwrap_err().is_start());
+    assert!(matches!(again, Err(Error::Start(_))));
 }

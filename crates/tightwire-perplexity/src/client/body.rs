@@ -12,7 +12,7 @@ use tightwire_sse::{IdleTimer, without_urls};
 use tokio::time::timeout;
 
 use super::transport::AttemptError;
-use crate::error::{Error, TimeoutPhase};
+use crate::error::{Error, Kind, TimeoutPhase};
 
 /// Maximum bytes of an unwanted body that are read so that its connection can be reused.
 const DRAIN_BYTES: usize = 16 << 10;
@@ -37,7 +37,7 @@ fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes,
 
 /// Reads a body of at most `limit` bytes. A body that arrives as one chunk is not copied.
 pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptError> {
-    let too_large = || AttemptError { error: Error::too_large(limit), is_permanent: true };
+    let too_large = || AttemptError { error: Error::new(Kind::TooLarge(limit)), is_permanent: true };
     // The length of compressed bodies is unknown.
     let content_length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     if content_length.is_some_and(|length| length > limit) {
@@ -138,12 +138,12 @@ impl StreamingBody {
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let Poll::Ready(data) = poll_data(&mut self.body, cx) else {
             std::task::ready!(self.silence.poll_elapsed(cx));
-            return Poll::Ready(Some(Err(Error::timeout(TimeoutPhase::Idle))));
+            return Poll::Ready(Some(Err(Error::new(Kind::Timeout(TimeoutPhase::Idle)))));
         };
         self.silence.reset();
         Poll::Ready(data.map(|data| {
             data.map_err(|error| match error.is_timeout() {
-                true => Error::timeout(TimeoutPhase::Idle).with_source(without_urls(error)),
+                true => Error::new(Kind::Timeout(TimeoutPhase::Idle)).with_source(without_urls(error)),
                 false => Error::connection(without_urls(error)),
             })
         }))
@@ -171,7 +171,7 @@ impl StreamingBody {
         while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
             let chunk = chunk?;
             if chunk.len() > limit - read.len() {
-                return Err(Error::too_large(limit));
+                return Err(Error::new(Kind::TooLarge(limit)));
             }
             read.push(chunk, None);
         }

@@ -10,8 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tightwire_sse::without_urls;
 use tower_service::Service;
 
-use super::env::Environment;
-use super::headers;
+use super::headers::{self, HeaderEdit};
 use super::timeouts::Timeouts;
 use super::transport::Transport;
 use super::url::BaseUrl;
@@ -124,6 +123,28 @@ impl Connect {
             builder = self.add_root_certificates(builder)?;
         }
         builder.build().map_err(config_error)
+    }
+}
+
+/// Environment variables of a client. Blank values count as unset.
+#[derive(Default)]
+struct Environment {
+    api_key: Option<SecretString>,
+    base_url: Option<String>,
+    headers: Vec<HeaderEdit>,
+}
+
+impl Environment {
+    /// Reads the variables of the process.
+    fn from_process() -> Result<Self> {
+        let variable = |name| std::env::var(name).ok();
+        let text =
+            |name| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        Ok(Self {
+            api_key: text("PERPLEXITY_API_KEY").or_else(|| text("PPLX_API_KEY")).map(Into::into),
+            base_url: text("PERPLEXITY_BASE_URL"),
+            headers: headers::parse_lines(&variable("PERPLEXITY_CUSTOM_HEADERS").unwrap_or_default())?,
+        })
     }
 }
 

@@ -5,25 +5,29 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
+use http::HeaderValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_json::RawValue;
 
 use super::Client;
-use super::headers::{self, Accept, IDEMPOTENCY_KEY};
-use super::plan::Plan;
-use super::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
+use super::download::Download;
+use super::exchange::{BodyMode, Exchange};
+use super::headers::{self, IDEMPOTENCY_KEY};
+use super::multipart::Form;
+use super::plan::{Label, Plan};
+use super::response::Response;
 use super::timeouts::Timeouts;
+use super::{codec, response};
 use crate::error::{BoxError, Error, Result};
 use crate::retry::RetryPolicy;
-use crate::stream::StreamItem;
+use crate::stream::{EventStream, StreamItem};
 
 /// A call of the API. Await it to send it, or set options first.
 ///
 /// Nothing is sent before it is awaited; invalid options and requests are reported then. Dropping the future
-/// cancels the call. The type parameter selects the result: the decoded response ([`Json`]), the same with
-/// status, headers and raw body ([`Raw`]), a stream of events ([`Events`]), a download ([`File`]), the raw
-/// response ([`Undecoded`]), or nothing ([`Discard`]).
+/// cancels the call. The type parameter is the result: the decoded response, the same with status, headers and
+/// raw body ([`Response`]), a stream of events ([`EventStream`]), a [`Download`], or `()`.
 ///
 /// # Examples
 /// ```no_run
@@ -41,39 +45,73 @@ use crate::stream::StreamItem;
 /// # }
 /// ```
 #[must_use = "a call is sent when it is awaited"]
-pub struct Call<A> {
-    client: Client,
-    plan: Result<Plan>,
-    response_type: A,
+pub struct Call<T> {
+    pub(crate) client: Client,
+    pub(crate) plan: Result<Plan>,
+    body_mode: BodyMode,
+    /// Converts the completed exchange to the result.
+    receive: fn(Exchange) -> Result<T>,
 }
 
-impl<A> Call<A> {
-    pub(crate) fn new(client: &Client, plan: Result<Plan>, response_type: A) -> Self {
-        Self { client: client.clone(), plan, response_type }
+impl<T> Call<T> {
+    /// Changes the plan, unless an earlier option was invalid.
+    pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
+        self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
+        self
     }
 
     /// Changes the plan, unless an earlier option was invalid.
-    fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
-        self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
-        self
+    fn set(self, change: impl FnOnce(&mut Plan)) -> Self {
+        self.edit(|plan| {
+            change(plan);
+            Ok(())
+        })
     }
 
     /// Changes the timeouts, starting from those of the client.
     fn edit_timeouts(self, change: impl FnOnce(&mut Timeouts)) -> Self {
         let of_client = self.client.inner.options.timeouts;
+        self.set(|plan| change(plan.options.timeouts.get_or_insert(of_client)))
+    }
+
+    /// Returns the same request with another result.
+    fn receive_as<U>(self, body_mode: BodyMode, receive: fn(Exchange) -> Result<U>) -> Call<U> {
+        Call { client: self.client, plan: self.plan, body_mode, receive }
+    }
+
+    /// Rejects a request that asks for a stream. `streaming` is the method for streams.
+    pub(crate) fn without_stream(self, stream_field: Option<bool>, streaming: &str) -> Self {
+        self.edit(|_| match stream_field {
+            Some(true) => {
+                Err(Error::invalid("stream", format!("must not be true; call `{streaming}` instead")))
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// Requests a stream. `stream_field` is the field `stream` of the body.
+    pub(crate) fn streaming<U: StreamItem>(self, stream_field: Option<bool>) -> Call<EventStream<U>> {
+        self.edit(|plan| plan.set_stream(stream_field)).events()
+    }
+
+    pub(crate) fn params(self, params: &impl Serialize) -> Self {
+        self.edit(|plan| plan.add_params(params))
+    }
+
+    pub(crate) fn form(self, form: Result<Form>) -> Self {
         self.edit(|plan| {
-            change(plan.options.timeouts.get_or_insert(of_client));
+            plan.set_form(form?);
             Ok(())
         })
     }
 
-    /// Returns the same request with another response type.
-    fn with_response_type<B>(self, response_type: B) -> Call<B> {
-        Call { client: self.client, plan: self.plan, response_type }
+    /// Names the call for tracing.
+    pub(crate) fn label(self, operation: &'static str, model: Option<&str>) -> Self {
+        self.set(|plan| plan.label = Label { operation, model: model.map(str::to_owned) })
     }
 
-    pub(crate) fn into_parts(self) -> (Client, Result<Plan>, A) {
-        (self.client, self.plan, self.response_type)
+    pub(crate) fn accept(self, accept: HeaderValue) -> Self {
+        self.set(|plan| plan.accept = accept)
     }
 
     /// Sets or removes a header.
@@ -84,7 +122,7 @@ impl<A> Call<A> {
             if let Some(value) = &mut value {
                 value.set_sensitive(is_secret);
             }
-            plan.add_header((name, value));
+            plan.headers.push((name, value));
             Ok(())
         })
     }
@@ -106,10 +144,7 @@ impl<A> Call<A> {
 
     /// Sets a query parameter. It overrides those of the client and the operation.
     pub fn query(self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
-        self.edit(|plan| {
-            plan.add_query((name.into(), value.to_string()));
-            Ok(())
-        })
+        self.set(|plan| plan.extra_query.push((name.into(), value.to_string())))
     }
 
     /// Adds a field to the JSON body. It overrides a field of the request with the same name. `()` is sent as
@@ -123,15 +158,14 @@ impl<A> Call<A> {
             };
             let text = tightwire_json::to_string(&value).map_err(|error| invalid(error.into()))?;
             let value = RawValue::from_string(text).map_err(|error| invalid(error.into()))?;
-            plan.add_extra((name.into(), value));
+            plan.extras.push((name.into(), value));
             Ok(())
         })
     }
 
     /// Sets the body to the JSON encoding of `body`.
-    pub fn json_body<T: Serialize + ?Sized>(mut self, body: &T) -> Self {
-        self.plan = self.plan.and_then(|plan| plan.with_json(body));
-        self
+    pub fn json_body<B: Serialize + ?Sized>(self, body: &B) -> Self {
+        self.edit(|plan| plan.set_json(body))
     }
 
     /// Sets one timeout for the response headers, for an attempt, and for the idle time of a stream.
@@ -151,18 +185,12 @@ impl<A> Call<A> {
 
     /// Sets the maximum number of retries.
     pub fn max_retries(self, retries: u32) -> Self {
-        self.edit(|plan| {
-            plan.options.max_retries = Some(retries);
-            Ok(())
-        })
+        self.set(|plan| plan.options.max_retries = Some(retries))
     }
 
     /// Replaces the retry policy of the client.
     pub fn retry_policy(self, policy: RetryPolicy) -> Self {
-        self.edit(|plan| {
-            plan.options.retry = Some(policy);
-            Ok(())
-        })
+        self.set(|plan| plan.options.retry = Some(policy))
     }
 
     /// Sets the idempotency key, which lets the server recognize repeated attempts of one call.
@@ -171,57 +199,77 @@ impl<A> Call<A> {
     }
 }
 
-impl<A: ResponseType> Call<A> {
+impl<T> Call<T> {
     /// Sends the call. The same as awaiting the call itself, without boxing the future.
     ///
     /// # Errors
     /// All kinds of [`Error`] except [`Error::is_config`].
-    pub async fn send(self) -> Result<A::Output> {
-        let exchange = self.client.exchange(self.plan?, A::BODY_MODE).await?;
-        self.response_type.receive(exchange)
-    }
-}
-
-impl<T> Call<Json<T>> {
-    /// Also returns status, headers and the raw body.
-    pub fn raw(self) -> Call<Raw<T>> {
-        let (client, plan, json) = self.into_parts();
-        Call { client, plan, response_type: Raw::new(json) }
+    pub async fn send(self) -> Result<T> {
+        let exchange = self.client.exchange(self.plan?, self.body_mode).await?;
+        (self.receive)(exchange)
     }
 
     /// Decodes the response as `U` instead.
-    pub fn decode_as<U: DeserializeOwned>(self) -> Call<Json<U>> {
-        self.with_response_type(Json::new())
+    pub fn decode_as<U: DeserializeOwned + 'static>(self) -> Call<U> {
+        self.receive_as(BodyMode::Buffered, |exchange| decode(exchange).map(Response::into_value))
     }
 
     /// Reads the response as a stream of events.
-    pub fn events<U: StreamItem>(self) -> Call<Events<U>> {
-        self.with_accept(Accept::Events).with_response_type(Events::new())
+    pub fn events<U: StreamItem>(self) -> Call<EventStream<U>> {
+        let call = self.accept(headers::EVENTS);
+        call.receive_as(BodyMode::Streaming, |exchange| Ok(EventStream::new(exchange)))
     }
 
     /// Reads the response as a file, or as the raw bytes of a stream.
-    pub fn download(self) -> Call<File> {
-        self.with_accept(Accept::Bytes).with_response_type(File)
+    pub fn download(self) -> Call<Download> {
+        let call = self.accept(HeaderValue::from_static("application/octet-stream"));
+        call.receive_as(BodyMode::Streaming, |exchange| Ok(Download::new(exchange)))
     }
 
     /// Returns status, headers and the raw body without decoding it.
-    pub fn undecoded(self) -> Call<Undecoded> {
-        self.with_response_type(Undecoded)
+    pub fn undecoded(self) -> Call<Response<()>> {
+        self.receive_as(BodyMode::Buffered, |exchange| {
+            Ok(Response { head: exchange.head, body: exchange.body.into_buffered(), value: () })
+        })
     }
 
     /// Discards the response body.
-    pub fn discard_body(self) -> Call<Discard> {
-        self.with_response_type(Discard)
-    }
-
-    fn with_accept(mut self, accept: Accept) -> Self {
-        self.plan = self.plan.map(|plan| plan.with_accept(accept));
-        self
+    pub fn discard_body(self) -> Call<()> {
+        self.receive_as(BodyMode::Buffered, |_| Ok(()))
     }
 }
 
-impl<A: ResponseType> IntoFuture for Call<A> {
-    type Output = Result<A::Output>;
+impl<T: DeserializeOwned + 'static> Call<T> {
+    /// Creates a call that decodes a JSON response.
+    pub(crate) fn json(client: &Client, plan: Result<Plan>) -> Self {
+        let call = Call { client: client.clone(), plan, body_mode: BodyMode::Buffered, receive: |_| Ok(()) };
+        call.decode_as()
+    }
+
+    /// Also returns status, headers and the raw body.
+    pub fn raw(self) -> Call<Response<T>> {
+        self.receive_as(BodyMode::Buffered, decode)
+    }
+}
+
+fn decode<T: DeserializeOwned + 'static>(exchange: Exchange) -> Result<Response<T>> {
+    let Exchange { head, body, span, .. } = exchange;
+    let body = body.into_buffered();
+    match codec().from_slice(&body) {
+        Ok(value) => {
+            span.record_usage(response::usage(&value));
+            Ok(Response { head, body, value })
+        }
+        Err(error) => {
+            let error = Error::decode::<T>(body, error).with_origin(head.origin());
+            span.record_error(&error);
+            Err(error)
+        }
+    }
+}
+
+impl<T: 'static> IntoFuture for Call<T> {
+    type Output = Result<T>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -229,12 +277,12 @@ impl<A: ResponseType> IntoFuture for Call<A> {
     }
 }
 
-impl<A> fmt::Debug for Call<A> {
+impl<T> fmt::Debug for Call<T> {
     /// Omits headers, query and body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Call");
         match &self.plan {
-            Ok(plan) => out.field("method", plan.method()).field("path", &plan.path()),
+            Ok(plan) => out.field("method", &plan.method).field("path", &plan.path()),
             Err(error) => out.field("error", error),
         };
         out.finish_non_exhaustive()

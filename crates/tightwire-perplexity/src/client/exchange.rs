@@ -43,6 +43,16 @@ pub(crate) struct Exchange {
     pub(crate) client: Client,
 }
 
+impl Exchange {
+    /// Returns the body of a call that was made with [`BodyMode::Streaming`].
+    pub(crate) fn into_streaming(self) -> (ResponseHead, Option<StreamingBody>) {
+        match self.body {
+            ResponseBody::Streaming(body) => (self.head, Some(body)),
+            ResponseBody::Buffered(_) => (self.head, None),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum ResponseBody {
     Buffered(Bytes),
@@ -61,8 +71,7 @@ impl ResponseBody {
 
 /// Response to one attempt.
 enum AttemptResponse {
-    Buffered(http::response::Parts, Bytes),
-    Streaming(http::response::Parts, Body),
+    Success(http::response::Parts, ResponseBody),
     ErrorStatus(http::response::Parts, Body),
 }
 
@@ -118,7 +127,7 @@ impl Client {
             let headers = Deadline::after(now, timeouts.headers, TimeoutPhase::Headers);
             // A single timer suffices if the attempt ends no later than the wait for its headers.
             let headers = if Deadline::earliest(deadline, headers) == deadline { None } else { headers };
-            let attempt = pin!(self.attempt(request, body_mode, headers));
+            let attempt = pin!(self.attempt(request, body_mode, headers, timeouts.idle));
             let error = match Deadline::bound(deadline, attempt).await {
                 Ok(Ok(AttemptResponse::ErrorStatus(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
@@ -136,14 +145,15 @@ impl Client {
                     pause(delay.saturating_sub(failed_at.elapsed())).await;
                     continue;
                 }
-                Ok(Ok(AttemptResponse::Buffered(parts, body))) => {
+                Ok(Ok(AttemptResponse::Success(parts, body))) => {
                     attempts.succeeded();
-                    return Ok((head(parts, &attempts, start), ResponseBody::Buffered(body)));
-                }
-                Ok(Ok(AttemptResponse::Streaming(parts, body))) => {
-                    attempts.succeeded();
-                    let body = StreamingBody::new(body, timeouts.idle);
-                    return Ok((head(parts, &attempts, start), ResponseBody::Streaming(body)));
+                    let head = ResponseHead {
+                        status: parts.status,
+                        headers: parts.headers,
+                        attempts: attempts.made(),
+                        elapsed: start.elapsed(),
+                    };
+                    return Ok((head, body));
                 }
                 Ok(Err(error)) => error,
                 Err(phase) => AttemptError::timeout(phase),
@@ -164,6 +174,7 @@ impl Client {
         request: Request,
         body_mode: BodyMode,
         headers: Option<Deadline>,
+        idle: Option<Duration>,
     ) -> Result<AttemptResponse, AttemptError> {
         let sending = pin!(self.inner.transport.send(request));
         let response = Deadline::bound(headers, sending).await.map_err(AttemptError::timeout)??;
@@ -171,14 +182,14 @@ impl Client {
         if !parts.status.is_success() {
             return Ok(AttemptResponse::ErrorStatus(parts, body));
         }
-        match body_mode {
-            BodyMode::Streaming => Ok(AttemptResponse::Streaming(parts, body)),
+        let body = match body_mode {
+            BodyMode::Streaming => ResponseBody::Streaming(StreamingBody::new(body, idle)),
             BodyMode::Buffered => {
                 let body = body::read(body, self.inner.options.max_body).await;
-                let body = body.map_err(|error| error.with_response(&parts))?;
-                Ok(AttemptResponse::Buffered(parts, body))
+                ResponseBody::Buffered(body.map_err(|error| error.with_response(&parts))?)
             }
-        }
+        };
+        Ok(AttemptResponse::Success(parts, body))
     }
 
     fn notify_retry(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
@@ -201,13 +212,4 @@ fn fresh_key() -> HeaderValue {
     let [high, low] = random();
     // Hexadecimal digits are always valid in a header.
     HeaderValue::from_str(&format!("{high:016x}{low:016x}")).unwrap_or(HeaderValue::from_static("0"))
-}
-
-fn head(parts: http::response::Parts, attempts: &Attempts<'_>, start: Instant) -> ResponseHead {
-    ResponseHead {
-        status: parts.status,
-        headers: parts.headers,
-        attempts: attempts.made(),
-        elapsed: start.elapsed(),
-    }
 }

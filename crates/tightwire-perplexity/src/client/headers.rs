@@ -15,14 +15,8 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// Default `User-Agent`.
 const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
-/// Value of the `Accept` header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Accept {
-    Json,
-    Events,
-    Bytes,
-    Anything,
-}
+/// Value of the `Accept` header of event streams.
+pub(crate) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// A header to set, or to remove for `None`.
 pub(crate) type HeaderEdit = (HeaderName, Option<HeaderValue>);
@@ -32,7 +26,6 @@ pub(crate) fn defaults(authorization: HeaderValue) -> HeaderMap {
     // Reserve space for all headers of a request, so that clones do not reallocate.
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(AUTHORIZATION, authorization);
-    headers.insert(ACCEPT, JSON);
     headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
     headers.insert(X_SOURCE, HeaderValue::from_static(env!("CARGO_PKG_NAME")));
     headers.insert(X_TITLE, HeaderValue::from_static("Perplexity client for Rust"));
@@ -40,19 +33,10 @@ pub(crate) fn defaults(authorization: HeaderValue) -> HeaderMap {
 }
 
 /// Adds the headers of a call to the client's headers: `Accept`, `Content-Type`, then `edits` in order.
-pub(crate) fn complete(headers: &mut HeaderMap, accept: Accept, has_json: bool, edits: &[HeaderEdit]) {
-    match accept {
-        Accept::Json => {}
-        Accept::Events => {
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        }
-        Accept::Bytes => {
-            headers.insert(ACCEPT, HeaderValue::from_static("application/octet-stream"));
-        }
-        Accept::Anything => {
-            headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-        }
+pub(crate) fn complete(headers: &mut HeaderMap, accept: &HeaderValue, has_json: bool, edits: &[HeaderEdit]) {
+    headers.insert(ACCEPT, accept.clone());
+    if *accept == EVENTS {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     if has_json {
         headers.entry(CONTENT_TYPE).or_insert(JSON);

@@ -1,20 +1,17 @@
 //! HTTP client.
 //!
-//! `url`, `headers`, `extra`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
+//! `url`, `headers`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
 //! retries, `transport` wraps reqwest, and `call` is the public interface of a request.
 
 mod body;
 mod builder;
 mod call;
 mod download;
-mod env;
 mod exchange;
-mod extra;
 mod headers;
 mod multipart;
 mod plan;
 mod response;
-mod response_type;
 mod span;
 mod timeouts;
 mod transport;
@@ -31,13 +28,11 @@ pub use self::builder::{ClientBuilder, Connect, Proxy};
 pub use self::call::Call;
 pub use self::download::Download;
 pub use self::response::{Response, ResponseHead, TokenUsage};
-pub use self::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 pub use self::timeouts::Timeouts;
 
 pub(crate) use self::body::StreamingBody;
 pub(crate) use self::exchange::Exchange;
-pub(crate) use self::headers::Accept;
-pub(crate) use self::multipart::{Form, Upload};
+pub(crate) use self::multipart::Form;
 pub(crate) use self::plan::Plan;
 pub(crate) use self::span::CallSpan;
 pub(crate) use self::url::segment;
@@ -202,8 +197,8 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn request(&self, method: Method, path: &str) -> Call<Json<tightwire_json::Value>> {
-        Call::new(self, Ok(Plan::new(method, path.to_owned())), Json::new())
+    pub fn request(&self, method: Method, path: &str) -> Call<tightwire_json::Value> {
+        Call::json(self, Ok(Plan::new(method, path.to_owned())))
     }
 
     pub(crate) fn path_style(&self) -> PathStyle {

@@ -8,13 +8,6 @@ use http::HeaderValue;
 
 use crate::error::{Error, Result};
 
-/// A file to upload. The content is copied once, into the request body.
-#[derive(Debug, Clone)]
-pub(crate) struct Upload<'a> {
-    pub(crate) filename: &'a str,
-    pub(crate) content: &'a [u8],
-}
-
 /// A complete form body. It is buffered, so that retries can send it again.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
@@ -23,12 +16,18 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Encodes the fields in order, then the file as the part `file`. `random` determines the boundary.
-    pub(crate) fn new(fields: &[(&str, &str)], file: &Upload<'_>, random: [u64; 2]) -> Result<Self> {
-        if file.filename.is_empty() {
+    /// Encodes the fields in order, then the file as the part `file`. `random` determines the boundary. The content
+    /// is copied once.
+    pub(crate) fn new(
+        fields: &[(&str, &str)],
+        filename: &str,
+        content: &[u8],
+        random: [u64; 2],
+    ) -> Result<Self> {
+        if filename.is_empty() {
             return Err(Error::invalid("filename", "must not be empty"));
         }
-        let boundary = boundary(file.content, random);
+        let boundary = boundary(content, random);
         let mut head = String::new();
         for (name, value) in fields {
             // Writing to a string cannot fail.
@@ -41,11 +40,11 @@ impl Form {
             head,
             "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
              Content-Type: {}\r\n\r\n",
-            escaped(file.filename),
-            media_type(file.filename),
+            escaped(filename),
+            media_type(filename),
         );
         let tail = format!("\r\n--{boundary}--\r\n");
-        let body = [head.as_bytes(), file.content, tail.as_bytes()].concat();
+        let body = [head.as_bytes(), content, tail.as_bytes()].concat();
         let content_type = HeaderValue::from_str(&format!("multipart/form-data; boundary={boundary}"))
             .map_err(|error| Error::invalid("file", "cannot be sent").with_source(error))?;
         Ok(Self { content_type, body: body.into() })
@@ -82,8 +81,7 @@ mod tests {
 
     #[test]
     fn fields_come_before_the_file() {
-        let file = Upload { filename: "in.jsonl", content: b"{}\r\n" };
-        let form = Form::new(&[("purpose", "batch")], &file, [1, 2]).unwrap();
+        let form = Form::new(&[("purpose", "batch")], "in.jsonl", b"{}\r\n", [1, 2]).unwrap();
         let boundary = "form-00000000000000010000000000000002";
         assert_eq!(form.content_type, format!("multipart/form-data; boundary={boundary}"));
         let expected = format!(
@@ -103,7 +101,6 @@ mod tests {
     #[test]
     fn filenames() {
         assert_eq!(escaped("a\"b\r\nc"), "a%22b%0D%0Ac");
-        let file = Upload { filename: "", content: b"" };
-        assert_eq!(Form::new(&[], &file, [0, 0]).unwrap_err().field(), Some("filename"));
+        assert_eq!(Form::new(&[], "", b"", [0, 0]).unwrap_err().field(), Some("filename"));
     }
 }

@@ -1,38 +1,41 @@
 //! A request before it is sent: the operation's part and the caller's options.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Request;
 use serde::Serialize;
-use tightwire_json::Value;
+use tightwire_json::{RawValue, Value};
 
-use super::extra::{self, Extra};
-use super::headers::{self, Accept, HeaderEdit, IDEMPOTENCY_KEY};
+use super::headers::{self, HeaderEdit, IDEMPOTENCY_KEY};
 use super::multipart::Form;
 use super::timeouts::Timeouts;
 use super::url::{BaseUrl, QueryParam};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 
+/// Name and JSON value of a body field to add.
+pub(crate) type ExtraField = (String, Box<RawValue>);
+
 /// A complete request description. The body is encoded once; all attempts share its bytes, unless extra
 /// fields are merged into them.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    method: Method,
+    pub(super) method: Method,
     /// Percent-encoded path that starts with a slash. May have a query.
     path: Cow<'static, str>,
-    accept: Accept,
+    pub(super) accept: HeaderValue,
     body: Body,
-    extras: Vec<Extra>,
+    pub(super) extras: Vec<ExtraField>,
     /// Query parameters of the operation.
     query: Vec<QueryParam>,
     /// Query parameters set by the caller.
-    extra_query: Vec<QueryParam>,
+    pub(super) extra_query: Vec<QueryParam>,
     /// Headers of the operation, then those set by the caller.
-    headers: Vec<HeaderEdit>,
+    pub(super) headers: Vec<HeaderEdit>,
     pub(crate) options: Options,
     /// Name of the call for tracing.
     pub(crate) label: Label,
@@ -65,7 +68,7 @@ impl Plan {
         Self {
             method,
             path: path.into(),
-            accept: Accept::Json,
+            accept: headers::JSON,
             body: Body::None,
             extras: Vec::new(),
             query: Vec::new(),
@@ -76,27 +79,9 @@ impl Plan {
         }
     }
 
-    pub(crate) fn get(path: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Method::GET, path)
-    }
-
-    pub(crate) fn post(path: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Method::POST, path)
-    }
-
-    pub(crate) fn with_label(mut self, operation: &'static str, model: Option<&str>) -> Self {
-        self.label = Label { operation, model: model.map(str::to_owned) };
-        self
-    }
-
-    pub(crate) fn with_accept(mut self, accept: Accept) -> Self {
-        self.accept = accept;
-        self
-    }
-
     /// Adds the fields of an object as query parameters. Lists become one comma-separated value; `null` is
     /// omitted.
-    pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
+    pub(crate) fn add_params(&mut self, params: &impl Serialize) -> Result<()> {
         let invalid = |error: tightwire_json::Error| {
             Error::invalid("query", "cannot be encoded as JSON").with_source(error)
         };
@@ -104,20 +89,19 @@ impl Plan {
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query
             .extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
-        Ok(self)
+        Ok(())
     }
 
-    /// Requests a stream. `stream_field` is the field `stream` of the body.
-    pub(crate) fn streaming(mut self, stream_field: Option<bool>) -> Result<Self> {
+    /// Sets the field `stream` of the body to true. `stream_field` is its present value.
+    pub(crate) fn set_stream(&mut self, stream_field: Option<bool>) -> Result<()> {
         match (stream_field, &mut self.body) {
-            (Some(true), _) => {}
             (Some(false), _) => {
                 return Err(Error::invalid("stream", "must not be false for a streaming call"));
             }
             (None, Body::Json(body)) => *body = with_stream(body),
-            (None, _) => {}
+            _ => {}
         }
-        Ok(self.with_accept(Accept::Events))
+        Ok(())
     }
 
     /// Replaces a query parameter of the operation.
@@ -126,32 +110,15 @@ impl Plan {
         self.query.push((name.into(), value));
     }
 
-    pub(crate) fn with_json<T: Serialize + ?Sized>(mut self, body: &T) -> Result<Self> {
+    pub(crate) fn set_json<T: Serialize + ?Sized>(&mut self, body: &T) -> Result<()> {
         let body = tightwire_json::to_vec(body)
             .map_err(|error| Error::invalid("body", "cannot be encoded as JSON").with_source(error))?;
         self.body = Body::Json(body.into());
-        Ok(self)
+        Ok(())
     }
 
-    pub(crate) fn with_form(mut self, form: Form) -> Self {
+    pub(crate) fn set_form(&mut self, form: Form) {
         self.body = Body::Form(form);
-        self
-    }
-
-    pub(crate) fn add_header(&mut self, edit: HeaderEdit) {
-        self.headers.push(edit);
-    }
-
-    pub(crate) fn add_query(&mut self, pair: QueryParam) {
-        self.extra_query.push(pair);
-    }
-
-    pub(crate) fn add_extra(&mut self, extra: Extra) {
-        self.extras.push(extra);
-    }
-
-    pub(crate) fn method(&self) -> &Method {
-        &self.method
     }
 
     /// Returns the path without its query.
@@ -188,9 +155,9 @@ impl Plan {
         let url = base.join(&self.path, &[query, &self.query, &self.extra_query]);
         let (body, form) = match &self.body {
             Body::None if self.extras.is_empty() => (None, None),
-            Body::None => (Some(extra::merge(b"", &self.extras)?), None),
+            Body::None => (Some(merge(b"{}", &self.extras)?), None),
             Body::Json(json) if self.extras.is_empty() => (Some(json.clone()), None),
-            Body::Json(json) => (Some(extra::merge(json, &self.extras)?), None),
+            Body::Json(json) => (Some(merge(json, &self.extras)?), None),
             Body::Form(_) if !self.extras.is_empty() => {
                 return Err(Error::invalid("extra_body", "requires a JSON object as body"));
             }
@@ -200,7 +167,7 @@ impl Plan {
         if let Some(content_type) = form {
             headers.insert(CONTENT_TYPE, content_type.clone());
         }
-        headers::complete(&mut headers, self.accept, body.is_some(), &self.headers);
+        headers::complete(&mut headers, &self.accept, body.is_some(), &self.headers);
         if body.is_none() && self.method == Method::POST {
             // Some gateways reject a POST without a length.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
@@ -210,6 +177,17 @@ impl Plan {
         *request.body_mut() = body.map(Into::into);
         Ok(request)
     }
+}
+
+/// Merges `extras` into the JSON object `body`. They override fields of the body, and later ones override earlier
+/// ones. The fields are sorted by name. Values are copied verbatim, so numbers of any length stay exact.
+fn merge(body: &[u8], extras: &[ExtraField]) -> Result<Bytes> {
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = tightwire_json::from_slice_borrowed(body)
+        .map_err(|error| Error::invalid("extra_body", "requires a JSON object as body").with_source(error))?;
+    fields.extend(extras.iter().map(|(name, value)| (Cow::Borrowed(&**name), &**value)));
+    let merged = tightwire_json::to_vec(&fields)
+        .map_err(|error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error))?;
+    Ok(merged.into())
 }
 
 /// Formats a query parameter.
@@ -232,8 +210,6 @@ fn with_stream(object: &[u8]) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn request(plan: &Plan) -> Request {
@@ -242,16 +218,22 @@ mod tests {
         plan.request(&base, &defaults, &[("d".into(), "1".into())]).unwrap()
     }
 
+    fn with(method: Method, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Plan {
+        let mut plan = Plan::new(method, "/x");
+        edit(&mut plan).unwrap();
+        plan
+    }
+
     fn body(request: &Request) -> Option<&[u8]> {
         request.body().and_then(reqwest::Body::as_bytes)
     }
 
     #[test]
     fn post_has_json_or_a_length_of_zero() {
-        let posted = request(&Plan::post("/x").with_json(&[1]).unwrap());
+        let posted = request(&with(Method::POST, |plan| plan.set_json(&[1])));
         assert_eq!(body(&posted), Some(&b"[1]"[..]));
         assert_eq!(posted.headers()["content-type"], "application/json");
-        let empty = request(&Plan::post("/x"));
+        let empty = request(&Plan::new(Method::POST, "/x"));
         assert_eq!(empty.headers()["content-length"], "0");
         assert!(!empty.headers().contains_key("content-type"));
         assert!(!request(&Plan::new(Method::DELETE, "/x")).headers().contains_key("content-length"));
@@ -261,21 +243,21 @@ mod tests {
     fn parameters() {
         let params =
             BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
-        let plan = Plan::get("/x").with_params(&params).unwrap();
+        let plan = with(Method::GET, |plan| plan.add_params(&params));
         assert_eq!(request(&plan).url().query(), Some("d=1&f=1.5&flag=true&list=a%2Cb"));
     }
 
     #[test]
     fn idempotency_keys() {
-        let mut plan = Plan::post("/x");
+        let mut plan = Plan::new(Method::POST, "/x");
         assert!(!plan.is_idempotent());
         plan.ensure_key(|| HeaderValue::from_static("one"));
         plan.ensure_key(|| HeaderValue::from_static("two"));
         assert!(plan.is_idempotent());
         assert_eq!(request(&plan).headers()["idempotency-key"], "one");
-        plan.add_header((IDEMPOTENCY_KEY, None));
+        plan.headers.push((IDEMPOTENCY_KEY, None));
         assert!(!plan.is_idempotent());
-        let mut plan = Plan::get("/x");
+        let mut plan = Plan::new(Method::GET, "/x");
         plan.ensure_key(|| HeaderValue::from_static("one"));
         assert!(!request(&plan).headers().contains_key("idempotency-key"));
     }
@@ -283,11 +265,24 @@ mod tests {
     #[test]
     fn extras_need_an_object() {
         let form = Form { content_type: HeaderValue::from_static("multipart/form-data"), body: Bytes::new() };
-        let mut plan = Plan::post("/x").with_form(form);
+        let mut plan = Plan::new(Method::POST, "/x");
+        plan.set_form(form);
         assert_eq!(request(&plan).headers()["content-type"], "multipart/form-data");
-        plan.add_extra(("a".into(), tightwire_json::RawValue::from_string("1".into()).unwrap()));
+        plan.extras.push(("a".into(), RawValue::from_string("1".into()).unwrap()));
         let base = BaseUrl::new("https://example.org").unwrap();
         let error = plan.request(&base, &HeaderMap::new(), &[]).unwrap_err();
         assert_eq!(error.field(), Some("extra_body"));
+    }
+
+    #[test]
+    fn extras_override_fields_and_other_values_are_unchanged() {
+        let extra =
+            |name: &str, value: &str| (name.to_owned(), RawValue::from_string(value.to_owned()).unwrap());
+        let body = br#"{"model":"a","big":123456789012345678901234567890,"f":1.0,"k\"":"\u00e9"}"#;
+        let merged = merge(body, &[extra("model", "\"b\""), extra("n", "null"), extra("n", "[1]")]).unwrap();
+        assert_eq!(
+            merged,
+            r#"{"big":123456789012345678901234567890,"f":1.0,"k\"":"\u00e9","model":"b","n":[1]}"#
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Response metadata.
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -7,6 +8,9 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use crate::error::{self, Origin};
+use crate::stream::StreamItem as _;
+use crate::types::chat::Completion;
+use crate::types::responses;
 
 /// Status and headers of a response, and metadata of the call.
 #[derive(Clone)]
@@ -114,4 +118,19 @@ pub struct TokenUsage {
     pub input: u64,
     /// Output tokens.
     pub output: u64,
+}
+
+/// Returns the tokens used by a decoded response, for tracing.
+pub(crate) fn usage(response: &dyn Any) -> Option<TokenUsage> {
+    match response.downcast_ref::<responses::Response>() {
+        Some(response) => response.token_usage(),
+        None => response.downcast_ref::<Completion>()?.usage(),
+    }
+}
+
+impl responses::Response {
+    pub(crate) fn token_usage(&self) -> Option<TokenUsage> {
+        let usage = self.usage.as_ref()?;
+        Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })
+    }
 }

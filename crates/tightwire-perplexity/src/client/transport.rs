@@ -9,7 +9,7 @@ use reqwest::{Request, Response};
 use tightwire_sse::without_urls;
 use tower_service::Service;
 
-use crate::error::{BoxError, Error, Origin, TimeoutPhase};
+use crate::error::{BoxError, Error, Kind, Origin, TimeoutPhase};
 use crate::retry::Outcome;
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + Send>>;
@@ -18,30 +18,7 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + 
 #[derive(Clone)]
 pub(super) enum Transport {
     Reqwest(reqwest::Client),
-    Service(Arc<dyn Dispatch>),
-}
-
-/// Object-safe wrapper of a tower service.
-pub(super) trait Dispatch: Send + Sync {
-    fn dispatch(&self, request: Request) -> ResponseFuture;
-}
-
-/// The lock makes the service `Sync`, so that several threads can clone it.
-struct Shared<S>(Mutex<S>);
-
-impl<S> Dispatch for Shared<S>
-where
-    S: Service<Request, Response = Response> + Clone + Send + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-{
-    fn dispatch(&self, request: Request) -> ResponseFuture {
-        let mut service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Box::pin(async move {
-            poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
-            service.call(request).await.map_err(Into::into)
-        })
-    }
+    Service(Arc<dyn Fn(Request) -> ResponseFuture + Send + Sync>),
 }
 
 impl Transport {
@@ -51,13 +28,21 @@ impl Transport {
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
-        Self::Service(Arc::new(Shared(Mutex::new(service))))
+        // The lock makes the service `Sync`, so that several threads can clone it.
+        let shared = Mutex::new(service);
+        Self::Service(Arc::new(move |request| -> ResponseFuture {
+            let mut service = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Box::pin(async move {
+                poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
+                service.call(request).await.map_err(Into::into)
+            })
+        }))
     }
 
     pub(super) async fn send(&self, request: Request) -> Result<Response, AttemptError> {
         match self {
             Self::Reqwest(client) => client.execute(request).await.map_err(AttemptError::from_reqwest),
-            Self::Service(service) => service.dispatch(request).await.map_err(AttemptError::from_service),
+            Self::Service(service) => service(request).await.map_err(AttemptError::from_service),
         }
     }
 }
@@ -83,8 +68,10 @@ impl AttemptError {
     pub(super) fn from_reqwest(error: reqwest::Error) -> Self {
         let is_permanent = error.is_builder() || error.is_redirect();
         let error = match (error.is_timeout(), error.is_connect()) {
-            (true, true) => Error::timeout(TimeoutPhase::Connect).with_source(without_urls(error)),
-            (true, false) => Error::timeout(TimeoutPhase::Attempt).with_source(without_urls(error)),
+            (true, true) => Error::new(Kind::Timeout(TimeoutPhase::Connect)).with_source(without_urls(error)),
+            (true, false) => {
+                Error::new(Kind::Timeout(TimeoutPhase::Attempt)).with_source(without_urls(error))
+            }
             (false, _) => Error::connection(without_urls(error)),
         };
         Self { error, is_permanent }
@@ -104,7 +91,7 @@ impl AttemptError {
     }
 
     pub(super) fn timeout(phase: TimeoutPhase) -> Self {
-        Self { error: Error::timeout(phase), is_permanent: false }
+        Self { error: Error::new(Kind::Timeout(phase)), is_permanent: false }
     }
 
     pub(super) fn outcome(&self) -> Outcome<'static> {

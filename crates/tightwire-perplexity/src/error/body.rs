@@ -122,64 +122,57 @@ mod tests {
 
     use super::*;
 
-    fn parse(status: u16, body: &str) -> (String, Option<String>, Option<String>) {
-        let parsed = ParsedBody::new(StatusCode::from_u16(status).unwrap(), body.as_bytes());
-        (parsed.message.into(), parsed.error_type.map(Into::into), parsed.code.map(Into::into))
-    }
-
-    fn message(status: u16, body: &str) -> String {
-        parse(status, body).0
+    fn parse(status: u16, body: &str) -> ParsedBody {
+        ParsedBody::new(StatusCode::from_u16(status).unwrap(), body.as_bytes())
     }
 
     #[test]
-    fn nested_object_with_a_numeric_code() {
-        let body = r#"{"error":{"message":"Invalid model 'x'.","type":"invalid_model","code":400}}"#;
-        let expected = ("Invalid model 'x'.".into(), Some("invalid_model".into()), Some("400".into()));
-        assert_eq!(parse(400, body), expected);
-        let body = r#"{"error":{"message":"no","code":"server_error","type":null}}"#;
-        assert_eq!(parse(500, body), ("no".into(), None, Some("server_error".into())));
-    }
-
-    #[test]
-    fn flat_shapes() {
-        assert_eq!(message(400, r#"{"error":"flat"}"#), "flat");
-        assert_eq!(message(400, r#"{"message":"flat","error":{}}"#), "flat");
-        assert_eq!(message(400, r#""quoted""#), "quoted");
-        assert_eq!(
-            parse(400, r#"{"message":"m","type":"t","code":7}"#),
-            ("m".into(), Some("t".into()), Some("7".into()))
-        );
-    }
-
-    #[test]
-    fn schema_violations_are_joined() {
-        let body = r#"{"detail":[{"loc":["body","messages",0],"msg":"Field required","type":"missing"},
-            {"msg":"Too long"}, {"loc":[]}, 7]}"#;
-        assert_eq!(message(422, body), "body.messages.0: Field required; Too long");
-        assert_eq!(message(404, r#"{"detail":"Not Found"}"#), "Not Found");
-    }
-
-    #[test]
-    fn bodies_that_are_not_json() {
-        assert_eq!(message(401, "<html><head><title>401</title></head></html>"), "Unauthorized");
-        assert_eq!(message(502, " upstream failed\n"), "upstream failed");
-        assert_eq!(message(503, ""), "Service Unavailable");
-        assert_eq!(message(400, "{\"error\": cut"), "Bad Request");
-        assert_eq!(message(500, &"x".repeat(MAX_TEXT + 1)), "Internal Server Error");
-        assert_eq!(message(499, "{}"), "no message");
-    }
-
-    #[test]
-    fn control_characters_and_length_are_bounded() {
-        assert_eq!(message(400, r#"{"message":"a\u001b[31m\nb"}"#), "a [31m b");
+    fn formats_of_bodies() {
+        let (type_and_code, long) = ((Some("t"), Some("7")), "x".repeat(MAX_TEXT + 1));
+        for (status, body, message, (error_type, code)) in [
+            (
+                400,
+                r#"{"error":{"message":"Invalid model 'x'.","type":"invalid_model","code":400}}"#,
+                "Invalid model 'x'.",
+                (Some("invalid_model"), Some("400")),
+            ),
+            (
+                500,
+                r#"{"error":{"message":"no","code":"server_error","type":null}}"#,
+                "no",
+                (None, Some("server_error")),
+            ),
+            (400, r#"{"error":"flat"}"#, "flat", (None, None)),
+            (400, r#"{"message":"flat","error":{}}"#, "flat", (None, None)),
+            (400, r#""quoted""#, "quoted", (None, None)),
+            (400, r#"{"message":"m","type":"t","code":7}"#, "m", type_and_code),
+            (
+                422,
+                r#"{"detail":[{"loc":["body","messages",0],"msg":"Field required","type":"missing"},
+                    {"msg":"Too long"}, {"loc":[]}, 7]}"#,
+                "body.messages.0: Field required; Too long",
+                (None, None),
+            ),
+            (404, r#"{"detail":"Not Found"}"#, "Not Found", (None, None)),
+            (401, "<html><head><title>401</title></head></html>", "Unauthorized", (None, None)),
+            (502, " upstream failed\n", "upstream failed", (None, None)),
+            (503, "", "Service Unavailable", (None, None)),
+            (400, "{\"error\": cut", "Bad Request", (None, None)),
+            (500, &long, "Internal Server Error", (None, None)),
+            (499, "{}", "no message", (None, None)),
+            (400, r#"{"message":"a\u001b[31m\nb"}"#, "a [31m b", (None, None)),
+        ] {
+            let parsed = parse(status, body);
+            assert_eq!(&*parsed.message, message, "{body}");
+            assert_eq!((parsed.error_type.as_deref(), parsed.code.as_deref()), (error_type, code), "{body}");
+        }
         let long = format!("{{\"message\":\"{}\"}}", "\u{e9}".repeat(MAX_MESSAGE));
-        assert_eq!(message(400, &long).len(), MAX_MESSAGE);
+        assert_eq!(parse(400, &long).message.len(), MAX_MESSAGE);
     }
 
     #[test]
     fn secrets_are_redacted() {
-        let mut parsed =
-            ParsedBody::new(StatusCode::UNAUTHORIZED, br#"{"message":"bad key s3cret","type":"s3cret"}"#);
+        let mut parsed = parse(401, r#"{"message":"bad key s3cret","type":"s3cret"}"#);
         parsed.redact("s3cret");
         assert_eq!(&*parsed.message, "bad key [redacted]");
         assert_eq!(parsed.error_type.as_deref(), Some("[redacted]"));

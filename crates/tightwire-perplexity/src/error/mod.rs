@@ -35,6 +35,7 @@ struct Inner {
     kind: Kind,
     source: Option<BoxError>,
     origin: Origin,
+    details: Details,
 }
 
 /// Response that an error belongs to.
@@ -45,50 +46,58 @@ pub(crate) struct Origin {
     pub(crate) attempts: u32,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Invalid client configuration.
-    Config(Cow<'static, str>),
+    Config,
     /// The request failed local validation.
-    Invalid {
-        field: Cow<'static, str>,
-        problem: Cow<'static, str>,
-    },
+    Invalid,
     /// The server responded with a status other than 2xx.
-    Api {
-        status: StatusCode,
-        headers: HeaderMap,
-        body: Bytes,
-        parsed: body::ParsedBody,
-        retry_after: Option<Duration>,
-    },
+    Api,
     /// No response, or its body was truncated.
     Connection,
     Timeout(TimeoutPhase),
     /// The response or an event does not match the expected type.
-    Decode {
-        path: Option<Box<str>>,
-        body: Bytes,
-    },
+    Decode,
     /// The server sent an error event in a stream.
-    Stream {
-        parsed: body::ParsedBody,
-        body: Bytes,
-    },
+    Stream,
     /// A stream ended before the response was complete.
     Incomplete,
     /// A response or event exceeds its size limit, in bytes.
     TooLarge(usize),
 }
 
+/// Fields that only errors of some kinds have.
+#[derive(Default)]
+struct Details {
+    /// Configuration or request error: the problem.
+    problem: Cow<'static, str>,
+    /// Request error: the field or option.
+    field: Option<Cow<'static, str>>,
+    /// Decoding error: the path of the unexpected value.
+    path: Option<Box<str>>,
+    /// Error response or error event.
+    parsed: Option<body::ParsedBody>,
+    /// Error response.
+    headers: Option<HeaderMap>,
+    retry_after: Option<Duration>,
+    /// Error response, or undecodable body or event.
+    body: Option<Bytes>,
+}
+
 impl Error {
     #[cold]
+    fn with_details(kind: Kind, details: Details) -> Self {
+        Self { inner: Box::new(Inner { kind, source: None, origin: Origin::default(), details }) }
+    }
+
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { inner: Box::new(Inner { kind, source: None, origin: Origin::default() }) }
+        Self::with_details(kind, Details::default())
     }
 
     /// Creates an error of the client configuration.
     pub(crate) fn config(problem: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Config(problem.into()))
+        Self::with_details(Kind::Config, Details { problem: problem.into(), ..Details::default() })
     }
 
     /// Creates an error of an invalid request. `problem` completes a sentence that begins with the field
@@ -97,51 +106,36 @@ impl Error {
         field: impl Into<Cow<'static, str>>,
         problem: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::new(Kind::Invalid { field: field.into(), problem: problem.into() })
+        let (problem, field) = (problem.into(), Some(field.into()));
+        Self::with_details(Kind::Invalid, Details { problem, field, ..Details::default() })
     }
 
     pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }
-
-    /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
-    /// or certificate. A malformed header is an [`is_invalid_request`](Self::is_invalid_request) error.
-    pub fn is_config(&self) -> bool {
-        matches!(self.inner.kind, Kind::Config(_))
-    }
-
-    /// Returns `true` if the request or a header was rejected locally, before anything was sent.
-    pub fn is_invalid_request(&self) -> bool {
-        matches!(self.inner.kind, Kind::Invalid { .. })
-    }
-
-    /// Returns the invalid field or option of an [`is_invalid_request`](Self::is_invalid_request) error.
-    pub fn field(&self) -> Option<&str> {
-        match &self.inner.kind {
-            Kind::Invalid { field, .. } => Some(field),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.inner.kind {
-            Kind::Config(problem) => return write!(f, "invalid client configuration: {problem}"),
-            Kind::Invalid { field, problem } => return write!(f, "invalid request: `{field}` {problem}"),
-            Kind::Api { status, parsed, .. } => {
-                write!(f, "{} {}: {}", status.as_u16(), class(*status), parsed.message)?
+        let Details { problem, field, path, .. } = &self.inner.details;
+        let message = self.message().unwrap_or_default();
+        match self.inner.kind {
+            Kind::Config => write!(f, "invalid client configuration: {problem}")?,
+            Kind::Invalid => {
+                write!(f, "invalid request: `{}` {problem}", field.as_deref().unwrap_or_default())?
+            }
+            Kind::Api => {
+                let status = self.status().unwrap_or_default();
+                write!(f, "{} {}: {message}", status.as_u16(), class(status))?
             }
             Kind::Connection => f.write_str("connection failed")?,
             Kind::Timeout(phase) => write!(f, "request timed out {phase}")?,
-            Kind::Decode { path: None, .. } => f.write_str("response has an unexpected format")?,
-            Kind::Decode { path: Some(path), .. } => {
-                write!(f, "response has an unexpected format at `{path}`")?
-            }
-            Kind::Stream { parsed, .. } => {
-                write!(f, "server sent an error in the stream: {}", parsed.message)?
-            }
+            Kind::Decode => match path {
+                None => f.write_str("response has an unexpected format")?,
+                Some(path) => write!(f, "response has an unexpected format at `{path}`")?,
+            },
+            Kind::Stream => write!(f, "server sent an error in the stream: {message}")?,
             Kind::Incomplete => f.write_str("stream ended before the response was complete")?,
             Kind::TooLarge(limit) => write!(f, "response exceeds the limit of {limit} bytes")?,
         }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 
-use super::{BoxError, Error, Kind, Origin, body};
+use super::{BoxError, Details, Error, Kind, Origin, body};
 use crate::retry::retry_after;
 
 /// Phase of a call in which a timeout elapsed.
@@ -57,22 +57,11 @@ impl Error {
         Self::new(Kind::Connection).with_source(source)
     }
 
-    pub(crate) fn timeout(phase: TimeoutPhase) -> Self {
-        Self::new(Kind::Timeout(phase))
-    }
-
-    pub(crate) fn incomplete() -> Self {
-        Self::new(Kind::Incomplete)
-    }
-
-    pub(crate) fn too_large(limit: usize) -> Self {
-        Self::new(Kind::TooLarge(limit))
-    }
-
     /// Creates the error for an error event with this data.
     pub(crate) fn stream(data: &str) -> Self {
-        let parsed = body::ParsedBody::from_event(data.as_bytes());
-        Self::new(Kind::Stream { parsed, body: Bytes::copy_from_slice(data.as_bytes()) })
+        let parsed = Some(body::ParsedBody::from_event(data.as_bytes()));
+        let body = Some(Bytes::copy_from_slice(data.as_bytes()));
+        Self::with_details(Kind::Stream, Details { parsed, body, ..Details::default() })
     }
 
     /// Creates the error for a body that is not a `T`. Decodes it again with a decoder that tracks the path.
@@ -83,18 +72,13 @@ impl Error {
             // The decoders disagree in rare cases; the byte offset of `source` remains.
             Ok(_) => None,
         };
-        Self::new(Kind::Decode { path: path.map(Into::into), body }).with_source(source)
-    }
-
-    /// Creates the error for a response that is not an event stream.
-    pub(crate) fn not_events() -> Self {
-        Self::new(Kind::Decode { path: None, body: Bytes::new() })
-            .with_source("response is not an event stream")
+        let details = Details { path: path.map(Into::into), body: Some(body), ..Details::default() };
+        Self::with_details(Kind::Decode, details).with_source(source)
     }
 
     /// Redacts the secret in the server's message.
     pub(crate) fn redacted(mut self, secret: &str) -> Self {
-        if let Kind::Stream { parsed, .. } = &mut self.inner.kind {
+        if let Some(parsed) = &mut self.inner.details.parsed {
             parsed.redact(secret);
         }
         self
@@ -111,16 +95,15 @@ impl Error {
     }
 
     /// Returns the `error.type` attribute for tracing: the status, or a name.
-    #[cfg(feature = "tracing")]
     pub(crate) fn class(&self) -> &str {
-        match &self.inner.kind {
-            Kind::Api { status, .. } => status.as_str(),
-            Kind::Config(_) => "config",
-            Kind::Invalid { .. } => "invalid_request",
+        match self.inner.kind {
+            Kind::Api => self.inner.origin.status.as_ref().map_or("", StatusCode::as_str),
+            Kind::Config => "config",
+            Kind::Invalid => "invalid_request",
             Kind::Connection => "connection",
             Kind::Timeout(_) => "timeout",
-            Kind::Decode { .. } => "decode",
-            Kind::Stream { .. } => "stream",
+            Kind::Decode => "decode",
+            Kind::Stream => "stream",
             Kind::Incomplete => "incomplete",
             Kind::TooLarge(_) => "too_large",
         }
@@ -128,15 +111,28 @@ impl Error {
 
     /// Returns the status of an error response.
     fn api_status(&self) -> Option<StatusCode> {
-        match &self.inner.kind {
-            Kind::Api { status, .. } => Some(*status),
-            _ => None,
-        }
+        self.status().filter(|_| self.is_api())
+    }
+
+    /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
+    /// or certificate. A malformed header is an [`is_invalid_request`](Self::is_invalid_request) error.
+    pub fn is_config(&self) -> bool {
+        self.inner.kind == Kind::Config
+    }
+
+    /// Returns `true` if the request or a header was rejected locally, before anything was sent.
+    pub fn is_invalid_request(&self) -> bool {
+        self.inner.kind == Kind::Invalid
+    }
+
+    /// Returns the invalid field or option of an [`is_invalid_request`](Self::is_invalid_request) error.
+    pub fn field(&self) -> Option<&str> {
+        self.inner.details.field.as_deref()
     }
 
     /// Returns `true` if the server responded with a status other than 2xx.
     pub fn is_api(&self) -> bool {
-        self.api_status().is_some()
+        self.inner.kind == Kind::Api
     }
 
     /// Returns `true` for status 400.
@@ -181,7 +177,7 @@ impl Error {
 
     /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
     pub fn is_connection(&self) -> bool {
-        matches!(self.inner.kind, Kind::Connection)
+        self.inner.kind == Kind::Connection
     }
 
     /// Returns `true` if a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
@@ -199,27 +195,24 @@ impl Error {
 
     /// Returns `true` if a response or an event does not match the expected type.
     pub fn is_decode(&self) -> bool {
-        matches!(self.inner.kind, Kind::Decode { .. })
+        self.inner.kind == Kind::Decode
     }
 
     /// Returns the path of the unexpected value, as field names and indices with dots, for an
     /// [`is_decode`](Self::is_decode) error if known. The source has the byte offset.
     pub fn path(&self) -> Option<&str> {
-        match &self.inner.kind {
-            Kind::Decode { path, .. } => path.as_deref(),
-            _ => None,
-        }
+        self.inner.details.path.as_deref()
     }
 
     /// Returns `true` if the server sent an error event in a stream.
     pub fn is_stream(&self) -> bool {
-        matches!(self.inner.kind, Kind::Stream { .. })
+        self.inner.kind == Kind::Stream
     }
 
     /// Returns `true` if a stream ended before the response was complete; see
     /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
-        matches!(self.inner.kind, Kind::Incomplete)
+        self.inner.kind == Kind::Incomplete
     }
 
     /// Returns `true` if a response or an event exceeds its size limit; see
@@ -232,15 +225,12 @@ impl Error {
     /// lost connections, and error events with such a status code. The client has already retried as often as
     /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
-        match &self.inner.kind {
-            Kind::Api { status, .. } => crate::retry::is_transient(*status),
-            Kind::Stream { parsed, .. } => {
-                let status = parsed.code.as_deref().and_then(|code| code.parse().ok());
-                status.is_some_and(crate::retry::is_transient)
-            }
-            Kind::Connection | Kind::Timeout(_) | Kind::Incomplete => true,
-            _ => false,
-        }
+        let status = match self.inner.kind {
+            Kind::Api => self.status(),
+            Kind::Stream => self.code().and_then(|code| code.parse().ok()),
+            kind => return matches!(kind, Kind::Connection | Kind::Timeout(_) | Kind::Incomplete),
+        };
+        status.is_some_and(crate::retry::is_transient)
     }
 
     /// Returns the server's message, from an error response or error event.
@@ -249,24 +239,17 @@ impl Error {
     /// any of them: a field of the body, the body itself if it is a short text, or else the standard reason
     /// phrase of the status.
     pub fn message(&self) -> Option<&str> {
-        self.parsed().map(|parsed| &*parsed.message)
+        self.inner.details.parsed.as_ref().map(|parsed| &*parsed.message)
     }
 
     /// Returns the `type` of an error response or error event, such as `invalid_model`.
     pub fn error_type(&self) -> Option<&str> {
-        self.parsed()?.error_type.as_deref()
+        self.inner.details.parsed.as_ref()?.error_type.as_deref()
     }
 
     /// Returns the `code` of an error response or error event as text; the API sends numbers and names.
     pub fn code(&self) -> Option<&str> {
-        self.parsed()?.code.as_deref()
-    }
-
-    fn parsed(&self) -> Option<&body::ParsedBody> {
-        match &self.inner.kind {
-            Kind::Api { parsed, .. } | Kind::Stream { parsed, .. } => Some(parsed),
-            _ => None,
-        }
+        self.inner.details.parsed.as_ref()?.code.as_deref()
     }
 
     /// Returns the HTTP status, if there was a response.
@@ -286,27 +269,18 @@ impl Error {
 
     /// Returns the delay that the server requested, from `retry-after-ms` or `Retry-After`.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self.inner.kind {
-            Kind::Api { retry_after, .. } => retry_after,
-            _ => None,
-        }
+        self.inner.details.retry_after
     }
 
     /// Returns the headers of an error response.
     pub fn headers(&self) -> Option<&HeaderMap> {
-        match &self.inner.kind {
-            Kind::Api { headers, .. } => Some(headers),
-            _ => None,
-        }
+        self.inner.details.headers.as_ref()
     }
 
     /// Returns the body of an error response or of a response that could not be decoded, or the data of an
     /// event. The body of an error response is truncated to 1 MiB or to what arrived within 5 s.
     pub fn body(&self) -> Option<&Bytes> {
-        match &self.inner.kind {
-            Kind::Api { body, .. } | Kind::Decode { body, .. } | Kind::Stream { body, .. } => Some(body),
-            _ => None,
-        }
+        self.inner.details.body.as_ref()
     }
 }
 
@@ -335,7 +309,14 @@ pub(crate) fn error_response(
     let mut parsed = body::ParsedBody::new(status, &body);
     parsed.redact(secret);
     let retry_after = retry_after(&headers, SystemTime::now());
-    Error::new(Kind::Api { status, headers, body, parsed, retry_after }).with_origin(origin)
+    let details = Details {
+        parsed: Some(parsed),
+        headers: Some(headers),
+        retry_after,
+        body: Some(body),
+        ..Details::default()
+    };
+    Error::with_details(Kind::Api, details).with_origin(origin)
 }
 
 #[cfg(test)]

@@ -2,96 +2,77 @@
 //!
 //! Groups borrow the client and are free to create. The calls they return own their data.
 
-mod batches;
 mod chat;
-mod embeddings;
-mod files;
-mod models;
+mod objects;
 mod responses;
-mod sessions;
-mod skills;
 
+use std::borrow::Cow;
+
+use http::Method;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-pub use self::batches::Batches;
 pub use self::chat::{AsyncChat, Chat};
-pub use self::embeddings::Embeddings;
-pub use self::files::Files;
-pub use self::models::{Decisions, Models, Search};
+pub use self::objects::{Batches, Files, Sessions, Skills};
 pub use self::responses::{ResponseFiles, Responses};
-pub use self::sessions::Sessions;
-pub use self::skills::Skills;
-use crate::client::{Client, Plan};
+use crate::client::{Call, Client, PathStyle, Plan, segment};
 use crate::error::{Error, Result};
-use crate::types::Invalid;
+use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
+use crate::types::{Invalid, decisions, embeddings, models, search};
+
+/// Paths that start differently in [`PathStyle::V1`].
+const V1_PATHS: [(&str, &str); 3] = [
+    ("/chat/completions", "/v1/sonar"),
+    ("/async/chat/completions", "/v1/async/sonar"),
+    ("/v1/responses", "/v1/agent"),
+];
+
+/// Path parameters: names and values.
+type PathParams<'a> = &'a [(&'static str, &'a str)];
 
 impl Client {
-    /// Chat completions.
-    pub fn chat(&self) -> Chat<'_> {
-        Chat::new(self)
+    /// Creates a call. `{name}` in the path stands for the parameter `name`.
+    fn call<T: DeserializeOwned + 'static>(
+        &self,
+        method: Method,
+        path: &'static str,
+        params: PathParams<'_>,
+    ) -> Call<T> {
+        Call::json(self, self.path(path, params).map(|path| Plan::new(method, path)))
     }
 
-    /// Asynchronous chat completions.
-    pub fn async_chat(&self) -> AsyncChat<'_> {
-        AsyncChat::new(self)
-    }
-
-    /// Web search without a model.
-    pub fn search(&self) -> Search<'_> {
-        Search::new(self)
-    }
-
-    /// The Agent API.
-    pub fn responses(&self) -> Responses<'_> {
-        Responses::new(self)
-    }
-
-    /// Embeddings.
-    pub fn embeddings(&self) -> Embeddings<'_> {
-        Embeddings::new(self)
-    }
-
-    /// Browser sessions.
-    pub fn browser_sessions(&self) -> Sessions<'_> {
-        Sessions::new(self)
-    }
-
-    /// Models of the Agent API.
-    pub fn models(&self) -> Models<'_> {
-        Models::new(self)
-    }
-
-    /// Files.
-    pub fn files(&self) -> Files<'_> {
-        Files::new(self)
-    }
-
-    /// Batches of requests.
-    pub fn batches(&self) -> Batches<'_> {
-        Batches::new(self)
-    }
-
-    /// Decisions.
-    pub fn decisions(&self) -> Decisions<'_> {
-        Decisions::new(self)
-    }
-
-    /// Stored skills.
-    pub fn skills(&self) -> Skills<'_> {
-        Skills::new(self)
+    fn get<T: DeserializeOwned + 'static>(&self, path: &'static str, params: PathParams<'_>) -> Call<T> {
+        self.call(Method::GET, path, params)
     }
 
     /// Validates `body` and creates a POST request with it.
-    fn posting<T: Serialize>(
+    fn post<T: DeserializeOwned + 'static, B: Serialize>(
         &self,
-        path: impl Into<std::borrow::Cow<'static, str>>,
-        body: &T,
-        check: impl FnOnce(&T) -> Result<(), Invalid>,
-    ) -> Result<Plan> {
-        if self.validates() {
-            check(body)?;
+        path: &'static str,
+        body: &B,
+        validate: impl FnOnce(&B) -> Result<(), Invalid>,
+    ) -> Call<T> {
+        self.call(Method::POST, path, &[]).validate(|| validate(body)).json_body(body)
+    }
+
+    fn path(&self, path: &'static str, params: PathParams<'_>) -> Result<Cow<'static, str>> {
+        let mut path = Cow::Borrowed(path);
+        if self.path_style() == PathStyle::V1 {
+            let renamed = |(sdk, v1)| path.strip_prefix(sdk).map(|rest| format!("{v1}{rest}"));
+            path = V1_PATHS.into_iter().find_map(renamed).map_or(path, Cow::Owned);
         }
-        Plan::post(path).with_json(body)
+        for (name, value) in params {
+            path = path.replacen(&format!("{{{name}}}"), &segment(name, value)?, 1).into();
+        }
+        Ok(path)
+    }
+}
+
+impl<T> Call<T> {
+    /// Runs a local validation, unless the client has disabled it.
+    fn validate(self, validate: impl FnOnce() -> Result<(), Invalid>) -> Self {
+        let is_enabled = self.client.validates();
+        self.edit(|_| if is_enabled { Ok(validate()?) } else { Ok(()) })
     }
 }
 
@@ -101,21 +82,91 @@ impl From<Invalid> for Error {
     }
 }
 
-/// Defines a group of endpoints.
+/// Defines a group of endpoints, and the method of the client that returns it.
 macro_rules! group {
+    ($(#[$doc:meta])* $name:ident, $method:ident) => {
+        $crate::resources::group!($(#[$doc])* $name);
+
+        impl $crate::Client {
+            #[doc = concat!("Returns the endpoints of [`", stringify!($name), "`](crate::resources::", stringify!($name), ").")]
+            pub fn $method(&self) -> $name<'_> {
+                $name { client: self }
+            }
+        }
+    };
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
         pub struct $name<'c> {
-            client: &'c crate::client::Client,
-        }
-
-        impl<'c> $name<'c> {
-            pub(super) fn new(client: &'c crate::client::Client) -> Self {
-                Self { client }
-            }
+            client: &'c $crate::Client,
         }
     };
 }
 
 use group;
+
+group! {
+    /// Web search without a model.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let request = tightwire_perplexity::types::search::Request::new("tides");
+    /// let found = client.search().create(&request).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    Search, search
+}
+
+impl Search<'_> {
+    /// Searches the web.
+    pub fn create(&self, request: &search::Request) -> Call<search::Response> {
+        self.client.post("/search", request, search::Request::validate).label("search", None)
+    }
+}
+
+group! {
+    /// Models of the Agent API.
+    Models, models
+}
+
+impl Models<'_> {
+    /// Lists all models.
+    pub fn list(&self) -> Call<models::List> {
+        self.client.get("/v1/models", &[])
+    }
+}
+
+group! {
+    /// Decisions.
+    Decisions, decisions
+}
+
+impl Decisions<'_> {
+    /// Requests decisions.
+    pub fn create(&self, request: &decisions::Request) -> Call<decisions::Response> {
+        let call = self.client.post("/v1/decisions", request, decisions::Request::validate);
+        call.label("decide", Some(&request.model))
+    }
+}
+
+group! {
+    /// Embeddings.
+    Embeddings, embeddings
+}
+
+impl Embeddings<'_> {
+    /// Requests embeddings of texts.
+    pub fn create(&self, request: &embeddings::Request) -> Call<embeddings::Response> {
+        let call = self.client.post("/v1/embeddings", request, embeddings::Request::validate);
+        call.label("embeddings", Some(request.model.as_str()))
+    }
+
+    /// Requests embeddings of chunks in the context of their documents.
+    pub fn create_contextualized(&self, request: &ContextualizedRequest) -> Call<ContextualizedResponse> {
+        let path = "/v1/contextualizedembeddings";
+        let call = self.client.post(path, request, ContextualizedRequest::validate);
+        call.label("embeddings", Some(request.model.as_str()))
+    }
+}

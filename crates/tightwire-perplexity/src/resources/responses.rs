@@ -1,13 +1,15 @@
 //! `/v1/responses`.
 
+use http::Method;
+
 use super::group;
-use crate::client::{Accept, Call, Client, Events, File, Json, PathStyle, Plan, TokenUsage, segment};
-use crate::error::{Error, Result};
+use crate::client::{Call, Download};
+use crate::stream::EventStream;
 use crate::types::responses::{Cancelled, Event, FileList, Request, Response, RetrieveParams};
 use crate::wait::Wait;
 
 group! {
-    /// The Agent API; see [`Client::responses`].
+    /// The Agent API.
     ///
     /// # Examples
     /// ```no_run
@@ -20,50 +22,48 @@ group! {
     /// # Ok(())
     /// # }
     /// ```
-    Responses
+    Responses, responses
 }
 
 impl<'c> Responses<'c> {
     /// Requests a response, or starts one in the background.
-    pub fn create(&self, request: &Request) -> Call<Json<Response>> {
-        let plan = match request.stream {
-            Some(true) => Err(Error::invalid("stream", "must not be true; call `stream` instead")),
-            _ => self.plan(request),
-        };
-        Call::new(self.client, plan, Json::with_usage(usage))
+    pub fn create(&self, request: &Request) -> Call<Response> {
+        self.requesting(request).without_stream(request.stream, "stream").decode_as()
     }
 
     /// Requests a streamed response. The field `stream` of the request may be unset.
-    pub fn stream(&self, request: &Request) -> Call<Events<Event>> {
-        let plan = self.plan(request).and_then(|plan| plan.streaming(request.stream));
-        Call::new(self.client, plan, Events::new())
+    pub fn stream(&self, request: &Request) -> Call<EventStream<Event>> {
+        self.requesting(request).streaming(request.stream)
+    }
+
+    fn requesting(&self, request: &Request) -> Call<()> {
+        let model = request.model.as_ref().or(request.models.as_ref().and_then(|models| models.first()));
+        let call = self.client.post("/v1/responses", request, Request::validate);
+        call.label("chat", model.map(String::as_str))
     }
 
     /// Retrieves a response.
-    pub fn retrieve(&self, id: &str) -> Call<Json<Response>> {
+    pub fn retrieve(&self, id: &str) -> Call<Response> {
         self.retrieve_with(id, &RetrieveParams::default())
     }
 
     /// Same as [`retrieve`](Self::retrieve), with query parameters; `stream` must not be true.
-    pub fn retrieve_with(&self, id: &str, params: &RetrieveParams) -> Call<Json<Response>> {
-        let plan = match params.stream {
-            Some(true) => Err(Error::invalid("stream", "must not be true; call `resume` instead")),
-            _ => self.retrieving(id, params),
-        };
-        Call::new(self.client, plan, Json::with_usage(usage))
+    pub fn retrieve_with(&self, id: &str, params: &RetrieveParams) -> Call<Response> {
+        self.retrieving(id, params).without_stream(params.stream, "resume").decode_as()
     }
 
     /// Streams the events of a response after the one with this sequence number.
-    pub fn resume(&self, id: &str, starting_after: u64) -> Call<Events<Event>> {
-        let params = RetrieveParams::events_after(starting_after);
-        let plan = self.retrieving(id, &params).map(|plan| plan.with_accept(Accept::Events));
-        Call::new(self.client, plan, Events::new())
+    pub fn resume(&self, id: &str, starting_after: u64) -> Call<EventStream<Event>> {
+        self.retrieving(id, &RetrieveParams::events_after(starting_after)).events()
+    }
+
+    fn retrieving(&self, id: &str, params: &RetrieveParams) -> Call<()> {
+        self.client.get("/v1/responses/{id}", &[("id", id)]).validate(|| params.validate()).params(params)
     }
 
     /// Cancels a background response. Fails if it has ended.
-    pub fn cancel(&self, id: &str) -> Call<Json<Cancelled>> {
-        let plan = segment("id", id).map(|id| Plan::post(format!("{}/{id}/cancel", path(self.client))));
-        Call::new(self.client, plan, Json::new())
+    pub fn cancel(&self, id: &str) -> Call<Cancelled> {
+        self.client.call(Method::POST, "/v1/responses/{id}/cancel", &[("id", id)])
     }
 
     /// Waits until a response has ended or requires action of the caller.
@@ -73,32 +73,7 @@ impl<'c> Responses<'c> {
 
     /// Files that a model created for a response.
     pub fn files(&self) -> ResponseFiles<'c> {
-        ResponseFiles::new(self.client)
-    }
-
-    fn plan(&self, request: &Request) -> Result<Plan> {
-        let plan = self.client.posting(path(self.client), request, Request::validate)?;
-        let model = request.model.as_ref().or(request.models.as_ref().and_then(|models| models.first()));
-        Ok(plan.with_label("chat", model.map(String::as_str)))
-    }
-
-    fn retrieving(&self, id: &str, params: &RetrieveParams) -> Result<Plan> {
-        if self.client.validates() {
-            params.validate()?;
-        }
-        Plan::get(format!("{}/{}", path(self.client), segment("id", id)?)).with_params(params)
-    }
-}
-
-fn usage(response: &Response) -> Option<TokenUsage> {
-    let usage = response.usage.as_ref()?;
-    Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })
-}
-
-fn path(client: &Client) -> &'static str {
-    match client.path_style() {
-        PathStyle::Sdk => "/v1/responses",
-        PathStyle::V1 => "/v1/agent",
+        ResponseFiles { client: self.client }
     }
 }
 
@@ -109,19 +84,13 @@ group! {
 
 impl ResponseFiles<'_> {
     /// Lists the files of a response.
-    pub fn list(&self, response_id: &str) -> Call<Json<FileList>> {
-        let plan = segment("response_id", response_id)
-            .map(|id| Plan::get(format!("{}/{id}/files", path(self.client))));
-        Call::new(self.client, plan, Json::new())
+    pub fn list(&self, response_id: &str) -> Call<FileList> {
+        self.client.get("/v1/responses/{response_id}/files", &[("response_id", response_id)])
     }
 
     /// Downloads a file.
-    pub fn content(&self, response_id: &str, file_id: &str) -> Call<File> {
-        let plan = segment("response_id", response_id).and_then(|response| {
-            let file = segment("file_id", file_id)?;
-            let path = format!("{}/{response}/files/{file}/content", path(self.client));
-            Ok(Plan::get(path).with_accept(Accept::Bytes))
-        });
-        Call::new(self.client, plan, File)
+    pub fn content(&self, response_id: &str, file_id: &str) -> Call<Download> {
+        let params = [("response_id", response_id), ("file_id", file_id)];
+        self.client.get::<()>("/v1/responses/{response_id}/files/{file_id}/content", &params).download()
     }
 }

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::{Malformed, StreamItem};
 use crate::client::codec;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// Default maximum event size, in bytes. Responses with reasoning and many results take some hundred
 /// kilobytes.
@@ -31,13 +31,13 @@ pub(super) enum Step<T> {
 pub(super) struct Interpreter {
     decoder: tightwire_sse::Decoder,
     max_event_size: usize,
-    malformed: Malformed,
+    pub(super) malformed: Malformed,
     /// Highest sequence number so far.
-    sequence: Option<u64>,
+    pub(super) sequence: Option<u64>,
     /// Identifier of the response, once an item contained it.
-    response_id: Option<Box<str>>,
+    pub(super) response_id: Option<Box<str>>,
     /// The server has marked the response as complete, by `[DONE]` or a last item.
-    complete: bool,
+    pub(super) complete: bool,
 }
 
 impl Interpreter {
@@ -52,25 +52,9 @@ impl Interpreter {
         }
     }
 
-    pub(super) fn set_malformed(&mut self, malformed: Malformed) {
-        self.malformed = malformed;
-    }
-
     pub(super) fn set_max_event_size(&mut self, bytes: usize) {
         self.max_event_size = bytes;
         self.decoder = decoder(bytes);
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    pub(super) fn sequence(&self) -> Option<u64> {
-        self.sequence
-    }
-
-    pub(super) fn response_id(&self) -> Option<&str> {
-        self.response_id.as_deref()
     }
 
     /// Continues a stream whose connection was lost.
@@ -96,7 +80,9 @@ impl Interpreter {
                         break step;
                     }
                 }
-                Err(error) => break Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+                Err(error) => {
+                    break Step::Failed(Error::new(Kind::TooLarge(self.max_event_size)).with_source(error));
+                }
             }
         };
         let used = chunk.len() - rest.len();
@@ -110,7 +96,7 @@ impl Interpreter {
     pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
         let step = match self.decoder.finish_lenient() {
             Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),
-            Err(error) => Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+            Err(error) => Step::Failed(Error::new(Kind::TooLarge(self.max_event_size)).with_source(error)),
         };
         self.track(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
     }
@@ -189,7 +175,7 @@ mod tests {
     /// Returns the numbers `n` of the items, and the errors.
     fn items<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         let mut interpreter = Interpreter::new();
-        interpreter.set_malformed(Malformed::Skip);
+        interpreter.malformed = Malformed::Skip;
         let mut items = Vec::new();
         for piece in pieces {
             let mut chunk = Bytes::copy_from_slice(piece);

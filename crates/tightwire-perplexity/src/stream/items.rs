@@ -85,8 +85,7 @@ impl StreamItem for Event {
 
     fn usage(&self) -> Option<TokenUsage> {
         let Self::Completed(event) = self else { return None };
-        let usage = event.response.as_deref()?.usage.as_ref()?;
-        Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })
+        event.response.as_deref()?.token_usage()
     }
 }
 

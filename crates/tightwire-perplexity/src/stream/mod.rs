@@ -14,7 +14,6 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -23,7 +22,7 @@ use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
 use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
 /// otherwise block the executor's thread.
@@ -143,7 +142,7 @@ impl<T: StreamItem> EventStream<T> {
 
     /// Sets the behavior on an event that cannot be decoded. Default: [`Malformed::End`].
     pub fn with_malformed(mut self, malformed: Malformed) -> Self {
-        self.interpreter.set_malformed(malformed);
+        self.interpreter.malformed = malformed;
         self
     }
 
@@ -187,12 +186,12 @@ impl<T: StreamItem> EventStream<T> {
 
     /// Returns whether the server marked the response as complete, by `[DONE]` or a last item.
     pub fn finished_cleanly(&self) -> bool {
-        self.interpreter.is_complete()
+        self.interpreter.complete
     }
 
     /// Returns the highest sequence number so far.
     pub fn last_sequence_number(&self) -> Option<u64> {
-        self.interpreter.sequence()
+        self.interpreter.sequence
     }
 
     /// Returns the last event ID; empty if there was none.
@@ -264,9 +263,11 @@ impl<T: StreamItem> EventStream<T> {
             return None;
         }
         if self.is_not_event_stream() {
-            return Some(Err(self.fail(Error::not_events())));
+            return Some(Err(
+                self.fail(Error::new(Kind::Decode).with_source("response is not an event stream"))
+            ));
         }
-        (!self.partial).then(|| Err(self.fail(Error::incomplete())))
+        (!self.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))
     }
 
     /// Returns whether the response had no events and is not declared as a stream, for example a proxy's
@@ -300,12 +301,6 @@ impl<T: StreamItem> Stream for EventStream<T> {
     /// Same as [`next`](EventStream::next).
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.get_mut().poll_item(cx)
-    }
-}
-
-impl<T: StreamItem> FusedStream for EventStream<T> {
-    fn is_terminated(&self) -> bool {
-        self.body.is_none()
     }
 }
 

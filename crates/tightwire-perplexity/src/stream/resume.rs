@@ -5,18 +5,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 
 use super::EventStream;
-use crate::client::{Call, Events};
+use crate::client::Call;
 use crate::error::Result;
 use crate::types::responses::Event;
 
 impl EventStream<Event> {
     /// Returns the call that continues this stream after its last event. `None` until the response identifier
     /// and a sequence number were received.
-    pub fn resume(&self) -> Option<Call<Events<Event>>> {
-        let (id, sequence) = (self.interpreter.response_id()?, self.last_sequence_number()?);
+    pub fn resume(&self) -> Option<Call<Self>> {
+        let (id, sequence) = (self.interpreter.response_id.as_deref()?, self.last_sequence_number()?);
         Some(self.client.responses().resume(id, sequence))
     }
 
@@ -74,55 +73,37 @@ impl Stream for ResumingStream {
             match &mut this.state {
                 State::Ended => return Poll::Ready(None),
                 State::Open(stream) => {
-                    let end = match ready!(stream.poll_item(cx)) {
-                        Some(Ok(event)) => {
+                    let end = ready!(stream.poll_item(cx));
+                    let is_lost = match &end {
+                        Some(Ok(_)) => {
                             this.left = this.resumes;
-                            return Poll::Ready(Some(Ok(event)));
-                        }
-                        Some(Err(error))
-                            if error.is_connection() || error.is_timeout() || error.is_incomplete() =>
-                        {
-                            Some(Err(error))
+                            return Poll::Ready(end);
                         }
                         Some(Err(error)) => {
-                            this.state = State::Ended;
-                            return Poll::Ready(Some(Err(error)));
+                            error.is_connection() || error.is_timeout() || error.is_incomplete()
                         }
-                        None if stream.finished_cleanly() => {
-                            this.state = State::Ended;
-                            return Poll::Ready(None);
-                        }
-                        None => None,
+                        None => !stream.finished_cleanly(),
                     };
-                    let State::Open(lost) = std::mem::replace(&mut this.state, State::Ended) else {
+                    let State::Open(stream) = std::mem::replace(&mut this.state, State::Ended) else {
                         continue;
                     };
-                    match this.reopen(&lost) {
-                        Some(opening) => this.state = State::Opening(lost, opening),
+                    match is_lost.then(|| this.reopen(&stream)).flatten() {
+                        Some(opening) => this.state = State::Opening(stream, opening),
                         None => return Poll::Ready(end),
                     }
                 }
-                State::Opening(lost, opening) => {
-                    let next = ready!(opening.as_mut().poll(cx));
-                    match next {
-                        Ok(mut next) => {
-                            next.interpreter.resume_from(&lost.interpreter);
-                            this.state = State::Open(next);
-                        }
-                        Err(error) => {
-                            this.state = State::Ended;
-                            return Poll::Ready(Some(Err(error)));
-                        }
+                State::Opening(lost, opening) => match ready!(opening.as_mut().poll(cx)) {
+                    Ok(mut next) => {
+                        next.interpreter.resume_from(&lost.interpreter);
+                        this.state = State::Open(next);
                     }
-                }
+                    Err(error) => {
+                        this.state = State::Ended;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                },
             }
         }
-    }
-}
-
-impl FusedStream for ResumingStream {
-    fn is_terminated(&self) -> bool {
-        matches!(self.state, State::Ended)
     }
 }
 

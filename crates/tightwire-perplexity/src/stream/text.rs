@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use futures_core::stream::FusedStream;
 
 use super::{EventStream, StreamItem};
 use crate::error::Result;
@@ -87,12 +86,6 @@ impl<T: StreamItem> Stream for TextStream<T> {
                 return Poll::Ready(piece);
             }
         }
-    }
-}
-
-impl<T: StreamItem> FusedStream for TextStream<T> {
-    fn is_terminated(&self) -> bool {
-        self.items.is_terminated()
     }
 }
 

@@ -6,10 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use tightwire_json::{Map, Value};
 
-#[cfg(not(feature = "extra"))]
-use super::extra::Extra;
-use super::extra::ExtraFields;
-use super::{Nullable, Secret};
+use super::{Extra, Secret};
 
 /// Source of random values.
 pub(crate) struct Source {
@@ -30,6 +27,15 @@ impl Source {
     fn spend(&mut self) -> bool {
         self.budget = self.budget.saturating_sub(1);
         self.budget > 0
+    }
+
+    /// Returns fields that no struct has.
+    pub(crate) fn extra(&mut self) -> Extra {
+        let mut fields = Extra::default();
+        for name in ["x_one", "x_two"].into_iter().take(self.below(3) as usize) {
+            fields.insert(name, Value::arbitrary(self));
+        }
+        fields
     }
 
     /// Returns an object with an unknown tag.
@@ -57,42 +63,28 @@ impl Arbitrary for bool {
     }
 }
 
-impl Arbitrary for u32 {
-    fn arbitrary(source: &mut Source) -> Self {
-        *source.pick(&[0, 1, 7, 512, Self::MAX])
-    }
+/// Numbers: one of these values.
+macro_rules! numbers {
+    ($($ty:ty: [$($value:expr),+];)+) => {$(
+        impl Arbitrary for $ty {
+            fn arbitrary(source: &mut Source) -> Self {
+                *source.pick(&[$($value),+])
+            }
+        }
+    )+};
 }
 
-impl Arbitrary for u64 {
-    fn arbitrary(source: &mut Source) -> Self {
-        *source.pick(&[0, 1, 1_700_000_000, (1 << 53) + 1, Self::MAX])
-    }
-}
-
-impl Arbitrary for i64 {
-    fn arbitrary(source: &mut Source) -> Self {
-        *source.pick(&[0, 1, -1, 1_700_000_000, Self::MIN, Self::MAX])
-    }
-}
-
-impl Arbitrary for f64 {
-    fn arbitrary(source: &mut Source) -> Self {
-        *source.pick(&[0.0, 1.0, -0.5, 5e-6, 0.1, 1e300, 5e-324])
-    }
+numbers! {
+    u32: [0, 1, 7, 512, Self::MAX];
+    u64: [0, 1, 1_700_000_000, (1 << 53) + 1, Self::MAX];
+    i64: [0, 1, -1, 1_700_000_000, Self::MIN, Self::MAX];
+    f64: [0.0, 1.0, -0.5, 5e-6, 0.1, 1e300, 5e-324];
 }
 
 impl Arbitrary for String {
     fn arbitrary(source: &mut Source) -> Self {
-        (*source.pick(&[
-            "",
-            "a",
-            "two words",
-            "\"\\/\n\t\u{1}",
-            "<b>&\u{2028}",
-            "caf\u{e9} \u{1f600}",
-            "null",
-        ]))
-        .to_owned()
+        let texts = ["", "a", "two words", "\"\\/\n\t\u{1}", "<b>&\u{2028}", "caf\u{e9} \u{1f600}", "null"];
+        (*source.pick(&texts)).to_owned()
     }
 }
 
@@ -129,16 +121,6 @@ impl<T: Arbitrary> Arbitrary for Option<T> {
     }
 }
 
-impl<T: Arbitrary> Arbitrary for Nullable<T> {
-    fn arbitrary(source: &mut Source) -> Self {
-        match source.below(3) {
-            0 => Self::Absent,
-            1 => Self::Null,
-            _ => Self::Value(T::arbitrary(source)),
-        }
-    }
-}
-
 impl<T: Arbitrary> Arbitrary for Box<T> {
     fn arbitrary(source: &mut Source) -> Self {
         Self::new(T::arbitrary(source))
@@ -156,22 +138,5 @@ impl<T: Arbitrary> Arbitrary for BTreeMap<String, T> {
     fn arbitrary(source: &mut Source) -> Self {
         let len = if source.spend() { source.below(4) } else { 0 };
         (0..len).map(|_| (String::arbitrary(source), T::arbitrary(source))).collect()
-    }
-}
-
-impl Arbitrary for ExtraFields {
-    fn arbitrary(source: &mut Source) -> Self {
-        let mut fields = Self::new();
-        for name in ["x_one", "x_two"].into_iter().take(source.below(3) as usize) {
-            fields.insert(name, Value::arbitrary(source));
-        }
-        fields
-    }
-}
-
-#[cfg(not(feature = "extra"))]
-impl Arbitrary for Extra {
-    fn arbitrary(_source: &mut Source) -> Self {
-        Self
     }
 }

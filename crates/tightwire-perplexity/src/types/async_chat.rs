@@ -20,7 +20,7 @@ object! {
         /// The chat completion request to run.
         request: required chat::Request,
         /// Idempotency key: the server runs requests with the same key only once.
-        idempotency_key: nullable String,
+        idempotency_key: optional String,
     }
 }
 

@@ -17,7 +17,7 @@ object! {
         /// Deadline for the whole batch.
         completion_window: optional CompletionWindow,
         /// Key-value pairs stored with the batch.
-        metadata: nullable BTreeMap<String, String>,
+        metadata: optional BTreeMap<String, String>,
     }
 }
 

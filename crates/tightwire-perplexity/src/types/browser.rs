@@ -4,14 +4,7 @@ use super::wire::{object, open_enum};
 
 object! {
     /// Request body of `POST /v1/browser/sessions`. It has no fields.
-    pub struct CreateRequest: request {}
-}
-
-impl CreateRequest {
-    /// Creates an empty request.
-    pub fn new() -> Self {
-        Self::default()
-    }
+    pub struct CreateRequest: request, new {}
 }
 
 open_enum! {

@@ -1,6 +1,10 @@
 //! Types shared by several resources.
 
-use super::wire::{object, open_enum, untagged};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::wire::{field_value, object, open_enum, untagged};
 
 open_enum! {
     /// Object type: the field `object` of responses.
@@ -97,8 +101,8 @@ untagged! {
     }
 }
 
-impl std::fmt::Display for NumberOrText {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for NumberOrText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => text.fmt(f),
@@ -118,3 +122,42 @@ object! {
         deleted: bool,
     }
 }
+
+/// A string that `Debug` does not print, such as the credentials of an MCP server.
+///
+/// # Examples
+/// ```
+/// let secret = tightwire_perplexity::types::Secret::from("sesame");
+/// assert_eq!(format!("{secret:?}"), "[redacted]");
+/// assert_eq!(secret.expose(), "sesame");
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// Returns the secret.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+field_value!(Secret);

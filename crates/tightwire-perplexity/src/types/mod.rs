@@ -24,8 +24,7 @@
 //! - A missing or `null` field decodes to its default: `None`, an empty list, zero or the empty string.
 //! - Integers may be written with a zero fraction (`7.0`).
 //! - Decoding is single-pass. A union is buffered only if its tag is not the first field.
-//! - `None` omits the field. Fields for which `null` has its own meaning are [`Nullable`]; to send `null` in another
-//!   field, call the request's `null` method.
+//! - `None` omits the field. To send `null` in a field, call the request's `null` method.
 //!
 //! Create a request with `new`, which takes the required fields, then chain the methods named like the optional fields.
 //! `validate` checks the documented limits before the request is sent.
@@ -40,8 +39,6 @@ mod arbitrary;
 mod common;
 mod extra;
 mod invalid;
-mod nullable;
-mod secret;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -58,8 +55,8 @@ pub mod responses;
 pub mod search;
 pub mod skills;
 
-pub use common::{Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, TextOrList};
-pub use extra::{Extra, ExtraFields};
+pub use common::{
+    Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, Secret, TextOrList,
+};
+pub use extra::Extra;
 pub use invalid::Invalid;
-pub use nullable::Nullable;
-pub use secret::Secret;

@@ -7,10 +7,10 @@ use futures_util::StreamExt;
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
 use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{Call, EventStream, Json, Malformed};
+use tightwire_perplexity::{Call, EventStream, Malformed};
 use tokio::time::Instant;
 
-use crate::support::{Script, Step};
+use crate::support::{Script, Step, delta};
 
 /// Runs a future on this thread, whose allocations are counted.
 fn run<F: Future>(future: F) -> F::Output {
@@ -22,10 +22,6 @@ fn run<F: Future>(future: F) -> F::Output {
 async fn open(pieces: &[&[u8]]) -> EventStream<Completion> {
     let script = Script::new([Step::byte_pieces(pieces.iter().copied())]);
     script.client().chat().stream(&Request::new("sonar", "hey")).await.unwrap()
-}
-
-fn delta(text: &str) -> String {
-    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
 }
 
 /// Returns the texts of the items and errors, and whether the response is complete.
@@ -159,7 +155,7 @@ fn memory_is_linear_in_the_body_size() {
 /// Deadlines apply while an error body is read.
 #[test]
 fn error_body_is_read_within_the_deadline() {
-    type Limit = fn(Call<Json<Completion>>) -> Call<Json<Completion>>;
+    type Limit = fn(Call<Completion>) -> Call<Completion>;
 
     let elapsed = |limit: Limit| {
         run(async {

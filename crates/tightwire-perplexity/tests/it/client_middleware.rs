@@ -6,19 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use http::Method;
-use tightwire_perplexity::{Call, Client, Json, TimeoutPhase, Timeouts};
+use tightwire_perplexity::{Client, TimeoutPhase, Timeouts};
 use tokio::time::Instant;
 use tower::buffer::BufferLayer;
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::support;
-use crate::support::{Script, Step};
-
-fn get(client: &Client) -> Call<Json<tightwire_json::Value>> {
-    client.request(Method::GET, "/x")
-}
+use crate::support::{Script, Step, get};
 
 fn oks(count: usize) -> Vec<Step> {
     (0..count).map(|_| Step::ok("1")).collect()

@@ -106,7 +106,7 @@ async fn extra_body_fields_take_precedence() {
     let sent = script.sent();
     assert_eq!(
         sent[0].body,
-        r#"{"messages":[{"role":"user","content":"Why?"}],"model":"other","max_tokens":null,"media_response":{"overrides":[1]}}"#
+        r#"{"max_tokens":null,"media_response":{"overrides":[1]},"messages":[{"role":"user","content":"Why?"}],"model":"other"}"#
     );
     assert_eq!(sent[1].body, r#"{"only":1}"#);
     assert_eq!(

@@ -3,9 +3,9 @@
 
 use futures_util::StreamExt;
 use tightwire_perplexity::types::{chat, responses};
-use tightwire_perplexity::{Accumulate, Call, Client, EventStream, Events};
+use tightwire_perplexity::{Accumulate, Call, Client, EventStream};
 
-use crate::support::{Script, Step};
+use crate::support::{Script, Step, delta};
 
 /// Observable result of a stream.
 #[derive(Debug, PartialEq)]
@@ -20,12 +20,12 @@ struct Seen {
     whole: String,
 }
 
-async fn open<T: Accumulate>(call: fn(&Client) -> Call<Events<T>>, body: &[&[u8]]) -> EventStream<T> {
+async fn open<T: Accumulate>(call: fn(&Client) -> Call<EventStream<T>>, body: &[&[u8]]) -> EventStream<T> {
     call(&Script::new([Step::byte_pieces(body.iter().copied())]).client()).await.unwrap()
 }
 
 async fn seen<T: Accumulate<Whole: serde::Serialize>>(
-    call: fn(&Client) -> Call<Events<T>>,
+    call: fn(&Client) -> Call<EventStream<T>>,
     body: &[&[u8]],
 ) -> Seen {
     let mut text = open(call, body).await.text();
@@ -45,7 +45,7 @@ async fn seen<T: Accumulate<Whole: serde::Serialize>>(
 
 /// Splits `body` at every byte and into single bytes, and compares the results.
 async fn every_split<T: Accumulate<Whole: serde::Serialize>>(
-    call: fn(&Client) -> Call<Events<T>>,
+    call: fn(&Client) -> Call<EventStream<T>>,
     body: &str,
 ) -> Seen {
     let bytes = body.as_bytes();
@@ -59,21 +59,16 @@ async fn every_split<T: Accumulate<Whole: serde::Serialize>>(
     expected
 }
 
-fn ask(client: &Client) -> Call<Events<chat::Completion>> {
+fn ask(client: &Client) -> Call<EventStream<chat::Completion>> {
     client.chat().stream(&chat::Request::new("sonar", "Say hello."))
 }
 
-fn ask_agent(client: &Client) -> Call<Events<responses::Event>> {
+fn ask_agent(client: &Client) -> Call<EventStream<responses::Event>> {
     client.responses().stream(&responses::Request::new("openai/gpt-5", "Say hello."))
 }
 
 fn event(data: &str) -> String {
     format!("data: {data}\n\n")
-}
-
-/// A chunk that adds text.
-fn delta(text: &str) -> String {
-    event(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#))
 }
 
 /// A chunk that repeats the whole text so far and has no delta.

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use http::{Method, Response};
+use http::Response;
 use reqwest::Body;
 use tightwire_perplexity::types::chat;
-use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Events, Json, Proxy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, EventStream, Proxy};
 
 use crate::server::Server;
-use crate::support::Feed;
+use crate::support::{Feed, delta, get};
 
 /// Bypasses proxies of the environment. The timeout is generous because the machine may be busy.
 fn connect() -> Connect {
@@ -23,11 +23,7 @@ fn builder(url: String) -> ClientBuilder {
 /// Limit for events that are expected to happen.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn get(client: &Client) -> Call<Json<tightwire_json::Value>> {
-    client.request(Method::GET, "/x")
-}
-
-fn stream(client: &Client) -> Call<Events<chat::Completion>> {
+fn stream(client: &Client) -> Call<EventStream<chat::Completion>> {
     client.chat().stream(&chat::Request::new("sonar", "Say hello."))
 }
 
@@ -37,10 +33,6 @@ fn answer(kind: &str, body: impl Into<Body>) -> Response<Body> {
 
 fn ok() -> Response<Body> {
     answer("application/json", "{\"status\":\"ok\"}")
-}
-
-fn part(text: &str) -> String {
-    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
 }
 
 const DONE: &str = "data: [DONE]\n\n";
@@ -134,7 +126,7 @@ mod tls {
     async fn streams_and_calls_over_tls() {
         let identity = Identity::new(&BOTH);
         let server = Server::start(Some(&identity), |request| match request.uri().path() {
-            "/chat/completions" => answer("text/event-stream", part("Hel") + &part("lo") + DONE),
+            "/chat/completions" => answer("text/event-stream", delta("Hel") + &delta("lo") + DONE),
             _ => ok(),
         })
         .await;
@@ -197,7 +189,7 @@ mod http2 {
         .await;
         let client = client(&server).build().unwrap();
         let mut parts = stream(&client).await.unwrap();
-        feed.send(&part("Hel"));
+        feed.send(&delta("Hel"));
         assert_eq!(parts.next().await.unwrap().unwrap().delta(), Some("Hel"));
         drop(parts);
         // The server receives a reset; further data is discarded.
@@ -339,7 +331,7 @@ mod compression {
             let mut packer = packer();
             for text in ["Hel", "lo ", "\u{e9}\u{1f600}"] {
                 // Byte by byte, which covers all split points.
-                for byte in packer.pack(part(text).as_bytes()) {
+                for byte in packer.pack(delta(text).as_bytes()) {
                     feed.send_bytes(&[byte]);
                 }
                 let part = tokio::time::timeout(TIMEOUT, parts.next()).await;
@@ -357,7 +349,7 @@ mod compression {
     #[tokio::test]
     async fn truncated_compressed_streams_are_errors() {
         for (name, packer) in encodings() {
-            let mut packed = pack(packer, (part("Hel") + &part(&"lo".repeat(5000))).as_bytes());
+            let mut packed = pack(packer, (delta("Hel") + &delta(&"lo".repeat(5000))).as_bytes());
             packed.truncate(packed.len() - 9);
             let server =
                 Server::start(None, move |_| encoded(name, answer("text/event-stream", packed.clone())))

@@ -10,7 +10,7 @@ use tightwire_json::Value;
 use tightwire_perplexity::types::{
     async_chat, batches, chat, decisions, embeddings, responses, search, skills,
 };
-use tightwire_perplexity::{Call, Client, Error, Events, File, ResponseType, StreamItem};
+use tightwire_perplexity::{Call, Client, Download, Error, EventStream, StreamItem};
 
 use crate::support::{Script, Sent, Step};
 use crate::wire;
@@ -100,12 +100,12 @@ fn to_value(value: &impl Serialize) -> Value {
 }
 
 impl CallResult {
-    async fn of<A: ResponseType<Output: Serialize>>(call: Call<A>) -> Self {
+    async fn of<T: Serialize + 'static>(call: Call<T>) -> Self {
         call.await.map_or_else(Self::Failed, |value| Self::Value(to_value(&value)))
     }
 
     /// A file, in the format of the recording.
-    async fn of_file(call: Call<File>) -> Self {
+    async fn of_file(call: Call<Download>) -> Self {
         let bytes = match call.await {
             Ok(download) => download.bytes(1 << 20).await,
             Err(error) => Err(error),
@@ -116,7 +116,7 @@ impl CallResult {
         })
     }
 
-    async fn of_stream<T: StreamItem + Serialize>(call: Call<Events<T>>) -> Self {
+    async fn of_stream<T: StreamItem + Serialize>(call: Call<EventStream<T>>) -> Self {
         let mut stream = match call.await {
             Ok(stream) => stream,
             Err(error) => return Self::Failed(error),

@@ -3,7 +3,7 @@
 use tightwire_json::Value;
 use tightwire_perplexity::types::chat::{self, Completion, Content, Message, Part, Role, Source};
 use tightwire_perplexity::types::responses::{self, Event, InputItem, OutputItem, Skill, Tool};
-use tightwire_perplexity::types::{Invalid, Nullable, TextOrList, batches, decisions, search};
+use tightwire_perplexity::types::{Invalid, TextOrList, batches, decisions, search};
 
 #[track_caller]
 fn decode<T: serde::de::DeserializeOwned>(text: &str) -> T {
@@ -124,8 +124,7 @@ fn null_and_absent_differ() {
     assert!(tightwire_json::to_string(&request.max_tokens(5)).unwrap().ends_with(r#""max_tokens":5}"#));
 
     let request = batches::CreateRequest::new("f");
-    for (metadata, end) in [(Nullable::Absent, r#""f"}"#), (Nullable::Null, r#""metadata":null}"#)] {
-        let request = request.clone().metadata(metadata);
+    for (request, end) in [(request.clone(), r#""f"}"#), (request.null("metadata"), r#""metadata":null}"#)] {
         let body = tightwire_json::to_string(&request).unwrap();
         assert!(body.ends_with(end), "{body}");
         assert_eq!(decode::<batches::CreateRequest>(&body), request);

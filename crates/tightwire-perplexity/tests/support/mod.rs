@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame};
-use tightwire_perplexity::{Client, ClientBuilder, Jitter, RetryPolicy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Jitter, RetryPolicy};
 use tokio::net::TcpSocket;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep};
@@ -31,6 +31,16 @@ pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = socket.local_addr().unwrap();
     (socket, address)
+}
+
+/// Creates a call with a JSON response of any form.
+pub(crate) fn get(client: &Client) -> Call<tightwire_json::Value> {
+    client.request(http::Method::GET, "/x")
+}
+
+/// Returns the event of a chunk that adds text.
+pub(crate) fn delta(text: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
 }
 
 /// Outcome of one request.

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use serde::Serialize;
 use tightwire_json::Value;
 use tightwire_perplexity::types::{chat, responses};
-use tightwire_perplexity::{Client, Error, Events, RetryPolicy, StreamItem};
+use tightwire_perplexity::{Client, Error, EventStream, RetryPolicy, StreamItem};
 use tower_service::Service;
 
 use super::wire::{self, Exchange, RecordedResponse};
@@ -171,7 +171,9 @@ fn message(document: &Value) -> Option<String> {
 }
 
 /// Creates a call that gets this response, without retries.
-fn call<T: StreamItem>(answer: &RecordedResponse) -> Result<tightwire_perplexity::Call<Events<T>>, Failure> {
+fn call<T: StreamItem>(
+    answer: &RecordedResponse,
+) -> Result<tightwire_perplexity::Call<EventStream<T>>, Failure> {
     let mut response = http::Response::builder().status(answer.status);
     if !answer.content_type.is_empty() {
         response = response.header("content-type", &answer.content_type);

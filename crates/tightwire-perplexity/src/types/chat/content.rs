@@ -55,27 +55,27 @@ tagged! {
 impl Part {
     /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
-        TextPart { text: text.into(), ..TextPart::default() }.into()
+        TextPart::new(text).into()
     }
 
     /// Creates an image part from an `https` or `data` URL.
     pub fn image(url: impl Into<Source>) -> Self {
-        ImagePart { image_url: url.into(), ..ImagePart::default() }.into()
+        ImagePart::new(url).into()
     }
 
     /// Creates a document part from an `https` or `data` URL.
     pub fn file(url: impl Into<Source>) -> Self {
-        FilePart { file_url: url.into(), ..FilePart::default() }.into()
+        FilePart::new(url).into()
     }
 
     /// Creates a PDF part from an `https` or `data` URL.
     pub fn pdf(url: impl Into<Source>) -> Self {
-        PdfPart { pdf_url: url.into(), ..PdfPart::default() }.into()
+        PdfPart::new(url).into()
     }
 
     /// Creates a video part from an `https` or `data` URL.
     pub fn video(url: impl Into<Source>) -> Self {
-        VideoPart { video_url: url.into(), ..VideoPart::default() }.into()
+        VideoPart::new(url).into()
     }
 
     /// Returns the text if this is a text part.
@@ -89,19 +89,19 @@ impl Part {
 
 object! {
     /// A text part.
-    pub struct TextPart: nested {
+    pub struct TextPart: nested, new {
         /// The text.
         text: required String,
     }
 
     /// An image part: PNG, JPEG, WebP or GIF.
-    pub struct ImagePart: nested {
+    pub struct ImagePart: nested, new {
         /// URL of the image.
         image_url: required Source,
     }
 
     /// A document part.
-    pub struct FilePart: nested {
+    pub struct FilePart: nested, new {
         /// URL of the document.
         file_url: required Source,
         /// File name of the document.
@@ -109,13 +109,13 @@ object! {
     }
 
     /// A PDF part.
-    pub struct PdfPart: nested {
+    pub struct PdfPart: nested, new {
         /// URL of the document.
         pdf_url: required Source,
     }
 
     /// A video part.
-    pub struct VideoPart: nested {
+    pub struct VideoPart: nested, new {
         /// URL of the video.
         video_url: required Source,
     }

@@ -27,7 +27,7 @@ open_enum! {
 
 object! {
     /// One step of a model's reasoning.
-    pub struct ReasoningStep: nested {
+    pub struct ReasoningStep: nested, new {
         /// The model's thought.
         thought: required String,
         /// Progress of an agent; no longer sent.
@@ -48,13 +48,6 @@ object! {
         kind as "type": optional StepKind,
         /// Web search.
         web_search: optional StepSearch,
-    }
-}
-
-impl ReasoningStep {
-    /// Creates a step that has only a thought.
-    pub fn new(thought: impl Into<String>) -> Self {
-        Self { thought: thought.into(), ..Self::default() }
     }
 }
 
@@ -123,7 +116,7 @@ open_enum! {
 
 object! {
     /// A search result used for a completion.
-    pub struct PublicResult: nested {
+    pub struct PublicResult: nested, new {
         /// Title of the page.
         title: required String,
         /// URL of the page.
@@ -136,12 +129,5 @@ object! {
         snippet: optional String,
         /// Origin of the result.
         source: optional ResultSource,
-    }
-}
-
-impl PublicResult {
-    /// Creates a result with a title and a URL.
-    pub fn new(title: impl Into<String>, url: impl Into<String>) -> Self {
-        Self { title: title.into(), url: url.into(), ..Self::default() }
     }
 }

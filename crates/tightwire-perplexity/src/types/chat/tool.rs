@@ -52,27 +52,15 @@ object! {
     /// # let _ = tool;
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct Function: nested {
+    pub struct Function: nested, new {
         /// Name of the function.
         name: required String,
         /// Description of the function for the model.
         description: required String,
-        /// JSON schema of the parameters.
+        /// JSON schema of the parameters: a [`Schema`] or any other one.
         parameters: required Value,
         /// Whether the arguments must conform exactly to `parameters`.
         strict: scalar bool,
-    }
-}
-
-impl Function {
-    /// Creates a function. The parameters are a [`Schema`] or any other JSON schema.
-    pub fn new(
-        name: impl Into<String>,
-        description: impl Into<String>,
-        parameters: impl Into<Value>,
-    ) -> Self {
-        let (name, description, parameters) = (name.into(), description.into(), parameters.into());
-        Self { name, description, parameters, ..Self::default() }
     }
 }
 
@@ -116,7 +104,7 @@ impl From<Schema> for Value {
         if let Some(additional) = schema.additional_properties {
             object.insert("additional_properties".to_owned(), additional.into());
         }
-        for (name, value) in &schema.extra {
+        for (name, value) in schema.extra.iter() {
             object.insert(name.to_owned(), value.clone());
         }
         object.into()

@@ -54,7 +54,7 @@ object! {
         /// Maximum steps of the agent, from 1 to 100.
         max_steps: scalar u32,
         /// Whether to run in the background.
-        background: nullable bool,
+        background: scalar bool,
         /// Whether to stream the response as events.
         stream: scalar bool,
         /// Reasoning options.

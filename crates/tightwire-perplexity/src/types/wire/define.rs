@@ -7,7 +7,7 @@
 /// The role is one of:
 ///
 /// - `response`: only decoded. Fields are written with their Rust types.
-/// - `request`: a request body. It gets setters, and always stores extra fields ([`ExtraFields`]).
+/// - `request`: a request body. It gets setters, and always stores extra fields.
 /// - `nested`: an object inside requests. It gets setters.
 ///
 /// `role, new` also defines `new`, which takes the fields of the kind `required`.
@@ -18,7 +18,6 @@
 /// - `optional T`: `Option<T>`; the setter takes `impl Into<T>`.
 /// - `scalar T`: `Option<T>`; the setter takes `T`, so that number literals are inferred.
 /// - `list T`: `Option<Vec<T>>`; the setter takes an iterator of `impl Into<T>`.
-/// - `nullable T`: [`Nullable<T>`](crate::types::Nullable); the setter takes `impl Into<Nullable<T>>`.
 /// - `optional_or_null T`: as `optional`, but `None` is written as `null`.
 ///
 /// A missing or `null` field decodes to its default. `None` and absent values are omitted.
@@ -85,7 +84,7 @@ macro_rules! object {
         pub struct $name {
             $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $kind $ty),)*
             /// Fields that the struct does not define.
-            pub extra: $crate::types::wire::object!(@extra $role),
+            pub extra: $crate::types::Extra,
         }
 
         $crate::types::wire::object!(@setters $role $name $($field: $kind $ty,)*);
@@ -100,7 +99,8 @@ macro_rules! object {
             #[allow(unused_variables, reason = "some objects have no fields")]
             impl $crate::types::wire::object::Object for $name {
                 type Field = Field;
-                type Extra = $crate::types::wire::object!(@extra $role);
+
+                const STORES_EXTRA: bool = $crate::types::wire::object!(@stores_extra $role);
 
                 #[inline]
                 fn name(text: &str) -> Option<Field> {
@@ -123,22 +123,16 @@ macro_rules! object {
                                 None => {
                                     self.$field = $crate::types::wire::field::FieldValue::missing();
                                     // A field that is written encodes its default instead.
-                                    if !$crate::types::wire::object!(@is_written $kind self.$field) {
-                                        $crate::types::extra::FieldStore::store_null(
-                                            &mut self.extra,
-                                            $crate::types::wire::object!(@wire $field $($wire)?),
-                                        );
+                                    if Self::STORES_EXTRA
+                                        && !$crate::types::wire::object!(@is_written $kind self.$field)
+                                    {
+                                        let name = $crate::types::wire::object!(@wire $field $($wire)?);
+                                        self.extra.insert(name, tightwire_json::Value::Null);
                                     }
                                 }
                             }
                             Ok(())
                         })*
-                    }
-                }
-
-                fn is_written(&self, which: Field) -> bool {
-                    match which {
-                        $(Field::$field => $crate::types::wire::object!(@is_written $kind self.$field),)*
                     }
                 }
 
@@ -156,12 +150,12 @@ macro_rules! object {
                 }
 
                 #[inline]
-                fn extra(&self) -> &Self::Extra {
+                fn extra(&self) -> &$crate::types::Extra {
                     &self.extra
                 }
 
                 #[inline]
-                fn extra_mut(&mut self) -> &mut Self::Extra {
+                fn extra_mut(&mut self) -> &mut $crate::types::Extra {
                     &mut self.extra
                 }
             }
@@ -189,7 +183,11 @@ macro_rules! object {
             fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
                 Self {
                     $($field: $crate::types::arbitrary::Arbitrary::arbitrary(source),)*
-                    extra: $crate::types::arbitrary::Arbitrary::arbitrary(source),
+                    extra: if <Self as $crate::types::wire::object::Object>::STORES_EXTRA {
+                        source.extra()
+                    } else {
+                        Default::default()
+                    },
                 }
             }
         }
@@ -200,7 +198,6 @@ macro_rules! object {
     (@type optional $ty:ty) => { Option<$ty> };
     (@type scalar $ty:ty) => { Option<$ty> };
     (@type list $ty:ty) => { Option<Vec<$ty>> };
-    (@type nullable $ty:ty) => { $crate::types::Nullable<$ty> };
     (@type optional_or_null $ty:ty) => { Option<$ty> };
 
     (@is_written optional_or_null $value:expr) => { true };
@@ -209,9 +206,8 @@ macro_rules! object {
     (@wire $field:ident) => { stringify!($field) };
     (@wire $field:ident $wire:literal) => { $wire };
 
-    (@extra request) => { $crate::types::ExtraFields };
-    (@extra nested) => { $crate::types::Extra };
-    (@extra response) => { $crate::types::Extra };
+    (@stores_extra request) => { true };
+    (@stores_extra $role:ident) => { cfg!(feature = "extra") };
 
     (@setters response $name:ident $($rest:tt)*) => {};
     (@setters nested $name:ident $($field:ident: $kind:ident $ty:ty,)*) => {
@@ -250,9 +246,6 @@ macro_rules! object {
         $crate::types::wire::object!(
             @set $field: impl IntoIterator<Item = impl Into<$ty>>, Some($field.into_iter().map(Into::into).collect())
         );
-    };
-    (@setter $field:ident nullable $ty:ty) => {
-        $crate::types::wire::object!(@set $field: impl Into<$crate::types::Nullable<$ty>>, $field.into());
     };
     (@set $field:ident: $argument:ty, $value:expr) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]

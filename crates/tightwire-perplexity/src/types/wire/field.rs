@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 /// A type of an object's field.
 pub(crate) trait FieldValue: Sized {
@@ -102,41 +102,6 @@ impl<T: FieldValue> FieldValue for Box<T> {
     }
 }
 
-/// Unwraps the `Option` layer of serde, for visitors of arrays and objects.
-macro_rules! optional {
-    ($deserialize:ident) => {
-        fn visit_none<E>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        #[inline]
-        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-            deserializer.$deserialize(self)
-        }
-    };
-}
-
-struct ListVisitor<T>(PhantomData<T>);
-
-impl<'de, T: FieldValue> Visitor<'de> for ListVisitor<T> {
-    type Value = Option<Vec<T>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    optional!(deserialize_seq);
-
-    #[inline]
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        list(seq).map(Some)
-    }
-}
-
 /// Elements above this size, in bytes, are reserved one at a time first. A vector would otherwise start with
 /// space for four: most responses have one choice, and allocations of several kilobytes take the allocator's
 /// slow path.
@@ -155,10 +120,35 @@ pub(crate) fn list<'de, T: FieldValue, A: SeqAccess<'de>>(mut seq: A) -> Result<
     Ok(list)
 }
 
+/// A list, without `null`.
+struct List<T>(Vec<T>);
+
+impl<'de, T: FieldValue> Deserialize<'de> for List<T> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FieldValue> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    #[inline]
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<List<T>, A::Error> {
+        list(seq).map(List)
+    }
+}
+
 impl<T: FieldValue> FieldValue for Vec<T> {
     #[inline]
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-        deserializer.deserialize_option(ListVisitor(PhantomData))
+        Ok(Option::<List<T>>::deserialize(deserializer)?.map(|list| list.0))
     }
 
     fn missing() -> Self {
@@ -166,30 +156,19 @@ impl<T: FieldValue> FieldValue for Vec<T> {
     }
 }
 
-struct MapVisitor<T>(PhantomData<T>);
+/// A value that may be `null`, which stands for the default.
+struct OrDefault<T>(T);
 
-impl<'de, T: FieldValue> Visitor<'de> for MapVisitor<T> {
-    type Value = Option<BTreeMap<String, T>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    optional!(deserialize_map);
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = BTreeMap::new();
-        while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value_seed(Seed::<T>::new())?;
-            entries.insert(name, value.unwrap_or_else(T::missing));
-        }
-        Ok(Some(entries))
+impl<'de, T: FieldValue> Deserialize<'de> for OrDefault<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::read(deserializer).map(|value| Self(value.unwrap_or_else(T::missing)))
     }
 }
 
 impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-        deserializer.deserialize_option(MapVisitor(PhantomData))
+        let entries = Option::<BTreeMap<String, OrDefault<T>>>::deserialize(deserializer)?;
+        Ok(entries.map(|entries| entries.into_iter().map(|(name, value)| (name, value.0)).collect()))
     }
 
     fn missing() -> Self {
@@ -197,53 +176,53 @@ impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
     }
 }
 
-struct NumberVisitor<T>(PhantomData<T>);
+/// An integer, which some servers write as a float (`1.0`).
+struct Integer<T>(T);
 
-/// Integers, which some servers write as floats (`1.0`).
-macro_rules! integer {
-    ($($ty:ident $deserialize:ident $expecting:literal;)*) => {
+impl<'de, T: TryFrom<i128>> Deserialize<'de> for Integer<T> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_i64(IntegerVisitor(PhantomData))
+    }
+}
+
+struct IntegerVisitor<T>(PhantomData<T>);
+
+impl<T: TryFrom<i128>> Visitor<'_> for IntegerVisitor<T> {
+    type Value = Integer<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an integer in range")
+    }
+
+    #[inline]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Integer<T>, E> {
+        let integer = T::try_from(value.into());
+        integer.map(Integer).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    #[inline]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Integer<T>, E> {
+        let integer = T::try_from(value.into());
+        integer.map(Integer).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Integer<T>, E> {
+        // The cast saturates, and no type has the limits of `i128`.
+        match T::try_from(value as i128) {
+            Ok(integer) if value.fract() == 0.0 => Ok(Integer(integer)),
+            _ => Err(E::invalid_value(Unexpected::Float(value), &self)),
+        }
+    }
+}
+
+macro_rules! integer_fields {
+    ($($ty:ty),*) => {
         $(
-            impl<'de> Visitor<'de> for NumberVisitor<$ty> {
-                type Value = Option<$ty>;
-
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str($expecting)
-                }
-
-                optional!($deserialize);
-
-                #[inline]
-                fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                    match $ty::try_from(value) {
-                        Ok(value) => Ok(Some(value)),
-                        Err(_) => Err(E::invalid_value(Unexpected::Unsigned(value), &self)),
-                    }
-                }
-
-                #[inline]
-                fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                    match $ty::try_from(value) {
-                        Ok(value) => Ok(Some(value)),
-                        Err(_) => Err(E::invalid_value(Unexpected::Signed(value), &self)),
-                    }
-                }
-
-                fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                    // The upper bound is an exact power of two: where `MAX` is not representable as a float,
-                    // it rounds up to that power, and adding one has no effect.
-                    let is_inside = value >= $ty::MIN as f64 && value < $ty::MAX as f64 + 1.0;
-                    if is_inside && value.fract() == 0.0 {
-                        Ok(Some(value as $ty))
-                    } else {
-                        Err(E::invalid_value(Unexpected::Float(value), &self))
-                    }
-                }
-            }
-
             impl FieldValue for $ty {
                 #[inline]
                 fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-                    deserializer.deserialize_option(NumberVisitor::<Self>(PhantomData))
+                    Ok(Option::<Integer<Self>>::deserialize(deserializer)?.map(|integer| integer.0))
                 }
 
                 fn missing() -> Self {
@@ -254,28 +233,21 @@ macro_rules! integer {
     };
 }
 
-integer! {
-    i64 deserialize_i64 "an integer";
-    u64 deserialize_u64 "an unsigned integer";
-    u32 deserialize_u32 "an integer from zero";
-}
-
+integer_fields!(i64, u64, u32);
 field_value!(f64);
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
     fn read<T: FieldValue>(text: &str) -> Result<Option<T>, tightwire_json::Error> {
-        struct Wrapper<T>(Option<T>);
-        impl<'de, T: FieldValue> Deserialize<'de> for Wrapper<T> {
+        struct Field<T>(Option<T>);
+        impl<'de, T: FieldValue> Deserialize<'de> for Field<T> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 T::read(deserializer).map(Self)
             }
         }
-        tightwire_json::from_str::<Wrapper<T>>(text).map(|wrapper| wrapper.0)
+        tightwire_json::from_str::<Field<T>>(text).map(|field| field.0)
     }
 
     #[test]

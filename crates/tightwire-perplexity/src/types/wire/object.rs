@@ -7,25 +7,24 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use tightwire_json::Value;
 
-use crate::types::extra::FieldStore;
+use crate::types::Extra;
 
 /// A JSON object with struct fields. Implemented by [`object!`].
 pub(crate) trait Object: Default {
     /// Identifies a struct field.
     type Field: Copy;
-    /// Storage of unknown fields.
-    type Extra: FieldStore;
+
+    /// Whether decoding stores unknown fields.
+    const STORES_EXTRA: bool;
 
     fn name(text: &str) -> Option<Self::Field>;
 
     /// Reads the value of a field, after its key.
     fn read<'de, A: MapAccess<'de>>(&mut self, name: Self::Field, map: &mut A) -> Result<(), A::Error>;
-
-    /// Returns whether the field is encoded.
-    fn is_written(&self, name: Self::Field) -> bool;
 
     /// Returns the number of encoded fields.
     fn count(&self) -> usize;
@@ -33,46 +32,58 @@ pub(crate) trait Object: Default {
     /// Encodes the fields.
     fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error>;
 
-    fn extra(&self) -> &Self::Extra;
+    fn extra(&self) -> &Extra;
 
-    fn extra_mut(&mut self) -> &mut Self::Extra;
+    fn extra_mut(&mut self) -> &mut Extra;
 }
 
 /// Reads the remaining fields of an object.
 #[inline]
 pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = T::default();
-    while let Some(name) = map.next_key_seed(FieldSeed::<T>(PhantomData))? {
+    if !T::STORES_EXTRA {
+        while let Some(name) = map.next_key_seed(Text(T::name))? {
+            match name {
+                Some(name) => object.read(name, &mut map)?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        return Ok(object);
+    }
+    let field = |name: &str| T::name(name).ok_or_else(|| name.to_owned());
+    while let Some(name) = map.next_key_seed(Text(field))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
-            Err(unknown) => object.extra_mut().store(unknown, &mut map)?,
+            Err(unknown) => object.extra_mut().insert(unknown, map.next_value::<Value>()?),
         }
     }
     Ok(object)
 }
 
-/// Reads a key: a struct field, or an unknown key.
-struct FieldSeed<T>(PhantomData<T>);
+/// Converts a string, such as a key, while it is read.
+pub(crate) struct Text<F>(pub(crate) F);
 
-impl<'de, T: Object> DeserializeSeed<'de> for FieldSeed<T> {
-    type Value = Result<T::Field, <T::Extra as FieldStore>::Key>;
+impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for Text<F> {
+    type Value = T;
 
     #[inline]
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         deserializer.deserialize_identifier(self)
     }
 }
 
-impl<T: Object> Visitor<'_> for FieldSeed<T> {
-    type Value = Result<T::Field, <T::Extra as FieldStore>::Key>;
+impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Text<F> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field name")
+        f.write_str("a string")
     }
 
     #[inline]
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(T::name(text).ok_or_else(|| T::Extra::unknown(text)))
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok((self.0)(text))
     }
 }
 
@@ -122,16 +133,22 @@ impl<S: SerializeStruct> FieldWriter for Fields<S> {
 }
 
 /// Writes struct fields as map entries, for objects with extra fields.
-struct Entries<'a, S, K> {
+struct Entries<'a, S> {
     map: S,
-    extra: &'a K,
+    extra: &'a Extra,
+    /// Names of the struct fields that were written.
+    written: Vec<&'static str>,
 }
 
-impl<S: SerializeMap, K: FieldStore> FieldWriter for Entries<'_, S, K> {
+impl<S: SerializeMap> FieldWriter for Entries<'_, S> {
     type Error = S::Error;
 
     fn write_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
-        if self.extra.overrides(name) { Ok(()) } else { self.map.serialize_entry(name, value) }
+        if self.extra.overrides(name) {
+            return Ok(());
+        }
+        self.written.push(name);
+        self.map.serialize_entry(name, value)
     }
 }
 
@@ -143,7 +160,7 @@ pub(crate) fn write<T: Object, S: Serializer>(
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    if T::Extra::STORES && !object.extra().is_empty() {
+    if !object.extra().is_empty() {
         return write_all(object, tag, serializer);
     }
     let len = object.count() + usize::from(tag.is_some());
@@ -162,16 +179,15 @@ fn write_all<T: Object, S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let extra = object.extra();
-    let mut out = Entries { map: serializer.serialize_map(None)?, extra };
+    let mut out = Entries { map: serializer.serialize_map(None)?, extra, written: Vec::new() };
     if let Some((name, value)) = tag {
         out.map.serialize_entry(name, value)?;
+        // Skip a second tag: decoding uses the first one.
+        out.written.push(name);
     }
     object.write(&mut out)?;
-    for (name, value) in extra.fields() {
-        // Skip a second tag: decoding uses the first one.
-        let is_tag = tag.is_some_and(|(tag, _)| tag == name);
-        let is_written = T::name(name).is_some_and(|known| object.is_written(known));
-        if !is_tag && (extra.overrides(name) || !is_written) {
+    for (name, value) in extra.iter() {
+        if !out.written.contains(&name.as_str()) {
             out.map.serialize_entry(name, value)?;
         }
     }

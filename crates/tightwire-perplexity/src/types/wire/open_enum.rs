@@ -21,7 +21,7 @@ macro_rules! open_enum {
         $(#[$meta])*
         ///
         /// Equality compares the strings. The default is the empty string, which stands for a missing value.
-        #[derive(Clone)]
+        #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub enum $name {
             $(
@@ -85,15 +85,6 @@ macro_rules! open_enum {
             }
         }
 
-        impl std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self {
-                    $(Self::$variant => f.write_str(stringify!($variant)),)+
-                    Self::Other(text) => f.debug_tuple("Other").field(text).finish(),
-                }
-            }
-        }
-
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
                 self.as_str() == other.as_str()
@@ -105,12 +96,6 @@ macro_rules! open_enum {
         impl std::hash::Hash for $name {
             fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
                 self.as_str().hash(state);
-            }
-        }
-
-        impl PartialEq<str> for $name {
-            fn eq(&self, other: &str) -> bool {
-                self.as_str() == other
             }
         }
 
@@ -130,7 +115,7 @@ macro_rules! open_enum {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::types::wire::open_enum::TextVisitor::new())
+                deserializer.deserialize_str($crate::types::wire::object::Text(|text: &str| Self::from(text)))
             }
         }
 
@@ -146,33 +131,6 @@ macro_rules! open_enum {
 }
 
 pub(crate) use open_enum;
-
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::Visitor;
-
-/// Decodes types that can be created from any string.
-pub(crate) struct TextVisitor<T>(PhantomData<T>);
-
-impl<T> TextVisitor<T> {
-    pub(crate) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T: for<'a> From<&'a str>> Visitor<'_> for TextVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    #[inline]
-    fn visit_str<E>(self, text: &str) -> Result<T, E> {
-        Ok(T::from(text))
-    }
-}
 
 #[cfg(test)]
 mod tests {

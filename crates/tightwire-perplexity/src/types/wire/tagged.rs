@@ -2,12 +2,11 @@
 //!
 //! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::value::MapDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 use tightwire_json::{Map, Value};
 
+use super::object::Text;
 use super::untagged::{Untagged, UntaggedVisitor};
 
 /// A union of objects with a tag. Implemented by [`tagged!`].
@@ -36,37 +35,22 @@ pub(crate) trait Tagged: Untagged {
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
         // Errors of `Value` contain values, which may be secrets.
-        let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
-        result.map_err(|_| E::custom("a field has the wrong type"))
-    }
-}
-
-/// Reads the fields of a known variant.
-struct VariantVisitor<T: Tagged>(T::Variant);
-
-impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::read(self.0, map)
+        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(object.into_iter());
+        Self::read(variant, map).map_err(|_| E::custom("a field has the wrong type"))
     }
 }
 
 /// Decodes an object of a union. Single-pass if the tag is the first field, as servers write it.
 pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = Map::new();
-    match map.next_key_seed(KeySeed(T::TAG))? {
-        Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+    match map.next_key_seed(Text(|name: &str| (name != T::TAG).then(|| name.to_owned())))? {
+        Some(None) => match map.next_value::<Tag<T>>()?.0 {
             Ok(variant) => return T::read(variant, map),
             Err(tag) => {
                 object.insert(T::TAG.to_owned(), tag);
             }
         },
-        Some(Key::Other(name)) => {
+        Some(Some(name)) => {
             object.insert(name, map.next_value()?);
         }
         None => {}
@@ -77,49 +61,15 @@ pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A
     T::from_object(object)
 }
 
-/// Distinguishes the tag's key from other keys.
-struct KeySeed(&'static str);
-
-enum Key {
-    Tag,
-    Other(String),
-}
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Key;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for KeySeed {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field name")
-    }
-
-    #[inline]
-    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
-        Ok(if text == self.0 { Key::Tag } else { Key::Other(text.to_owned()) })
-    }
-}
-
-/// Reads the tag: a known variant, or any other value.
-struct TagSeed<T>(PhantomData<T>);
-
-impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
-    type Value = Result<T::Variant, Value>;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(UntaggedVisitor::<Tag<T>>::new()).map(|tag| tag.0)
-    }
-}
-
+/// A tag: a known variant, or any other value.
 struct Tag<T: Tagged>(Result<T::Variant, Value>);
+
+impl<'de, T: Tagged> Deserialize<'de> for Tag<T> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UntaggedVisitor::new())
+    }
+}
 
 impl<T: Tagged> Untagged for Tag<T> {
     fn unknown(value: Value) -> Self {

@@ -1,0 +1,173 @@
+//! Endpoints of stored objects: batches, files, skills and browser sessions.
+
+use http::{HeaderValue, Method};
+
+use super::group;
+use crate::client::{Call, Download, Form, random};
+use crate::types::Deleted;
+use crate::types::batches::{self, Batch};
+use crate::types::browser::{CreateRequest, Session};
+use crate::types::files::{self, FileObject, Purpose};
+use crate::types::skills::{self, ChangeParams, ManagedSkill, RevisionParams, Revisions};
+use crate::wait::Wait;
+
+/// Value of `Accept` where the response has no content.
+const ANY_TYPE: HeaderValue = HeaderValue::from_static("*/*");
+
+group! {
+    /// Batches of requests.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use tightwire_perplexity::types::batches::CreateRequest;
+    ///
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let batch = client.batches().create(&CreateRequest::new("file-1")).idempotency_key("tea-1").await?;
+    /// let batch = client.batches().wait(&batch.id).deadline(Duration::from_secs(24 * 60 * 60)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    Batches, batches
+}
+
+impl Batches<'_> {
+    /// Creates a batch.
+    pub fn create(&self, request: &batches::CreateRequest) -> Call<Batch> {
+        self.client.post("/v1/batches", request, batches::CreateRequest::validate)
+    }
+
+    /// Lists batches.
+    pub fn list(&self, params: &batches::ListParams) -> Call<batches::List> {
+        self.client.get("/v1/batches", &[]).params(params)
+    }
+
+    /// Retrieves a batch.
+    pub fn retrieve(&self, id: &str) -> Call<Batch> {
+        self.client.get("/v1/batches/{id}", &[("id", id)])
+    }
+
+    /// Cancels a batch.
+    pub fn cancel(&self, id: &str) -> Call<Batch> {
+        self.client.call(Method::POST, "/v1/batches/{id}/cancel", &[("id", id)])
+    }
+
+    /// Waits until a batch has ended.
+    pub fn wait(&self, id: &str) -> Wait<Batch> {
+        self.retrieve(id).wait()
+    }
+}
+
+group! {
+    /// Files.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// use tightwire_perplexity::types::files::Purpose;
+    ///
+    /// let file = client.files().create(Purpose::Batch, "requests.jsonl", b"{}\n").await?;
+    /// let content = client.files().content(&file.id).await?.bytes(1 << 20).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    Files, files
+}
+
+impl Files<'_> {
+    /// Uploads a file. The content is copied once and shared by all attempts.
+    pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<FileObject> {
+        let form = Form::new(&[("purpose", purpose.as_str())], filename, content, random());
+        self.client.call(Method::POST, "/v1/files", &[]).form(form)
+    }
+
+    /// Lists files.
+    pub fn list(&self, params: &files::ListParams) -> Call<files::List> {
+        self.client.get("/v1/files", &[]).params(params)
+    }
+
+    /// Retrieves the metadata of a file.
+    pub fn retrieve(&self, id: &str) -> Call<FileObject> {
+        self.client.get("/v1/files/{id}", &[("id", id)])
+    }
+
+    /// Deletes a file.
+    pub fn delete(&self, id: &str) -> Call<Deleted> {
+        self.client.call(Method::DELETE, "/v1/files/{id}", &[("id", id)])
+    }
+
+    /// Downloads a file.
+    pub fn content(&self, id: &str) -> Call<Download> {
+        self.client.get::<()>("/v1/files/{id}/content", &[("id", id)]).download()
+    }
+}
+
+group! {
+    /// Stored skills.
+    Skills, skills
+}
+
+impl Skills<'_> {
+    /// Creates a skill from a zip bundle.
+    pub fn create(&self, filename: &str, bundle: &[u8]) -> Call<ManagedSkill> {
+        let form = Form::new(&[], filename, bundle, random());
+        self.client.call(Method::POST, "/v1/skills", &[]).form(form)
+    }
+
+    /// Lists skills.
+    pub fn list(&self, params: &skills::ListParams) -> Call<skills::List> {
+        self.client.get("/v1/skills", &[]).params(params)
+    }
+
+    /// Retrieves the metadata of a skill.
+    pub fn retrieve(&self, id: &str, params: &RevisionParams) -> Call<ManagedSkill> {
+        self.client.get("/v1/skills/{id}", &[("id", id)]).params(params)
+    }
+
+    /// Uploads a new revision of a skill.
+    pub fn update(
+        &self,
+        id: &str,
+        params: &ChangeParams,
+        filename: &str,
+        bundle: &[u8],
+    ) -> Call<ManagedSkill> {
+        let form = Form::new(&[], filename, bundle, random());
+        self.client.call(Method::PUT, "/v1/skills/{id}", &[("id", id)]).params(params).form(form)
+    }
+
+    /// Retrieves the download URL of a skill's files.
+    pub fn download(&self, id: &str, params: &RevisionParams) -> Call<skills::Download> {
+        self.client.get("/v1/skills/{id}/download", &[("id", id)]).params(params)
+    }
+
+    /// Deletes a skill.
+    pub fn delete(&self, id: &str, params: &ChangeParams) -> Call<()> {
+        let call = self.client.call::<()>(Method::DELETE, "/v1/skills/{id}", &[("id", id)]);
+        call.params(params).accept(ANY_TYPE).discard_body()
+    }
+
+    /// Lists the revisions of a skill.
+    pub fn revisions(&self, id: &str, params: &skills::ListParams) -> Call<Revisions> {
+        self.client.get("/v1/skills/{id}/revisions", &[("id", id)]).params(params)
+    }
+}
+
+group! {
+    /// Browser sessions.
+    Sessions, browser_sessions
+}
+
+impl Sessions<'_> {
+    /// Starts a session.
+    pub fn create(&self) -> Call<Session> {
+        self.client.post("/v1/browser/sessions", &CreateRequest::new(), |_| Ok(()))
+    }
+
+    /// Ends a session.
+    pub fn delete(&self, id: &str) -> Call<()> {
+        let call = self.client.call::<()>(Method::DELETE, "/v1/browser/sessions/{id}", &[("id", id)]);
+        call.accept(ANY_TYPE).discard_body()
+    }
+}
