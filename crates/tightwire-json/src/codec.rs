@@ -1,6 +1,7 @@
 //! Codecs: encoding and decoding with explicit options.
 
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -8,8 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{self, Backend};
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::mode::{self, Mode};
 use crate::ser::{self, Go, Plain, RawValues, Serializer};
 
 /// Options of encoding and decoding: mode, limits, handling of duplicate keys, and backend.
@@ -61,7 +60,7 @@ impl Codec {
     /// Returns the codec of the root functions: [`strict`](Self::strict), or [`fast`](Self::fast) after
     /// [`config_fastest_mode`](crate::config_fastest_mode) was called.
     pub fn standard() -> Self {
-        Self::new(mode::standard())
+        Self::new(standard_mode())
     }
 
     /// Sets the limits of decoding. Default: [`Limits::new`].
@@ -245,4 +244,112 @@ impl Default for Codec {
     fn default() -> Self {
         Self::strict()
     }
+}
+
+/// Default of [`Limits::max_depth`]: 128 levels.
+pub const DEFAULT_MAX_DEPTH: usize = 128;
+
+/// Default of [`Limits::max_document`]: 64 MiB.
+pub const DEFAULT_MAX_DOCUMENT: usize = 64 << 20;
+
+/// Limits of decoding. All are inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub(crate) depth: usize,
+    pub(crate) document: usize,
+    pub(crate) string: usize,
+}
+
+impl Limits {
+    /// Maximum of [`max_depth`](Self::max_depth): 512 levels.
+    ///
+    /// Decoding recurses once per level. A document of this depth fits into the default stack of a thread, 2 MiB.
+    pub const MAX_DEPTH: usize = 512;
+
+    /// Returns the defaults: 128 levels, documents of 64 MiB, no separate limit for strings.
+    pub const fn new() -> Self {
+        Self { depth: DEFAULT_MAX_DEPTH, document: DEFAULT_MAX_DOCUMENT, string: usize::MAX }
+    }
+
+    /// Returns no limits. Only for parsing without recursion, of text that this program produced.
+    pub(crate) const fn unlimited() -> Self {
+        Self { depth: usize::MAX, document: usize::MAX, string: usize::MAX }
+    }
+
+    /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; capped at [`Limits::MAX_DEPTH`].
+    #[must_use]
+    pub const fn max_depth(mut self, levels: usize) -> Self {
+        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        self
+    }
+
+    /// Sets the maximum size of a document in bytes, including white space. [`Decoder`](crate::Decoder) buffers up to
+    /// 8 KiB more. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    #[must_use]
+    pub const fn max_document(mut self, bytes: usize) -> Self {
+        self.document = bytes;
+        self
+    }
+
+    /// Sets the maximum length of a string or key in bytes, as written between the quotes. Default: no limit.
+    #[must_use]
+    pub const fn max_string(mut self, bytes: usize) -> Self {
+        self.string = bytes;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Output style and leniency.
+///
+/// All modes decode RFC 8259 in UTF-8 and validate every byte, including skipped values. Lone surrogates (`"\ud800"`)
+/// are errors in `Strict` and `Fast`, and U+FFFD in `Compat`, as in Go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Output of serde_json: map entries in iteration order, floats with their shortest digits and a fraction
+    /// (`100.0`), only the required escapes. Raw values are validated before they are written.
+    #[default]
+    Strict,
+    /// Output of Go's `encoding/json`: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes, map keys sorted by their
+    /// bytes, floats without an empty fraction and with an exponent below 1e-6 and from 1e21 on, byte strings as
+    /// base64, raw values compacted. Structs keep the order of their fields, except that structs with a flattened field
+    /// are sorted like maps.
+    Compat,
+    /// Output of `Strict`, but raw values are written without validation: an invalid one makes the document invalid,
+    /// but it is always UTF-8.
+    Fast,
+}
+
+static FASTEST: AtomicBool = AtomicBool::new(false);
+
+/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is
+/// called.
+///
+/// Existing codecs, encoders and decoders are not affected.
+///
+/// # Examples
+/// ```
+/// tightwire_json::config_fastest_mode();
+/// assert_eq!(tightwire_json::Codec::standard().mode(), tightwire_json::Mode::Fast);
+/// tightwire_json::config_standard_mode();
+/// assert_eq!(tightwire_json::Codec::standard().mode(), tightwire_json::Mode::Strict);
+/// ```
+pub fn config_fastest_mode() {
+    FASTEST.store(true, Ordering::Relaxed);
+}
+
+/// Sets the mode of the root functions to [`Mode::Strict`], the default, for the whole process.
+pub fn config_standard_mode() {
+    FASTEST.store(false, Ordering::Relaxed);
+}
+
+#[inline]
+fn standard_mode() -> Mode {
+    if FASTEST.load(Ordering::Relaxed) { Mode::Fast } else { Mode::Strict }
 }

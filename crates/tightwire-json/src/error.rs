@@ -94,14 +94,9 @@ impl Error {
         Self::new(Kind::Eof, Some(offset as u64))
     }
 
+    /// Wraps the error of a reader, writer, stream or sink.
     #[cold]
-    pub(crate) fn io(source: std::io::Error) -> Self {
-        Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(Box::new(source)) }) }
-    }
-
-    /// Wraps the error of the underlying stream or sink.
-    #[cfg(feature = "ndjson")]
-    pub(crate) fn transport(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub(crate) fn io(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(source.into()) }) }
     }
 

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use compact_str::CompactString;
 
-use self::block::StoredBlock;
+use self::block::OpenBlock;
 use crate::config::Config;
 use crate::error::Result;
 use crate::event::EventRef;
@@ -65,7 +65,7 @@ pub struct Decoder {
     /// Id of the incomplete block, if it is buffered.
     pending_id: CompactString,
     /// Fields of the incomplete block that are in the buffers above.
-    open: StoredBlock,
+    open: OpenBlock<'static>,
     last_event_id: CompactString,
     /// Latest `retry` value, in milliseconds.
     reconnection_time: Option<u64>,
@@ -140,7 +140,7 @@ impl Decoder {
             comment: String::new(),
             event_type: CompactString::const_new(""),
             pending_id: CompactString::const_new(""),
-            open: StoredBlock::EMPTY,
+            open: OpenBlock::EMPTY,
             last_event_id: CompactString::const_new(""),
             reconnection_time: None,
             unreported_retry: None,
@@ -162,7 +162,7 @@ impl Decoder {
         self.has_state = true;
         self.partial = Partial::None;
         self.line.clear();
-        self.open = StoredBlock::EMPTY;
+        self.open = OpenBlock::EMPTY;
         if self.mode == Mode::Resync {
             self.mode = Mode::Fields;
         }

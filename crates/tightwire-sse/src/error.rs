@@ -10,43 +10,32 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 ///
 /// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
 /// The wording is not part of the API.
+#[derive(Debug)]
 pub struct Error {
     kind: Kind,
     source: Option<Box<dyn core::error::Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "some kinds are only used with features")]
 pub(crate) enum Kind {
     /// A block exceeds the limit, in bytes. `offset` counts from the start of the stream.
     TooLarge { limit: usize, offset: u64 },
     /// The format cannot represent a field value.
     Unencodable { field: &'static str, byte: u8, offset: usize },
     /// The underlying reader, stream or connection failed.
-    #[cfg_attr(
-        not(any(feature = "std", feature = "futures")),
-        allow(dead_code, reason = "only used by adaptors")
-    )]
     Transport,
     /// The stream ended, or ended before `[DONE]`.
-    #[cfg_attr(
-        not(any(feature = "reqwest", all(feature = "json", any(feature = "std", feature = "futures")))),
-        allow(dead_code, reason = "only used by the client and by `json`")
-    )]
     Ended,
     /// The response has a status other than 200.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Status(u16),
     /// The content type of the response is missing or not `text/event-stream`.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     ContentType,
     /// The read timeout elapsed.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Timeout,
     /// The request cannot be built or sent.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only used by the client"))]
     Request,
     /// The data of an event is not JSON of the requested type.
-    #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only used by `json`"))]
     Json,
 }
 
@@ -153,12 +142,6 @@ impl fmt::Display for Error {
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
             Kind::Json => f.write_str("event data is not JSON of the expected type"),
         }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("kind", &self.kind).field("source", &self.source).finish()
     }
 }
 

@@ -80,14 +80,39 @@ impl crate::EventBytes {
     }
 }
 
-/// Meaning of `[DONE]`.
+/// State of a sequence of decoded values.
 #[cfg(any(feature = "std", feature = "futures"))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
-    /// Ordinary data, which is not JSON.
-    Data,
-    /// End of the stream.
-    End,
+#[derive(Debug)]
+struct Values {
+    /// `[DONE]` ends the sequence. Otherwise it is ordinary data, which is not JSON.
+    until_done: bool,
+    ended: bool,
+    /// An error was returned, so that a missing `[DONE]` is not an error again.
+    failed: bool,
+}
+
+#[cfg(any(feature = "std", feature = "futures"))]
+impl Values {
+    fn new(until_done: bool) -> Self {
+        Self { until_done, ended: false, failed: false }
+    }
+
+    /// Returns the value of the next event; `None` is the end of the events.
+    fn value<T: DeserializeOwned>(&mut self, event: Option<EventRef<'_>>) -> Option<Result<T>> {
+        match event {
+            Some(event) if !self.until_done || !event.is_done() => Some(event.json()),
+            last => {
+                self.ended = true;
+                let is_truncated = self.until_done && last.is_none() && !self.failed;
+                is_truncated.then(|| Err(Error::new(Kind::Ended)))
+            }
+        }
+    }
+
+    fn error<T>(&mut self, error: Error) -> Option<Result<T>> {
+        self.failed = true;
+        Some(Err(error))
+    }
 }
 
 #[cfg(feature = "std")]
@@ -101,8 +126,7 @@ mod blocking {
     use core::marker::PhantomData;
     use std::io::BufRead;
 
-    use super::{DeserializeOwned, Done};
-    use crate::error::{Error, Kind};
+    use super::{DeserializeOwned, Values};
     use crate::{Reader, Result};
 
     impl<R: BufRead> Reader<R> {
@@ -112,7 +136,7 @@ mod blocking {
         /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
         /// [`Event::json`](crate::Event::json).
         pub fn json<T: DeserializeOwned>(self) -> JsonReader<R, T> {
-            JsonReader::new(self, Done::Data)
+            JsonReader::new(self, false)
         }
 
         /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
@@ -128,7 +152,7 @@ mod blocking {
         /// # Ok::<(), tightwire_sse::Error>(())
         /// ```
         pub fn json_until_done<T: DeserializeOwned>(self) -> JsonReader<R, T> {
-            JsonReader::new(self, Done::End)
+            JsonReader::new(self, true)
         }
     }
 
@@ -139,16 +163,13 @@ mod blocking {
     #[derive(Debug)]
     pub struct JsonReader<R, T> {
         reader: Reader<R>,
-        done: Done,
-        ended: bool,
-        /// An error was returned, so that a missing `[DONE]` is not an error again.
-        failed: bool,
+        values: Values,
         value: PhantomData<fn() -> T>,
     }
 
     impl<R, T> JsonReader<R, T> {
-        fn new(reader: Reader<R>, done: Done) -> Self {
-            Self { reader, done, ended: false, failed: false, value: PhantomData }
+        fn new(reader: Reader<R>, until_done: bool) -> Self {
+            Self { reader, values: Values::new(until_done), value: PhantomData }
         }
 
         /// Returns the reader, positioned after the last returned event or `[DONE]`.
@@ -161,20 +182,12 @@ mod blocking {
         type Item = Result<T>;
 
         fn next(&mut self) -> Option<Self::Item> {
-            if self.ended {
+            if self.values.ended {
                 return None;
             }
             match self.reader.next_ref() {
-                Ok(Some(event)) if self.done == Done::Data || !event.is_done() => Some(event.json()),
-                Ok(last) => {
-                    self.ended = true;
-                    let is_truncated = self.done == Done::End && last.is_none() && !self.failed;
-                    is_truncated.then(|| Err(Error::new(Kind::Ended)))
-                }
-                Err(error) => {
-                    self.failed = true;
-                    Some(Err(error))
-                }
+                Ok(event) => self.values.value(event),
+                Err(error) => self.values.error(error),
             }
         }
     }
@@ -191,8 +204,7 @@ mod stream {
     use futures_core::stream::{FusedStream, Stream};
     use pin_project_lite::pin_project;
 
-    use super::{DeserializeOwned, Done};
-    use crate::error::{Error, Kind};
+    use super::{DeserializeOwned, Values};
     use crate::{Event, Result};
 
     /// Decodes the data of event streams, such as [`EventStream`](crate::EventStream), as JSON.
@@ -203,7 +215,7 @@ mod stream {
         /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
         /// [`Event::json`].
         fn json<T: DeserializeOwned>(self) -> JsonStream<Self, T> {
-            JsonStream::new(self, Done::Data)
+            JsonStream::new(self, false)
         }
 
         /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
@@ -225,7 +237,7 @@ mod stream {
         /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
         /// ```
         fn json_until_done<T: DeserializeOwned>(self) -> JsonStream<Self, T> {
-            JsonStream::new(self, Done::End)
+            JsonStream::new(self, true)
         }
     }
 
@@ -241,17 +253,14 @@ mod stream {
         pub struct JsonStream<S, T> {
             #[pin]
             events: S,
-            done: Done,
-            ended: bool,
-            // An error was returned, so that a missing `[DONE]` is not an error again.
-            failed: bool,
+            values: Values,
             value: PhantomData<fn() -> T>,
         }
     }
 
     impl<S, T> JsonStream<S, T> {
-        fn new(events: S, done: Done) -> Self {
-            Self { events, done, ended: false, failed: false, value: PhantomData }
+        fn new(events: S, until_done: bool) -> Self {
+            Self { events, values: Values::new(until_done), value: PhantomData }
         }
 
         /// Returns a reference to the event stream, which has the last event id.
@@ -270,27 +279,19 @@ mod stream {
 
         fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
             let this = self.project();
-            if *this.ended {
+            if this.values.ended {
                 return Poll::Ready(None);
             }
-            Poll::Ready(match ready!(this.events.poll_next(cx)) {
-                Some(Ok(event)) if *this.done == Done::Data || !event.is_done() => Some(event.json()),
-                Some(Err(error)) => {
-                    *this.failed = true;
-                    Some(Err(error))
-                }
-                last => {
-                    *this.ended = true;
-                    let is_truncated = *this.done == Done::End && last.is_none() && !*this.failed;
-                    is_truncated.then(|| Err(Error::new(Kind::Ended)))
-                }
+            Poll::Ready(match ready!(this.events.poll_next(cx)).transpose() {
+                Ok(event) => this.values.value(event.as_ref().map(Event::as_ref)),
+                Err(error) => this.values.error(error),
             })
         }
     }
 
     impl<S: Stream<Item = Result<Event>>, T: DeserializeOwned> FusedStream for JsonStream<S, T> {
         fn is_terminated(&self) -> bool {
-            self.ended
+            self.values.ended
         }
     }
 }

@@ -94,12 +94,14 @@ mod client;
 #[cfg(feature = "codec")]
 mod codec;
 #[cfg(feature = "compat-eventsource-stream")]
-pub mod compat;
+pub mod compat {
+    //! Drop-in replacements for other event-stream crates.
+
+    pub mod eventsource_stream;
+}
 mod config;
 mod decoder;
 mod encode;
-#[cfg(any(feature = "std", feature = "futures"))]
-mod ending;
 mod error;
 mod event;
 #[cfg(feature = "json")]
@@ -121,11 +123,11 @@ pub use client::{
 };
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;
+#[cfg(any(feature = "std", feature = "futures"))]
+pub use config::Ending;
 pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
 pub use decoder::Decoder;
 pub use encode::{Block, KEEP_ALIVE};
-#[cfg(any(feature = "std", feature = "futures"))]
-pub use ending::Ending;
 pub use error::{Error, Result};
 pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};
 #[cfg(all(feature = "json", feature = "std"))]

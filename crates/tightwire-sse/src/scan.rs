@@ -420,25 +420,27 @@ mod tests {
         masks
     }
 
-    fn engines_agree(bytes: &[u8]) {
-        let expected = naive(bytes);
-        let check = |engine: &dyn Fn(&[u8]) -> Masks| assert_eq!(engine(bytes), expected, "{bytes:?}");
-        check(&|bytes| Portable.tail(bytes));
+    /// Runs a check with all engines that the processor supports.
+    fn on_all_engines(check: impl Task<Output = ()> + Copy) {
+        check.run(Portable);
         #[cfg(target_arch = "x86_64")]
         {
-            let run = |engine: &dyn Fn(&[u8]) -> Masks, block: &dyn Fn(&[u8; BLOCK]) -> Masks| match bytes
-                .first_chunk::<BLOCK>(
-            ) {
-                Some(whole) => assert_eq!(block(whole), expected, "{bytes:?}"),
-                None => assert_eq!(engine(bytes), expected, "{bytes:?}"),
-            };
-            run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
-            if let Some(avx2) = Avx2::detect() {
-                run(&|bytes| avx2.tail(bytes), &|bytes| avx2.block(bytes));
-            }
-            if let Some(avx512) = Avx512::detect() {
-                run(&|bytes| avx512.tail(bytes), &|bytes| avx512.block(bytes));
-            }
+            check.run(Sse2);
+            Avx2::detect().into_iter().for_each(|avx2| check.run(avx2));
+            Avx512::detect().into_iter().for_each(|avx512| check.run(avx512));
+        }
+    }
+
+    /// Compares the masks of up to one block with the naive ones.
+    #[derive(Clone, Copy)]
+    struct BlockMasks<'a>(&'a [u8]);
+
+    impl Task for BlockMasks<'_> {
+        type Output = ();
+
+        fn run<E: Engine>(self, engine: E) {
+            let masks = self.0.first_chunk().map_or_else(|| engine.tail(self.0), |block| engine.block(block));
+            assert_eq!(masks, naive(self.0), "{:?}", self.0);
         }
     }
 
@@ -454,7 +456,7 @@ mod tests {
                     let mut block = Vec::from([b'x'; BLOCK]);
                     block.truncate(len);
                     block[at] = byte;
-                    engines_agree(&block);
+                    on_all_engines(BlockMasks(&block));
                 }
             }
         }
@@ -473,16 +475,24 @@ mod tests {
         (lines, rest)
     }
 
-    fn lines_agree<E: Engine>(engine: E, chunk: &[u8]) {
-        let (expected, rest) = naive_lines(chunk);
-        let mut lines = Lines::new(engine, chunk);
-        for line in expected {
-            let actual = lines.next_line().unwrap();
-            assert_eq!((actual.bytes, actual.ascii), line);
+    /// Compares the lines of a chunk with the naive ones.
+    #[derive(Clone, Copy)]
+    struct ChunkLines<'a>(&'a [u8]);
+
+    impl Task for ChunkLines<'_> {
+        type Output = ();
+
+        fn run<E: Engine>(self, engine: E) {
+            let (expected, rest) = naive_lines(self.0);
+            let mut lines = Lines::new(engine, self.0);
+            for line in expected {
+                let actual = lines.next_line().unwrap();
+                assert_eq!((actual.bytes, actual.ascii), line);
+            }
+            assert!(lines.next_line().is_none());
+            assert_eq!(lines.rest(), rest);
+            assert_eq!(lines.ends_after_cr(), self.0.last() == Some(&b'\r'));
         }
-        assert!(lines.next_line().is_none());
-        assert_eq!(lines.rest(), rest);
-        assert_eq!(lines.ends_after_cr(), chunk.last() == Some(&b'\r'));
     }
 
     proptest! {
@@ -508,7 +518,7 @@ mod tests {
 
         #[test]
         fn engines_agree_with_the_naive_masks(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
-            engines_agree(&bytes);
+            on_all_engines(BlockMasks(&bytes));
         }
 
         #[test]
@@ -517,17 +527,7 @@ mod tests {
                 prop_oneof![8 => Just(b'a'), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => any::<u8>()], 0..400
             )
         ) {
-            lines_agree(Portable, &chunk);
-            #[cfg(target_arch = "x86_64")]
-            {
-                lines_agree(Sse2, &chunk);
-                if let Some(avx2) = Avx2::detect() {
-                    lines_agree(avx2, &chunk);
-                }
-                if let Some(avx512) = Avx512::detect() {
-                    lines_agree(avx512, &chunk);
-                }
-            }
+            on_all_engines(ChunkLines(&chunk));
         }
     }
 }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
+use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use core::time::Duration;
@@ -45,7 +46,7 @@ pub trait EventStreamExt: TryStream + Sized {
         Self::Ok: AsRef<[u8]>,
         Self::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
     {
-        ItemStream::new(self)
+        EventStream::build(self)
     }
 
     /// Decodes the events of this stream of [`Bytes`](::bytes::Bytes) into events that share their memory.
@@ -55,7 +56,7 @@ pub trait EventStreamExt: TryStream + Sized {
         Self: TryStream<Ok = ::bytes::Bytes>,
         Self::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
     {
-        EventBytesStream::new(self)
+        EventStream::build(self)
     }
 }
 
@@ -83,9 +84,54 @@ impl From<Item<'_>> for OwnedItem {
     }
 }
 
+impl From<Event> for OwnedItem {
+    fn from(event: Event) -> Self {
+        Self::Event(event)
+    }
+}
+
+/// Item of an [`EventStream`] over chunks of type `C`.
+pub trait Decode<C>: From<Event> {
+    /// Decodes the next item from `rest`, a suffix of `chunk`, and advances `rest`.
+    fn decode(decoder: &mut Decoder, chunk: &C, rest: &mut &[u8]) -> Result<Option<Self>>;
+}
+
+impl<C> Decode<C> for Event {
+    fn decode(decoder: &mut Decoder, _: &C, rest: &mut &[u8]) -> Result<Option<Self>> {
+        decoder.next_owned(rest)
+    }
+}
+
+impl<C> Decode<C> for OwnedItem {
+    fn decode(decoder: &mut Decoder, _: &C, rest: &mut &[u8]) -> Result<Option<Self>> {
+        Ok(decoder.next_item(rest)?.map(Self::from))
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Decode<::bytes::Bytes> for crate::EventBytes {
+    fn decode(decoder: &mut Decoder, chunk: &::bytes::Bytes, rest: &mut &[u8]) -> Result<Option<Self>> {
+        Self::pull(decoder, chunk, rest)
+    }
+}
+
 pin_project! {
-    /// Common part of the streams below: polls for a chunk and buffers it until the decoder has consumed it.
-    struct Chunks<S: TryStream> {
+    /// Stream of events, decoded from a stream of byte chunks such as the body of an HTTP response.
+    ///
+    /// # Buffering and cancellation
+    ///
+    /// Buffers one chunk, and the incomplete block up to [`Config::max_event_size`](crate::Config::max_event_size).
+    /// Chunks are not copied. Cancel safe: dropping the future of `next()`, as in `select!`, loses no event.
+    ///
+    /// # Errors and the end
+    ///
+    /// An error of the underlying stream is returned as [`Error::is_transport`] with the error as its source. It does
+    /// not end this stream: the next poll polls the underlying stream again, which usually ends then. A block that
+    /// exceeds the limit is reported once as [`Error::is_limit`], and decoding continues. After the end, and after an
+    /// oversized block with [`Overflow::Terminate`](crate::Overflow::Terminate), the stream yields `None` and does not
+    /// poll the underlying stream.
+    #[must_use = "streams do nothing unless polled"]
+    pub struct EventStream<S: TryStream, T = Event> {
         #[pin]
         inner: S,
         decoder: Decoder,
@@ -94,37 +140,86 @@ pin_project! {
         // Number of consumed bytes of `chunk`.
         used: usize,
         ended: bool,
+        items: PhantomData<fn() -> T>,
     }
 }
 
-impl<S: TryStream> Chunks<S> {
-    fn new(inner: S) -> Self {
-        Self { inner, decoder: Decoder::new(), ending: Ending::Strict, chunk: None, used: 0, ended: false }
+/// Stream of events, comments and reconnection times; see [`EventStreamExt::sse_items`].
+///
+/// Includes comments, for example to observe keep-alive. A comment that is longer than
+/// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
+pub type ItemStream<S> = EventStream<S, OwnedItem>;
+
+/// Stream of events that share the memory of their chunks; see [`EventStreamExt::sse_bytes`], and
+/// [`EventBytes`](crate::EventBytes) for the effect on memory.
+#[cfg(feature = "bytes")]
+pub type EventBytesStream<S> = EventStream<S, crate::EventBytes>;
+
+impl<S: TryStream> EventStream<S> {
+    /// Returns a stream that decodes the chunks of `stream`.
+    pub fn new(stream: S) -> Self {
+        Self::build(stream)
     }
 }
 
-impl<S> Chunks<S>
+impl<S: TryStream, T> EventStream<S, T> {
+    fn build(inner: S) -> Self {
+        Self {
+            inner,
+            decoder: Decoder::new(),
+            ending: Ending::Strict,
+            chunk: None,
+            used: 0,
+            ended: false,
+            items: PhantomData,
+        }
+    }
+
+    /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
+    pub fn with_decoder(mut self, decoder: Decoder) -> Self {
+        self.decoder = decoder;
+        self
+    }
+
+    /// Sets the handling of an incomplete block at the end of the stream. Default: [`Ending::Strict`].
+    pub fn with_ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// Returns the last event id. Empty if there is none.
+    pub fn last_event_id(&self) -> &str {
+        self.decoder.last_event_id()
+    }
+
+    /// Returns the latest valid `retry` value of the stream.
+    pub fn reconnection_time(&self) -> Option<Duration> {
+        self.decoder.reconnection_time()
+    }
+
+    /// Returns the underlying stream. The unconsumed part of its last chunk is lost.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S, T> Stream for EventStream<S, T>
 where
     S: TryStream,
     S::Ok: AsRef<[u8]>,
     S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
+    T: Decode<S::Ok>,
 {
-    /// Polls for the next item that `pull` decodes.
-    fn poll<T>(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pull: impl Fn(&mut Decoder, &S::Ok, &mut &[u8]) -> Result<Option<T>>,
-    ) -> Poll<Option<Result<T>>>
-    where
-        T: From<Event>,
-    {
+    type Item = Result<T>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut this = self.project();
         while !*this.ended {
             if let Some(chunk) = this.chunk {
                 let bytes = chunk.as_ref();
                 // `get`, because `AsRef` may return other bytes on every call.
                 let mut rest = bytes.get(*this.used..).unwrap_or_default();
-                let result = pull(this.decoder, chunk, &mut rest);
+                let result = T::decode(this.decoder, chunk, &mut rest);
                 *this.used = bytes.len() - rest.len();
                 if let Some(result) = result.transpose() {
                     *this.ended = this.decoder.is_terminated();
@@ -157,127 +252,22 @@ where
     }
 }
 
-impl<S: TryStream> fmt::Debug for Chunks<S> {
+impl<S, T> FusedStream for EventStream<S, T>
+where
+    Self: Stream,
+    S: TryStream,
+{
+    fn is_terminated(&self) -> bool {
+        self.ended
+    }
+}
+
+impl<S: TryStream, T> fmt::Debug for EventStream<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chunks")
+        f.debug_struct("EventStream")
             .field("decoder", &self.decoder)
             .field("ending", &self.ending)
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }
-}
-
-impl From<Event> for OwnedItem {
-    fn from(event: Event) -> Self {
-        Self::Event(event)
-    }
-}
-
-macro_rules! adaptor {
-    ($(#[$doc:meta])* $name:ident yields $item:ty, by $pull:expr, where { $($bounds:tt)* }) => {
-        pin_project! {
-            $(#[$doc])*
-            #[derive(Debug)]
-            #[must_use = "streams do nothing unless polled"]
-            pub struct $name<S: TryStream> {
-                #[pin]
-                chunks: Chunks<S>,
-            }
-        }
-
-        impl<S: TryStream> $name<S> {
-            /// Returns a stream that decodes the chunks of `stream`.
-            pub fn new(stream: S) -> Self {
-                Self { chunks: Chunks::new(stream) }
-            }
-
-            /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
-            pub fn with_decoder(mut self, decoder: Decoder) -> Self {
-                self.chunks.decoder = decoder;
-                self
-            }
-
-            /// Sets the handling of an incomplete block at the end of the stream. Default: [`Ending::Strict`].
-            pub fn with_ending(mut self, ending: Ending) -> Self {
-                self.chunks.ending = ending;
-                self
-            }
-
-            /// Returns the last event id. Empty if there is none.
-            pub fn last_event_id(&self) -> &str {
-                self.chunks.decoder.last_event_id()
-            }
-
-            /// Returns the latest valid `retry` value of the stream.
-            pub fn reconnection_time(&self) -> Option<Duration> {
-                self.chunks.decoder.reconnection_time()
-            }
-
-            /// Returns the underlying stream. The unconsumed part of its last chunk is lost.
-            pub fn into_inner(self) -> S {
-                self.chunks.inner
-            }
-        }
-
-        impl<S> Stream for $name<S>
-        where
-            $($bounds)*,
-            S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
-        {
-            type Item = Result<$item>;
-
-            fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-                self.project().chunks.poll(cx, $pull)
-            }
-        }
-
-        impl<S> FusedStream for $name<S>
-        where
-            $($bounds)*,
-            S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
-        {
-            fn is_terminated(&self) -> bool {
-                self.chunks.ended
-            }
-        }
-    };
-}
-
-adaptor! {
-    /// Stream of events, decoded from a stream of byte chunks such as the body of an HTTP response.
-    ///
-    /// # Buffering and cancellation
-    ///
-    /// Buffers one chunk, and the incomplete block up to [`Config::max_event_size`](crate::Config::max_event_size).
-    /// Chunks are not copied. Cancel safe: dropping the future of `next()`, as in `select!`, loses no event.
-    ///
-    /// # Errors and the end
-    ///
-    /// An error of the underlying stream is returned as [`Error::is_transport`] with the error as its source. It does
-    /// not end this stream: the next poll polls the underlying stream again, which usually ends then. A block that
-    /// exceeds the limit is reported once as [`Error::is_limit`], and decoding continues. After the end, and after an
-    /// oversized block with [`Overflow::Terminate`](crate::Overflow::Terminate), the stream yields `None` and does not
-    /// poll the underlying stream.
-    EventStream yields Event, by |decoder, _, rest| decoder.next_owned(rest),
-    where { S: TryStream, S::Ok: AsRef<[u8]> }
-}
-
-adaptor! {
-    /// Stream of events, comments and reconnection times, decoded from a stream of byte chunks.
-    ///
-    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but includes comments, for
-    /// example to observe keep-alive. A comment that is longer than
-    /// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
-    ItemStream yields OwnedItem, by |decoder, _, rest| Ok(decoder.next_item(rest)?.map(OwnedItem::from)),
-    where { S: TryStream, S::Ok: AsRef<[u8]> }
-}
-
-#[cfg(feature = "bytes")]
-adaptor! {
-    /// Stream of events that share the memory of their chunks.
-    ///
-    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but without copying the data;
-    /// see [`EventBytes`](crate::EventBytes) for the effect on memory.
-    EventBytesStream yields crate::EventBytes, by crate::EventBytes::pull,
-    where { S: TryStream<Ok = ::bytes::Bytes> }
 }

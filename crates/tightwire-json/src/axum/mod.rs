@@ -29,13 +29,11 @@
 //! [`config_fastest_mode`](crate::config_fastest_mode).
 
 mod json;
-mod rejection;
 mod response;
 #[cfg(feature = "validation")]
 mod valid;
 
-pub use json::{DEFAULT_BODY_LIMIT, Json};
-pub use rejection::JsonRejection;
+pub use json::{DEFAULT_BODY_LIMIT, Json, JsonRejection};
 pub use response::{MAX_REQUEST_ID, REQUEST_ID_HEADER, RequestId};
 #[cfg(feature = "validation")]
 pub use valid::{FieldError, FieldErrors, ValidJson, ValidJsonRejection};

@@ -10,15 +10,8 @@ use crate::ser::RAW_TOKEN;
 
 /// Elements of an array. The parser is behind the opening bracket.
 pub(super) struct Elements<'a, 'de, 'p> {
-    parser: &'a mut Parser<'de, 'p>,
-    first: bool,
-}
-
-impl<'a, 'de, 'p> Elements<'a, 'de, 'p> {
-    #[inline(always)]
-    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
-        Self { parser, first: true }
-    }
+    pub(super) parser: &'a mut Parser<'de, 'p>,
+    pub(super) first: bool,
 }
 
 impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
@@ -38,16 +31,11 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
 
 /// Entries of an object. The parser is behind the opening brace.
 pub(super) struct Entries<'a, 'de, 'p> {
-    parser: &'a mut Parser<'de, 'p>,
-    first: bool,
+    pub(super) parser: &'a mut Parser<'de, 'p>,
+    pub(super) first: bool,
 }
 
-impl<'a, 'de, 'p> Entries<'a, 'de, 'p> {
-    #[inline(always)]
-    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
-        Self { parser, first: true }
-    }
-
+impl Entries<'_, '_, '_> {
     /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
     #[inline(always)]
     fn next_key(&mut self) -> Result<bool> {
@@ -89,7 +77,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        if self.next_key()? { seed.deserialize(Key::new(self.parser)).map(Some) } else { Ok(None) }
+        if self.next_key()? { seed.deserialize(Key(self.parser)).map(Some) } else { Ok(None) }
     }
 
     #[inline]
@@ -108,7 +96,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
         if !self.next_key()? {
             return Ok(None);
         }
-        let key = key.deserialize(Key::new(self.parser))?;
+        let key = key.deserialize(Key(self.parser))?;
         self.parser.colon()?;
         let value = value.deserialize(&mut *self.parser)?;
         Ok(Some((key, value)))
@@ -128,7 +116,7 @@ impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
             return Err(error.at(self.0.at));
         }
         self.0.key_start()?;
-        let variant = seed.deserialize(Key::new(self.0))?;
+        let variant = seed.deserialize(Key(self.0))?;
         self.0.colon()?;
         Ok((variant, self))
     }
@@ -196,13 +184,7 @@ impl<'de> de::VariantAccess<'de> for UnitVariant<'_, 'de, '_> {
 }
 
 /// Text of a value as the map with one entry that `serde_json::value::RawValue` deserializes from.
-pub(super) struct RawEntry<'de>(Option<&'de str>);
-
-impl<'de> RawEntry<'de> {
-    pub(super) fn new(text: &'de str) -> Self {
-        Self(Some(text))
-    }
-}
+pub(super) struct RawEntry<'de>(pub(super) Option<&'de str>);
 
 impl<'de> de::MapAccess<'de> for RawEntry<'de> {
     type Error = Error;

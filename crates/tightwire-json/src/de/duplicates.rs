@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::Rules;
 use super::parser::Parser;
-use super::rules::Rules;
 use super::skip::Observer;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};

@@ -7,21 +7,12 @@ use crate::error::{Error, Result};
 use crate::ser::RAW_TOKEN;
 
 /// Key of an object. The parser is behind the opening quote.
-pub(super) struct Key<'a, 'de, 'p> {
-    parser: &'a mut Parser<'de, 'p>,
-}
-
-impl<'a, 'de, 'p> Key<'a, 'de, 'p> {
-    #[inline(always)]
-    pub(super) fn new(parser: &'a mut Parser<'de, 'p>) -> Self {
-        Self { parser }
-    }
-}
+pub(super) struct Key<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
 
 impl<'de> Key<'_, 'de, '_> {
     #[inline(always)]
     fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.parser.visit_open_string(visitor)
+        self.0.visit_open_string(visitor)
     }
 
     /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
@@ -31,10 +22,10 @@ impl<'de> Key<'_, 'de, '_> {
         visitor: V,
         read: impl FnOnce(&mut Parser<'de, '_>, V) -> Result<V::Value>,
     ) -> Result<V::Value> {
-        let Self { parser } = self;
+        let Self(parser) = self;
         let start = parser.at - 1;
         let Some(b'-' | b'0'..=b'9') = parser.bytes.get(parser.at) else {
-            return Key::new(parser).text(visitor);
+            return Key(parser).text(visitor);
         };
         let value = match read(parser, visitor) {
             // The document is not malformed: as a string, the key is valid up to here.
@@ -58,17 +49,6 @@ fn not_a_number(start: usize) -> Error {
     error.at(start)
 }
 
-macro_rules! text {
-    ($($method:ident)*) => {
-        $(
-            #[inline]
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                self.text(visitor)
-            }
-        )*
-    };
-}
-
 macro_rules! number {
     ($($method:ident)*) => {
         $(
@@ -82,9 +62,13 @@ macro_rules! number {
 impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     type Error = Error;
 
-    text! {
-        deserialize_any deserialize_char deserialize_str deserialize_string deserialize_identifier deserialize_unit
-        deserialize_seq deserialize_map
+    serde::forward_to_deserialize_any! {
+        char str string identifier unit unit_struct seq tuple tuple_struct map struct
+    }
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.text(visitor)
     }
 
     number! {
@@ -94,8 +78,8 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let start = self.parser.at - 1;
-        let result = match self.parser.string()?.as_str() {
+        let start = self.0.at - 1;
+        let result = match self.0.string()?.as_str() {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
             other => Err(de::Error::invalid_type(de::Unexpected::Str(other), &visitor)),
@@ -104,7 +88,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.parser.visit_open_bytes(visitor)
+        self.0.visit_open_bytes(visitor)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -117,8 +101,8 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
         if name == RAW_TOKEN {
-            self.parser.at -= 1;
-            return self.parser.deserialize_newtype_struct(name, visitor);
+            self.0.at -= 1;
+            return self.0.deserialize_newtype_struct(name, visitor);
         }
         visitor.visit_newtype_struct(self)
     }
@@ -129,38 +113,12 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        self.parser.at -= 1;
-        self.parser.deserialize_enum(name, variants, visitor)
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
-        self.text(visitor)
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
-        self.text(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _len: usize,
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.text(visitor)
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.text(visitor)
+        self.0.at -= 1;
+        self.0.deserialize_enum(name, variants, visitor)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.parser.skip_string()?;
+        self.0.skip_string()?;
         visitor.visit_unit()
     }
 }

@@ -322,8 +322,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::codec::Limits;
     use crate::de::LoneSurrogate;
-    use crate::limits::Limits;
 
     fn number(text: &str) -> Result<Number> {
         let limits = Limits::new();

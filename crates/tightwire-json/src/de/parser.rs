@@ -1,8 +1,8 @@
 //! Parser state and the tokens between values.
 
-use super::rules::{ByteStrings, LoneSurrogate};
+use super::{ByteStrings, LoneSurrogate};
+use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
-use crate::limits::Limits;
 
 /// Adds the offset to an error that has none.
 #[inline(always)]

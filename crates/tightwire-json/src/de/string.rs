@@ -1,7 +1,7 @@
 //! Strings (RFC 8259, section 7).
 
+use super::LoneSurrogate;
 use super::parser::Parser;
-use super::rules::LoneSurrogate;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::scan;
 

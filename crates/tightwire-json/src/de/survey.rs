@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::duplicates;
 use super::parser::Parser;
-use super::rules::{Duplicates, LoneSurrogate, Rules};
 use super::skip::Observer;
+use super::{Duplicates, LoneSurrogate, Rules};
 use crate::error::Result;
 
 /// Properties of a valid document that rule out a backend.

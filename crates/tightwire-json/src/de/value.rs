@@ -3,10 +3,10 @@
 use base64_simd::STANDARD;
 use serde::de::{self, Unexpected, Visitor};
 
+use super::ByteStrings;
 use super::access::{Elements, Entries, RawEntry, UnitVariant, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
-use super::rules::ByteStrings;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::RAW_TOKEN;
@@ -69,7 +69,7 @@ impl<'de> Parser<'de, '_> {
     fn visit_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at;
         self.enter()?;
-        let value = locate(visitor.visit_seq(Elements::new(self)), start)?;
+        let value = locate(visitor.visit_seq(Elements { parser: self, first: true }), start)?;
         match self.peek() {
             Some(b']') => {
                 self.leave();
@@ -82,7 +82,7 @@ impl<'de> Parser<'de, '_> {
     #[inline]
     fn visit_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.enter()?;
-        let value = match visitor.visit_map(Entries::new(self)) {
+        let value = match visitor.visit_map(Entries { parser: self, first: true }) {
             Ok(value) => value,
             // A missing field is reported at the end of the object.
             Err(error) => return Err(error.at(self.at)),
@@ -292,7 +292,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            return locate(visitor.visit_map(RawEntry::new(&self.text[start..self.at])), start);
+            return locate(visitor.visit_map(RawEntry(Some(&self.text[start..self.at]))), start);
         }
         visitor.visit_newtype_struct(self)
     }

@@ -1,6 +1,5 @@
 //! Encoder: a serde serializer that appends to a `Vec`.
 
-mod capacity;
 mod compound;
 mod number;
 mod pretty;
@@ -8,6 +7,7 @@ mod raw;
 mod sort;
 mod style;
 
+use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
 
@@ -39,10 +39,10 @@ impl<S: Style> Serializer<S> {
     /// Encodes `value` into a new vector.
     #[inline]
     pub(crate) fn document<T: Serialize + ?Sized>(raw_values: RawValues, value: &T) -> Result<Vec<u8>> {
-        let mut serializer = Self::new(capacity::new_vec(), raw_values);
+        let mut serializer = Self::new(new_vec(), raw_values);
         value.serialize(&mut serializer)?;
         sort::sort(&mut serializer.out, serializer.unsorted);
-        capacity::record(&mut serializer.out);
+        record_len(&mut serializer.out);
         Ok(serializer.out)
     }
 
@@ -262,5 +262,34 @@ impl<S: Style> fmt::Write for Escaping<'_, S> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         push_body::<S::Set>(&mut self.0.out, part);
         Ok(())
+    }
+}
+
+/// Bytes added to the estimate; the encoder reserves a block more than a string needs.
+const SLACK: usize = 32;
+
+/// Maximum initial capacity, in bytes.
+const MAX_CAPACITY: usize = 1 << 20;
+
+thread_local! {
+    /// Lengths of the last two documents, the last one first.
+    static LENGTHS: Cell<(usize, usize)> = const { Cell::new((128, 128)) };
+}
+
+/// Returns a vector for a new document. Its capacity is the smaller of the last two lengths: a thread that alternates
+/// large and small documents never allocates a large vector for a small document.
+#[inline]
+fn new_vec() -> Vec<u8> {
+    let (last, before) = LENGTHS.get();
+    Vec::with_capacity(last.min(before).min(MAX_CAPACITY) + SLACK)
+}
+
+/// Records the length of a finished document, and shrinks its vector if less than half of it is used.
+#[inline]
+fn record_len(document: &mut Vec<u8>) {
+    let (last, _) = LENGTHS.get();
+    LENGTHS.set((document.len(), last));
+    if document.len() + SLACK < document.capacity() / 2 {
+        document.shrink_to_fit();
     }
 }

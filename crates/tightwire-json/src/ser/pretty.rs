@@ -1,19 +1,22 @@
 //! Indentation of a compact document.
 
+use crate::de::string_len;
+
 /// Appends `compact` with one line per element and entry, each indented by `unit` per level. Empty arrays and objects
 /// stay on one line.
 pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
     let mut level = 0;
     let mut rest = compact;
     while let Some((byte, remaining)) = rest.split_first() {
+        if *byte == b'"' {
+            // Only an invalid raw value has an open string.
+            let (string, behind) = rest.split_at(string_len(rest).unwrap_or(rest.len()));
+            out.extend_from_slice(string);
+            rest = behind;
+            continue;
+        }
         rest = remaining;
         match byte {
-            b'"' => {
-                let len = string_len(rest);
-                out.push(b'"');
-                out.extend_from_slice(&rest[..len]);
-                rest = &rest[len..];
-            }
             b'{' | b'[' => {
                 out.push(*byte);
                 if let [close @ (b'}' | b']'), remaining @ ..] = rest {
@@ -37,19 +40,6 @@ pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
             // Only raw values contain white space.
             b' ' | b'\t' | b'\n' | b'\r' => {}
             _ => out.push(*byte),
-        }
-    }
-}
-
-/// Returns the length of the rest of a string, including its closing quote.
-fn string_len(rest: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        match rest.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') => return at + 1,
-            Some(_) => at += 1,
-            None => return rest.len(),
         }
     }
 }

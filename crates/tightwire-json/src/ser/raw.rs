@@ -5,9 +5,9 @@
 
 use serde::{Serialize, ser};
 
+use crate::codec::Limits;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
 
 /// Struct name of `serde_json::value::RawValue`.
 pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
@@ -55,46 +55,31 @@ fn push_compact(out: &mut Vec<u8>, text: &str) {
     let mut rest = text;
     while let Some(quote) = rest.find('"') {
         out.extend(rest[..quote].bytes().filter(|byte| !byte.is_ascii_whitespace()));
-        let body = &rest[quote + 1..];
-        let len = string_len(body);
-        push_escapes(out, &body[..len]);
-        rest = body.get(len + 1..).unwrap_or_default();
+        let tail = &rest[quote..];
+        let (string, behind) = tail.split_at(de::string_len(tail.as_bytes()).unwrap_or(tail.len()));
+        push_escapes(out, string);
+        rest = behind;
     }
     out.extend(rest.bytes().filter(|byte| !byte.is_ascii_whitespace()));
 }
 
-/// Returns the length of a string without its quotes. `body` starts behind the opening quote.
-fn string_len(body: &str) -> usize {
-    let bytes = body.as_bytes();
-    let mut at = 0;
-    loop {
-        match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') | None => return at.min(bytes.len()),
-            Some(_) => at += 1,
-        }
-    }
-}
-
-/// Appends a string: `<`, `>`, `&`, U+2028 and U+2029 are escaped, existing escapes are copied.
-fn push_escapes(out: &mut Vec<u8>, body: &str) {
-    out.push(b'"');
-    let mut rest = body;
+/// Appends a string with its quotes: `<`, `>`, `&`, U+2028 and U+2029 are escaped, existing escapes are copied.
+fn push_escapes(out: &mut Vec<u8>, string: &str) {
+    let mut rest = string;
     while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
         let (plain, special) = rest.split_at(at);
         out.extend_from_slice(plain.as_bytes());
-        out.extend_from_slice(match special.as_bytes() {
-            [b'<', ..] => b"\\u003c",
-            [b'>', ..] => b"\\u003e",
-            [b'&', ..] => b"\\u0026",
-            [_, _, 0xa8, ..] => b"\\u2028",
-            _ => b"\\u2029",
-        });
-        let width = special.chars().next().map_or(0, char::len_utf8);
+        let (escape, width) = match special.as_bytes() {
+            [b'<', ..] => (b"\\u003c", 1),
+            [b'>', ..] => (b"\\u003e", 1),
+            [b'&', ..] => (b"\\u0026", 1),
+            [_, _, 0xa8, ..] => (b"\\u2028", 3),
+            _ => (b"\\u2029", 3),
+        };
+        out.extend_from_slice(escape);
         rest = &special[width..];
     }
     out.extend_from_slice(rest.as_bytes());
-    out.push(b'"');
 }
 
 /// Serializer of the text of a raw value.

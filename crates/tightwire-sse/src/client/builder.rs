@@ -7,10 +7,8 @@ use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Client, IntoUrl, Request, RequestBuilder};
 
-use super::idle_timer::IdleTimer;
 use super::request::{RequestTemplate, check_last_event_id, check_scheme, take_last_event_id};
-use super::retry::Retry;
-use super::source::Settings;
+use super::source::Options;
 use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
 use crate::Config;
@@ -24,11 +22,7 @@ pub struct EventSourceBuilder {
     client: Option<Client>,
     request: Result<Request>,
     last_event_id: Option<String>,
-    decoder: Config,
-    backoff: Backoff,
-    read_timeout: Option<Duration>,
-    comments: bool,
-    retry_server_errors: bool,
+    options: Options,
 }
 
 impl EventSource {
@@ -69,16 +63,7 @@ impl EventSource {
 
 impl EventSourceBuilder {
     fn new(client: Option<Client>, request: Result<Request>) -> Self {
-        Self {
-            client,
-            request,
-            last_event_id: None,
-            decoder: Config::new(),
-            backoff: Backoff::new(),
-            read_timeout: None,
-            comments: false,
-            retry_server_errors: false,
-        }
+        Self { client, request, last_event_id: None, options: Options::default() }
     }
 
     /// Sets the HTTP client, with its proxies, TLS, connect timeout and redirect policy.
@@ -143,13 +128,13 @@ impl EventSourceBuilder {
 
     /// Sets the limits of the decoder. Default: [`Config::new`].
     pub const fn decoder(mut self, config: Config) -> Self {
-        self.decoder = config;
+        self.options.decoder = config;
         self
     }
 
     /// Sets the delays between connections and the number of attempts. Default: [`Backoff::new`].
     pub const fn backoff(mut self, backoff: Backoff) -> Self {
-        self.backoff = backoff;
+        self.options.backoff = backoff;
         self
     }
 
@@ -158,21 +143,21 @@ impl EventSourceBuilder {
     ///
     /// Default: none. Use more than twice the interval of the server's keep-alive comments.
     pub const fn read_timeout(mut self, timeout: Duration) -> Self {
-        self.read_timeout = Some(timeout);
+        self.options.read_timeout = Some(timeout);
         self
     }
 
     /// Reports comments, except those longer than [`Config::max_event_size`]. Default: comments are skipped without
     /// buffering.
     pub const fn report_comments(mut self) -> Self {
-        self.comments = true;
+        self.options.comments = true;
         self
     }
 
     /// Reconnects after a status from 500 to 599. Default: every status other than 200 is final, as in the HTML
     /// standard.
     pub const fn retry_server_errors(mut self) -> Self {
-        self.retry_server_errors = true;
+        self.options.retry_server_errors = true;
         self
     }
 
@@ -193,15 +178,7 @@ impl EventSourceBuilder {
             Some(client) => client,
             None => default_client()?,
         };
-        let settings = Settings {
-            request,
-            transport: Transport::reqwest(client),
-            decoder: self.decoder,
-            comments: self.comments,
-            retry_server_errors: self.retry_server_errors,
-        };
-        let idle_timer = IdleTimer::new(self.read_timeout);
-        Ok(EventSource::new(settings, Retry::new(self.backoff), idle_timer, last_event_id))
+        Ok(EventSource::new(request, Transport::reqwest(client), self.options, last_event_id))
     }
 
     /// Changes the request unless an earlier change failed.
@@ -219,10 +196,6 @@ fn header_error(error: http::Error) -> Error {
 /// Omits the URL, headers, body and ids, which may be secret.
 impl fmt::Debug for EventSourceBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventSourceBuilder")
-            .field("decoder", &self.decoder)
-            .field("backoff", &self.backoff)
-            .field("read_timeout", &self.read_timeout)
-            .finish_non_exhaustive()
+        f.debug_struct("EventSourceBuilder").field("options", &self.options).finish_non_exhaustive()
     }
 }

@@ -201,11 +201,20 @@ mod tests {
     }
 
     #[test]
-    fn delays_grow_to_the_cap_with_the_defaults() {
-        let mut retry = Retry::new(Backoff::new());
-        assert_eq!(delays(&mut retry, u32::MAX), [3000, 6000, 12_000, 24_000, 48_000, 60_000, 60_000]);
-        let mut retry = Retry::new(Backoff::new());
-        assert_eq!(delays(&mut retry, 0), [3000, 3000, 6000, 12_000, 24_000, 30_000, 30_000]);
+    fn delays_grow_from_the_base_to_the_cap() {
+        let default = Backoff::new();
+        for (config, random, expected) in [
+            (default, u32::MAX, [3000, 6000, 12_000, 24_000, 48_000, 60_000, 60_000]),
+            (default, 0, [3000, 3000, 6000, 12_000, 24_000, 30_000, 30_000]),
+            // The floor takes precedence over a smaller cap.
+            (default.floor(SECOND).cap(SECOND / 2), 7, [1000; 7]),
+            // Delays with jitter are at least the base.
+            (default.base(50 * SECOND), 0, [50_000; 7]),
+            (default.base(50 * SECOND), u32::MAX, [50_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000]),
+            (default.factor(0), 0, [3000; 7]),
+        ] {
+            assert_eq!(delays(&mut Retry::new(config), random), expected, "{config:?}");
+        }
     }
 
     #[test]
@@ -214,19 +223,6 @@ mod tests {
         assert_eq!(delays(&mut retry, 0), [3000, 6000, 12_000]);
         retry.record(retry_field(500));
         assert_eq!(delays(&mut retry, 0), [4000, 8000]);
-    }
-
-    #[test]
-    fn the_floor_takes_precedence_over_a_smaller_cap() {
-        let mut retry = Retry::new(Backoff::new().floor(SECOND).cap(SECOND / 2));
-        assert_eq!(delays(&mut retry, 7), [1000, 1000, 1000]);
-    }
-
-    #[test]
-    fn delays_with_jitter_are_at_least_the_base() {
-        let mut retry = Retry::new(Backoff::new().base(50 * SECOND));
-        assert_eq!(delays(&mut retry, 0), [50_000, 50_000, 50_000]);
-        assert_eq!(delays(&mut retry, u32::MAX), [60_000]);
     }
 
     #[test]
@@ -263,7 +259,6 @@ mod tests {
             retry.next_delay(u32::MAX);
         }
         assert_eq!(retry.next_delay(u32::MAX), Some(Duration::MAX));
-        assert_eq!(delays(&mut Retry::new(Backoff::new().factor(0)), 0), [3000, 3000, 3000]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
@@ -17,7 +18,7 @@ use super::idle_timer::IdleTimer;
 use super::request::RequestTemplate;
 use super::retry::{Outcome, Retry};
 use super::transport::{Connecting, Failure, Transport};
-use super::{Events, Message, ReadyState, response};
+use super::{Backoff, Events, Message, ReadyState, response};
 use crate::error::{Error, Kind, Result};
 use crate::{Config, Decoder};
 
@@ -62,18 +63,21 @@ use crate::{Config, Decoder};
 #[must_use = "streams do nothing unless polled"]
 pub struct EventSource {
     phase: Phase,
-    settings: Settings,
+    request: RequestTemplate,
+    transport: Transport,
+    options: Options,
     retry: Retry,
     idle_timer: IdleTimer,
     /// Last event id at the end of the previous connection.
     last_event_id: String,
 }
 
-/// Settings of all connections.
-pub(super) struct Settings {
-    pub(super) request: RequestTemplate,
-    pub(super) transport: Transport,
+/// Options of a client; see the methods of [`EventSourceBuilder`](crate::EventSourceBuilder).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Options {
     pub(super) decoder: Config,
+    pub(super) backoff: Backoff,
+    pub(super) read_timeout: Option<Duration>,
     pub(super) comments: bool,
     pub(super) retry_server_errors: bool,
 }
@@ -89,12 +93,14 @@ enum Phase {
 
 impl EventSource {
     pub(super) const fn new(
-        settings: Settings,
-        retry: Retry,
-        idle_timer: IdleTimer,
+        request: RequestTemplate,
+        transport: Transport,
+        options: Options,
         last_event_id: String,
     ) -> Self {
-        Self { phase: Phase::Start, settings, retry, idle_timer, last_event_id }
+        let retry = Retry::new(options.backoff);
+        let idle_timer = IdleTimer::new(options.read_timeout);
+        Self { phase: Phase::Start, request, transport, options, retry, idle_timer, last_event_id }
     }
 
     /// Returns the state of the connection after the last message.
@@ -194,7 +200,7 @@ impl EventSource {
             Err(failure) => return self.reconnect_after(failure.error),
         };
         if let Err(error) = response::check(response.status(), response.headers()) {
-            return if self.settings.retry_server_errors && response.status().is_server_error() {
+            return if self.options.retry_server_errors && response.status().is_server_error() {
                 self.reconnect_after(error)
             } else {
                 self.close_with(error)
@@ -202,8 +208,8 @@ impl EventSource {
         }
         // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
         // reconnection time. The last event id is kept, as in browsers.
-        let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
-        let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
+        let decoder = Decoder::with_config(self.options.decoder).with_last_event_id(&self.last_event_id);
+        let connection = Connection::new(response.into_body(), decoder, self.options.comments);
         self.set_phase(Phase::Open(Box::new(connection)));
         Some(Ok(Message::Open))
     }
@@ -216,9 +222,9 @@ impl Stream for EventSource {
         let this = self.get_mut();
         loop {
             let message = match &mut this.phase {
-                Phase::Start => match this.settings.request.resume(&this.last_event_id) {
+                Phase::Start => match this.request.resume(&this.last_event_id) {
                     Some(request) => {
-                        this.phase = Phase::Connecting(this.settings.transport.connect(request));
+                        this.phase = Phase::Connecting(this.transport.connect(request));
                         continue;
                     }
                     None => this.close_with(Error::new(Kind::Request)),

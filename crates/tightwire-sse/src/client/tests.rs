@@ -15,10 +15,8 @@ use http_body::{Body, Frame};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::idle_timer::IdleTimer;
 use super::request::RequestTemplate;
-use super::retry::Retry;
-use super::source::Settings;
+use super::source::Options;
 use super::transport::{Failure, Transport};
 use super::*;
 use crate::error::{Kind, Result};
@@ -53,16 +51,7 @@ impl Body for Feed {
 /// Time and headers of each request.
 type Log = Arc<Mutex<Vec<(Instant, HeaderMap)>>>;
 
-#[derive(Default)]
-struct Setup {
-    backoff: Backoff,
-    decoder: Config,
-    read_timeout: Option<Duration>,
-    comments: bool,
-    retry_server_errors: bool,
-}
-
-impl Setup {
+impl Options {
     fn source<const N: usize>(self, replies: [Reply; N]) -> (EventSource, Log) {
         let log = Log::default();
         let requests = Arc::clone(&log);
@@ -88,15 +77,8 @@ impl Setup {
             })
         });
         let url = "http://example.org/".parse().unwrap();
-        let settings = Settings {
-            request: RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).unwrap(),
-            transport,
-            decoder: self.decoder,
-            comments: self.comments,
-            retry_server_errors: self.retry_server_errors,
-        };
-        let idle_timer = IdleTimer::new(self.read_timeout);
-        (EventSource::new(settings, Retry::new(self.backoff), idle_timer, String::new()), log)
+        let request = RequestTemplate::new(reqwest::Request::new(http::Method::GET, url)).unwrap();
+        (EventSource::new(request, transport, self, String::new()), log)
     }
 }
 
@@ -148,7 +130,7 @@ async fn rec_05_a_retry_field_sets_the_delay() {
     for stream in ["retry:3000\n\n", "retry:3000\nretry:1000x\ndata:x\n\n\n"] {
         let backoff = Backoff::new().base(Duration::from_millis(500));
         let (mut source, log) =
-            Setup { backoff, ..Setup::default() }.source([chunks([stream]), Reply::NoResponse]);
+            Options { backoff, ..Options::default() }.source([chunks([stream]), Reply::NoResponse]);
         while !matches!(source.next().await, Some(Ok(Message::Reconnecting { .. }))) {}
         assert!(source.next().now_or_never().is_none());
         assert_eq!(source.state(), ReadyState::Connecting);
@@ -165,7 +147,8 @@ async fn rec_05_a_retry_field_sets_the_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn delays_grow_while_the_server_is_down() {
-    let setup = Setup { backoff: Backoff::new().jitter(Jitter::None).max_attempts(4), ..Setup::default() };
+    let setup =
+        Options { backoff: Backoff::new().jitter(Jitter::None).max_attempts(4), ..Options::default() };
     let (mut source, log) = setup.source([
         Reply::Refused,
         Reply::Refused,
@@ -198,7 +181,7 @@ async fn delays_grow_while_the_server_is_down() {
 async fn attempts_are_limited_for_a_server_that_sends_retry_and_closes() {
     let backoff = Backoff::new().jitter(Jitter::None).max_attempts(3);
     let (mut source, log) =
-        Setup { backoff, ..Setup::default() }.source([(); 4].map(|()| chunks(["retry: 0\n\n"])));
+        Options { backoff, ..Options::default() }.source([(); 4].map(|()| chunks(["retry: 0\n\n"])));
     let mut messages = Vec::new();
     while let Some(message) = source.next().await {
         messages.push(message);
@@ -212,7 +195,7 @@ async fn attempts_are_limited_for_a_server_that_sends_retry_and_closes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_field_may_exceed_the_cap() {
-    let (mut source, log) = Setup::default().source([chunks(["retry: 600000\n\n"]), Reply::Status(204)]);
+    let (mut source, log) = Options::default().source([chunks(["retry: 600000\n\n"]), Reply::Status(204)]);
     expect(&mut source, ["open", &format!("wait 600000 ms: {ENDED}")]).await;
     next(&mut source).await;
     assert_pause(pauses(&log)[0], 600_000);
@@ -221,18 +204,18 @@ async fn a_retry_field_may_exceed_the_cap() {
 #[tokio::test(start_paused = true)]
 async fn the_end_is_not_an_error_for_a_client_that_never_reconnects() {
     let backoff = Backoff::new().max_attempts(0);
-    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([chunks(["data: x\n\n"])]);
+    let (mut source, _) = Options { backoff, ..Options::default() }.source([chunks(["data: x\n\n"])]);
     expect(&mut source, ["open", "event x", "end", "end"]).await;
     assert_eq!(source.state(), ReadyState::Closed);
 
-    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([Reply::Refused]);
+    let (mut source, _) = Options { backoff, ..Options::default() }.source([Reply::Refused]);
     expect(&mut source, ["error: transport of the event stream failed", "end"]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_long_connection_resets_the_delay() {
     let (feed, receiver) = mpsc::unbounded_channel();
-    let setup = Setup { backoff: Backoff::new().jitter(Jitter::None), ..Setup::default() };
+    let setup = Options { backoff: Backoff::new().jitter(Jitter::None), ..Options::default() };
     let (mut source, _) = setup.source([
         Reply::Refused,
         Reply::Refused,
@@ -252,7 +235,7 @@ async fn a_long_connection_resets_the_delay() {
 async fn rec_06_any_byte_resets_the_read_timeout() {
     let (feed, receiver) = mpsc::unbounded_channel();
     let backoff = Backoff::new().jitter(Jitter::None);
-    let setup = Setup { backoff, read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
+    let setup = Options { backoff, read_timeout: Some(Duration::from_millis(500)), ..Options::default() };
     let (mut source, log) = setup.source([Reply::Channel(Feed(receiver)), Reply::NoResponse]);
     expect(&mut source, ["open"]).await;
     let started = Instant::now();
@@ -276,7 +259,7 @@ async fn rec_06_any_byte_resets_the_read_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_caller_does_not_cause_a_read_timeout() {
     let (feed, receiver) = mpsc::unbounded_channel();
-    let setup = Setup { read_timeout: Some(Duration::from_millis(500)), ..Setup::default() };
+    let setup = Options { read_timeout: Some(Duration::from_millis(500)), ..Options::default() };
     let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
     feed.send(Bytes::from("data: 1\n\n")).unwrap();
     expect(&mut source, ["open", "event 1"]).await;
@@ -289,10 +272,10 @@ async fn a_slow_caller_does_not_cause_a_read_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_error_is_final_unless_retried() {
-    let (mut source, _) = Setup::default().source([Reply::Status(503)]);
+    let (mut source, _) = Options::default().source([Reply::Status(503)]);
     expect(&mut source, ["error: response has status 503, expected 200", "end"]).await;
 
-    let setup = Setup { retry_server_errors: true, ..Setup::default() };
+    let setup = Options { retry_server_errors: true, ..Options::default() };
     let (mut source, _) = setup.source([Reply::Status(503), chunks([]), Reply::Status(404)]);
     let wait = "wait 3000 ms: response has status 503, expected 200";
     expect(&mut source, [wait, "open"]).await;
@@ -307,14 +290,14 @@ async fn an_oversized_event_is_skipped_or_final() {
     let too_large =
         |message: String| assert!(message.starts_with("error: event is larger than"), "{message}");
 
-    let (mut source, _) = Setup { decoder, ..Setup::default() }.source([stream()]);
+    let (mut source, _) = Options { decoder, ..Options::default() }.source([stream()]);
     expect(&mut source, ["open", "event 1"]).await;
     too_large(next(&mut source).await);
     assert_eq!(source.state(), ReadyState::Open);
     expect(&mut source, ["event 2"]).await;
 
     let decoder = decoder.overflow(Overflow::Terminate);
-    let (mut source, _) = Setup { decoder, ..Setup::default() }.source([stream()]);
+    let (mut source, _) = Options { decoder, ..Options::default() }.source([stream()]);
     expect(&mut source, ["open", "event 1"]).await;
     too_large(next(&mut source).await);
     assert_eq!(source.state(), ReadyState::Closed);
@@ -323,7 +306,7 @@ async fn an_oversized_event_is_skipped_or_final() {
 
 #[tokio::test(start_paused = true)]
 async fn each_connection_has_a_new_decoder() {
-    let (mut source, log) = Setup::default().source([
+    let (mut source, log) = Options::default().source([
         chunks(["\u{feff}id: 1\ndata: a\n\nid: 2\ndata: lost"]),
         chunks(["\u{feff}data: b\n\n"]),
         chunks(["id\ndata: c\n\n"]),
@@ -354,7 +337,7 @@ async fn a_fast_stream_of_comments_does_not_block_the_executor() {
         feed.send(Bytes::from(": busy\n")).unwrap();
     }
     feed.send(Bytes::from("data: x\n\n")).unwrap();
-    let (mut source, _) = Setup::default().source([Reply::Channel(Feed(receiver))]);
+    let (mut source, _) = Options::default().source([Reply::Channel(Feed(receiver))]);
     expect(&mut source, ["open"]).await;
     // One poll yields after some chunks and wakes itself.
     assert!(source.next().now_or_never().is_none());
@@ -362,7 +345,7 @@ async fn a_fast_stream_of_comments_does_not_block_the_executor() {
 
     let (feed, receiver) = mpsc::unbounded_channel();
     feed.send(Bytes::from(": busy\n".repeat(1000) + "data: x\n\n")).unwrap();
-    let setup = Setup { comments: true, ..Setup::default() };
+    let setup = Options { comments: true, ..Options::default() };
     let (mut source, _) = setup.source([Reply::Channel(Feed(receiver))]);
     let mut events = source.events();
     assert!(events.next().now_or_never().is_none());
@@ -371,7 +354,7 @@ async fn a_fast_stream_of_comments_does_not_block_the_executor() {
 
 #[tokio::test(start_paused = true)]
 async fn close_ends_the_stream_and_restart_reconnects() {
-    let (mut source, log) = Setup::default().source([
+    let (mut source, log) = Options::default().source([
         chunks(["id: 7\ndata: 1\n\ndata: dropped"]),
         chunks(["data: 2\n\n"]),
         Reply::Refused,
@@ -397,7 +380,7 @@ async fn close_ends_the_stream_and_restart_reconnects() {
 
 #[tokio::test(start_paused = true)]
 async fn the_events_stream_yields_events_and_the_final_error() {
-    let setup = Setup { comments: true, ..Setup::default() };
+    let setup = Options { comments: true, ..Options::default() };
     let (mut source, _) = setup.source([
         chunks([": hi\ndata: 1\n\n"]),
         Reply::Refused,

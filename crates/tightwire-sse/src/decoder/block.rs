@@ -16,29 +16,8 @@ pub(super) const RETAINED_CAPACITY: usize = 256 << 10;
 /// lines allocates once.
 const JOIN_RESERVE: usize = 1 << 10;
 
-/// Incomplete block between chunks: which fields are in the buffers of the decoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StoredBlock {
-    pub(super) data: StoredData,
-    event_type: bool,
-    id: bool,
-    pub(super) size: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StoredData {
-    None,
-    Joined,
-    /// In `split_line`, from this offset on.
-    SplitLine(usize),
-}
-
-impl StoredBlock {
-    pub(super) const EMPTY: Self = Self { data: StoredData::None, event_type: false, id: false, size: 0 };
-}
-
-/// Incomplete block while a chunk is decoded. Fields borrow from the chunk if possible.
-#[derive(Debug)]
+/// Incomplete block. Fields borrow from the chunk if possible; between chunks, all are in the buffers of the decoder.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct OpenBlock<'c> {
     pub(super) data: Data<'c>,
     pub(super) event_type: FieldText<'c>,
@@ -52,6 +31,7 @@ pub(super) enum Data<'c> {
     None,
     Chunk(&'c str),
     Joined,
+    /// In `split_line`, from this offset on.
     SplitLine(usize),
 }
 
@@ -61,6 +41,20 @@ pub(super) enum FieldText<'c> {
     Chunk(&'c str),
     /// In the buffer of the decoder.
     Buffered,
+}
+
+impl FieldText<'_> {
+    /// Copies a text that borrows from the chunk into its buffer.
+    fn buffered(self, buffer: &mut CompactString) -> FieldText<'static> {
+        match self {
+            FieldText::None => FieldText::None,
+            FieldText::Chunk(text) => {
+                set(buffer, text);
+                FieldText::Buffered
+            }
+            FieldText::Buffered => FieldText::Buffered,
+        }
+    }
 }
 
 impl<'c> OpenBlock<'c> {
@@ -82,55 +76,22 @@ pub(super) struct CompleteBlock<'c> {
 }
 
 impl Decoder {
-    /// Returns the incomplete block of the previous chunk.
-    #[inline(always)]
-    pub(super) fn resume<'c>(&self) -> OpenBlock<'c> {
-        if self.open == StoredBlock::EMPTY {
-            return OpenBlock::EMPTY;
-        }
-        let text = |is_buffered: bool| if is_buffered { FieldText::Buffered } else { FieldText::None };
-        OpenBlock {
-            data: match self.open.data {
-                StoredData::None => Data::None,
-                StoredData::Joined => Data::Joined,
-                StoredData::SplitLine(start) => Data::SplitLine(start),
-            },
-            event_type: text(self.open.event_type),
-            id: text(self.open.id),
-            size: self.open.size,
-        }
-    }
-
     /// Stores the incomplete block for the next chunk. Copies fields that borrow from this one.
     #[cold]
     pub(super) fn save(&mut self, open: OpenBlock<'_>) {
-        self.open = StoredBlock {
+        self.open = OpenBlock {
             data: match open.data {
-                Data::None => StoredData::None,
+                Data::None => Data::None,
                 Data::Chunk(data) => {
                     self.joined.clear();
                     self.joined.push_str(data);
-                    StoredData::Joined
+                    Data::Joined
                 }
-                Data::Joined => StoredData::Joined,
-                Data::SplitLine(start) => StoredData::SplitLine(start),
+                Data::Joined => Data::Joined,
+                Data::SplitLine(start) => Data::SplitLine(start),
             },
-            event_type: match open.event_type {
-                FieldText::None => false,
-                FieldText::Chunk(text) => {
-                    set(&mut self.event_type, text);
-                    true
-                }
-                FieldText::Buffered => true,
-            },
-            id: match open.id {
-                FieldText::None => false,
-                FieldText::Chunk(text) => {
-                    set(&mut self.pending_id, text);
-                    true
-                }
-                FieldText::Buffered => true,
-            },
+            event_type: open.event_type.buffered(&mut self.event_type),
+            id: open.id.buffered(&mut self.pending_id),
             size: open.size,
         };
     }
@@ -270,7 +231,7 @@ impl Decoder {
     #[cold]
     pub(super) fn shrink(&mut self) {
         self.oversized_buffer = false;
-        let idle = self.open.data == StoredData::None;
+        let idle = matches!(self.open.data, Data::None);
         for text in [&mut self.joined, &mut self.split_line] {
             if text.capacity() > RETAINED_CAPACITY {
                 if idle {

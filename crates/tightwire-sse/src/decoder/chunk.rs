@@ -3,9 +3,7 @@
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-#[cfg(feature = "bytes")]
-use super::block::StoredData;
-use super::block::{CompleteBlock, Data, FieldText, OpenBlock, RETAINED_CAPACITY, StoredBlock, length};
+use super::block::{CompleteBlock, Data, FieldText, OpenBlock, RETAINED_CAPACITY, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
@@ -203,9 +201,9 @@ impl Decoder {
     #[cfg(feature = "bytes")]
     pub(crate) fn has_much_buffered_data(&self) -> bool {
         let buffered = match self.open.data {
-            StoredData::None => 0,
-            StoredData::Joined => self.joined.len(),
-            StoredData::SplitLine(_) => self.split_line.len(),
+            Data::None | Data::Chunk(_) => 0,
+            Data::Joined => self.joined.len(),
+            Data::SplitLine(_) => self.split_line.len(),
         };
         let partial = if self.partial == Partial::Field { self.line.len() } else { 0 };
         buffered.max(partial) >= MIN_MOVED_LEN
@@ -238,7 +236,7 @@ impl Decoder {
         let mut open = OpenBlock::EMPTY;
         let mut step = None;
         if self.has_state {
-            open = self.resume();
+            open = self.open;
             step = self.resume_chunk::<_, ITEMS>(&mut lines, &mut open);
         }
         let step = loop {
@@ -310,7 +308,7 @@ impl Decoder {
             self.after_cr = after_cr;
         }
         if open.is_empty() {
-            self.open = StoredBlock::EMPTY;
+            self.open = OpenBlock::EMPTY;
         } else {
             self.save(open);
         }
@@ -319,7 +317,7 @@ impl Decoder {
             || self.oversized_buffer
             || self.partial != Partial::None
             || self.mode != Mode::Fields
-            || self.open != StoredBlock::EMPTY;
+            || !self.open.is_empty();
     }
 
     /// Completes the incomplete line of the previous chunk, and skips the rest of an oversized block. Returns `None` to
@@ -541,7 +539,7 @@ impl Decoder {
         if self.mode != Mode::Fields {
             return Ok(None);
         }
-        let mut open = self.resume();
+        let mut open = self.open;
         if !matches!(self.partial, Partial::None | Partial::Skipped)
             && let Some(Step::TooLarge(offset)) = self.process_buffered_line::<false>(&mut open)
         {
@@ -656,7 +654,7 @@ where
         let mut open = OpenBlock::EMPTY;
         let mut step = None;
         if decoder.has_state {
-            open = decoder.resume();
+            open = decoder.open;
             step = decoder.resume_chunk::<_, false>(&mut lines, &mut open);
         }
         'chunk: loop {

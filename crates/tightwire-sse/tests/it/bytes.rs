@@ -2,7 +2,7 @@
 #![cfg(feature = "bytes")]
 
 use bytes::Bytes;
-use tightwire_sse::{BytesDecoder, Config, Decoder, EventBytes, Overflow};
+use tightwire_sse::{BytesDecoder, EventBytes};
 
 fn is_slice_of(part: &Bytes, whole: &Bytes) -> bool {
     let (part, whole) = (part.as_ptr_range(), whole.as_ptr_range());
@@ -85,22 +85,6 @@ fn chunks_stay_in_order_whenever_they_are_pushed() {
 }
 
 #[test]
-fn an_oversized_block_is_an_error() {
-    let config = Config::new().max_event_size(10);
-    let chunk = Bytes::from("data: 0123456789\n\ndata: ok\n\n");
-    let mut decoder = BytesDecoder::with_decoder(Decoder::with_config(config));
-    decoder.push(chunk.clone());
-    assert!(decoder.next().unwrap_err().is_limit());
-    assert_eq!(one(&mut decoder).data(), "ok");
-
-    let mut decoder = BytesDecoder::with_decoder(Decoder::with_config(config.overflow(Overflow::Terminate)));
-    decoder.push(chunk);
-    assert!(decoder.next().unwrap_err().is_limit());
-    assert!(decoder.is_terminated());
-    assert!(decoder.next().unwrap().is_none());
-}
-
-#[test]
 fn reconnect_only_keeps_the_last_event_id() {
     let mut decoder = BytesDecoder::new();
     decoder.push(Bytes::from("id: 7\nretry: 9\ndata: a\n\ndata: lost\n"));
@@ -112,21 +96,6 @@ fn reconnect_only_keeps_the_last_event_id() {
     assert_eq!((event.data(), event.last_event_id()), ("b", "7"));
     assert_eq!(decoder.last_event_id(), "7");
     assert_eq!(decoder.reconnection_time().unwrap().as_millis(), 9);
-}
-
-#[test]
-fn the_end_drops_or_returns_the_incomplete_block() {
-    let mut decoder = BytesDecoder::new();
-    decoder.push(Bytes::from("data: a\ndata: b"));
-    assert!(decoder.next().unwrap().is_none());
-    let event = decoder.finish_lenient().unwrap().unwrap();
-    assert_eq!(event.data(), "a\nb");
-    assert!(decoder.finish_lenient().unwrap().is_none());
-
-    decoder.push(Bytes::from("\ndata: c\n"));
-    assert!(decoder.next().unwrap().is_none());
-    decoder.finish();
-    assert!(decoder.finish_lenient().unwrap().is_none());
 }
 
 #[cfg(feature = "futures")]

@@ -1,3 +1,0 @@
-//! Drop-in replacements for other event-stream crates.
-
-pub mod eventsource_stream;
