@@ -15,7 +15,7 @@ use crate::client::PipelineRequest;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::server::{Event, PipelineEvent};
+use crate::server::{Event, PipelineEvent, PoolRequest};
 
 /// Kind of a handler task.
 #[derive(Clone, Copy, Debug)]
@@ -129,23 +129,23 @@ impl<H: Handler> Dispatcher<H> {
                 });
             }
             Event::KeyExchanged => self.shared.notify_writers(),
-            Event::SetMaxRunspaces { call_id, count } => {
+            Event::Request { call_id, request: PoolRequest::SetMaxRunspaces(count) } => {
                 let min = self.shared.lock().pool.min_runspaces();
                 let accepted = count >= min.max(1) && self.handler.set_max_runspaces(count);
                 self.answer(call_id, Availability::Accepted(accepted));
                 self.start_queued();
             }
-            Event::SetMinRunspaces { call_id, count } => {
+            Event::Request { call_id, request: PoolRequest::SetMinRunspaces(count) } => {
                 let max = self.shared.lock().pool.max_runspaces();
                 let accepted = (1..=max).contains(&count) && self.handler.set_min_runspaces(count);
                 self.answer(call_id, Availability::Accepted(accepted));
             }
-            Event::GetAvailableRunspaces { call_id } => {
+            Event::Request { call_id, request: PoolRequest::GetAvailableRunspaces } => {
                 let idle = self.runspaces().saturating_sub(self.running);
                 let count = self.handler.available_runspaces(i64::try_from(idle).unwrap_or(i64::MAX));
                 self.answer(call_id, Availability::Count(count));
             }
-            Event::ResetRunspaceState { call_id } => {
+            Event::Request { call_id, request: PoolRequest::ResetRunspaceState } => {
                 let (session, handler) = (self.session(None), self.handler.clone());
                 self.spawn(TaskKind::Reset { call_id }, async move {
                     TaskResult::Reset(handler.reset_runspace(&session).await)
