@@ -2,11 +2,11 @@
 
 /// Defines consuming setters in the form `name(argument: Type) => field = value;`.
 macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty)?) => $field:ident = $value:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty)?) => $($field:ident).+ = $value:expr;)*) => {$(
         $(#[$doc])*
         #[must_use]
         pub fn $name(mut self, $($argument: $type)?) -> Self {
-            self.$field = $value;
+            self.$($field).+ = $value;
             self
         }
     )*};

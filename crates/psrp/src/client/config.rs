@@ -34,63 +34,32 @@ impl Config {
         }
     }
 
-    /// Sets the identifier of the pool. To connect to an existing pool, set its identifier. Default: random.
-    #[must_use]
-    pub fn pool_id(mut self, id: Uuid) -> Self {
-        self.pool_id = id;
-        self
-    }
-
-    /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
-    /// versions.
-    #[must_use]
-    pub fn capability(mut self, capability: SessionCapability) -> Self {
-        self.capability = capability;
-        self
-    }
-
-    /// Sets the message that opens the pool: number of runspaces, host, application arguments. Default: one runspace,
-    /// no host, no arguments.
-    #[must_use]
-    pub fn init(mut self, init: InitRunspacePool) -> Self {
-        self.init = init;
-        self
+    setters! {
+        /// Sets the identifier of the pool. To connect to an existing pool, set its identifier. Default: random.
+        pool_id(id: Uuid) => pool_id = id;
+        /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
+        /// versions.
+        capability(capability: SessionCapability) => capability = capability;
+        /// Sets the message that opens the pool: number of runspaces, host, application arguments. Default: one
+        /// runspace, no host, no arguments.
+        init(init: InitRunspacePool) => init = init;
+        /// Sets the description of the host sent to the server. Default: no host.
+        host_info(info: HostInfo) => init.host_info = info;
+        /// Sets the maximum size of sent fragments in bytes, including their headers. Default: 32 KiB.
+        fragment_size(bytes: usize) => fragment_size = bytes;
+        /// Sets the limits of the pool. Default: [`SessionLimits::default`].
+        limits(limits: SessionLimits) => limits = limits;
+        /// Allows or forbids secure strings with protocol 2.4 or later, which does not encrypt them. If forbidden,
+        /// messages that contain one fail with [`Error::is_unsupported`](crate::Error::is_unsupported). Default:
+        /// allowed. Use `false` for a connection that is neither encrypted nor local; `io::RunspacePool` does this
+        /// itself.
+        clear_secrets(are_allowed: bool) => key.forbids_cleartext = !are_allowed;
     }
 
     /// Sets the minimum and maximum number of runspaces. Default: 1 and 1.
     #[must_use]
     pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
         (self.init.min_runspaces, self.init.max_runspaces) = count.into_inner();
-        self
-    }
-
-    /// Sets the description of the host sent to the server. Default: no host.
-    #[must_use]
-    pub fn host_info(mut self, info: HostInfo) -> Self {
-        self.init.host_info = info;
-        self
-    }
-
-    /// Sets the maximum size of sent fragments in bytes, including their headers. Default: 32 KiB.
-    #[must_use]
-    pub fn fragment_size(mut self, bytes: usize) -> Self {
-        self.fragment_size = bytes;
-        self
-    }
-
-    /// Sets the limits of the pool. Default: [`SessionLimits::default`].
-    #[must_use]
-    pub fn limits(mut self, limits: SessionLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Allows or forbids secure strings with protocol 2.4 or later, which does not encrypt them. If forbidden, messages
-    /// that contain one fail with [`Error::is_unsupported`](crate::Error::is_unsupported). Default: allowed. Use
-    /// `false` for a connection that is neither encrypted nor local; `io::RunspacePool` does this itself.
-    #[must_use]
-    pub fn clear_secrets(mut self, are_allowed: bool) -> Self {
-        self.key.forbids_cleartext = !are_allowed;
         self
     }
 

@@ -7,7 +7,6 @@ use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
 use crate::outofproc::Packet;
-use crate::record::{ErrorCategory, ErrorRecord};
 
 impl RunspacePool {
     /// Opens the pool. Does nothing if it is open.
@@ -134,12 +133,8 @@ impl RunspacePool {
             BeforeOpen | Closed | Broken | Disconnected => {}
             Closing => self.end(RunspacePoolStateInfo::new(Closed), 0),
             _ => {
-                let text = match self.link.inbox.is_pending() {
-                    true => "the connection has ended within a message",
-                    false => "the connection has ended",
-                };
-                let record = ErrorRecord::new(text, ErrorCategory::ConnectionError);
-                self.end(RunspacePoolStateInfo { state: Broken, error: Some(Box::new(record)) }, 0);
+                let error = Some(Box::new(self.link.end_record()));
+                self.end(RunspacePoolStateInfo { state: Broken, error }, 0);
             }
         }
     }

@@ -6,46 +6,13 @@ use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{
-    Ack, Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
-    protocol_violation, receive,
-};
+use crate::link::{Ack, Decoded, invalid_state, protocol_violation};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
 };
 use crate::outofproc::Packet;
 use crate::record::ErrorRecord;
-
-impl PoolReceiver for RunspacePool {
-    fn link(&mut self) -> &mut Link {
-        &mut self.link
-    }
-
-    fn receive_state(&mut self, id: Uuid) -> Option<&mut ReceiveState> {
-        self.pipelines.get_mut(&id).map(|entry| &mut entry.receive_state)
-    }
-
-    fn max_data_per_command(&self) -> usize {
-        self.limits.max_data_per_command
-    }
-
-    fn has_ended(&self) -> bool {
-        matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken)
-    }
-
-    fn deliver(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
-        message.map_or(Ok(()), |message| self.handle_message(message))
-    }
-
-    fn fail_unreadable(&mut self, id: Uuid, reason: ErrorRecord) {
-        self.fail_pipeline(id, reason);
-    }
-
-    fn fail_pool(&mut self, error: Error) -> Error {
-        self.break_pool(error)
-    }
-}
 
 impl RunspacePool {
     /// Processes a packet of the server.
@@ -117,10 +84,12 @@ impl RunspacePool {
             BeforeOpen | Broken => return Err(invalid_state("process input", "pool", self.state)),
             _ => {}
         }
-        receive(self, priority, target, bytes)
+        self.receive(priority, target, bytes)
     }
 
-    fn handle_message(&mut self, message: &Message<'_>) -> Result<(), Error> {
+    /// Processes a message; `None` for one of another pool.
+    pub(super) fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
+        let Some(message) = message else { return Ok(()) };
         self.events.reserve(0)?;
         let id = message.header.pipeline_id;
         match message.header.message_type {
@@ -198,14 +167,11 @@ impl RunspacePool {
             Payload::PublicKeyRequest => self.start_key_exchange()?,
             Payload::RunspaceAvailability(RunspaceAvailability { availability, call_id }) => {
                 let Some(request) = self.requests.remove(&call_id) else { return Ok(()) };
-                match (request, availability) {
-                    (Request::SetMin(count), Availability::Accepted(true)) => self.init.min_runspaces = count,
-                    (Request::SetMax(count), Availability::Accepted(true)) => self.init.max_runspaces = count,
-                    (Request::GetAvailable, Availability::Accepted(_))
-                    | (Request::SetMin(_) | Request::SetMax(_) | Request::Reset, Availability::Count(_)) => {
-                        return Err(protocol_violation("a response that does not fit its request"));
-                    }
-                    _ => {}
+                if !request.fits(availability) {
+                    return Err(protocol_violation("a response that does not fit its request"));
+                }
+                if availability == Availability::Accepted(true) {
+                    request.apply(&mut self.init);
                 }
                 self.events.push(Event::RequestCompleted { call_id, availability }, len);
             }
@@ -260,7 +226,7 @@ impl RunspacePool {
             && let Err(error) = self.host_calls.insert(pipeline, call.call_id, call.method)
         {
             let Some(id) = pipeline else { return Err(error) };
-            fail_pipeline_input(self, id, &error);
+            self.fail_pipeline_input(id, &error);
             return Ok(());
         }
         self.events.push(Event::HostCall { pipeline, call }, len);
@@ -294,7 +260,7 @@ impl RunspacePool {
         let Decoded { payload, size: len, needs_key } = match self.link.decode(message) {
             Ok(decoded) => decoded,
             Err(error) => {
-                fail_pipeline_input(self, id, &error);
+                self.fail_pipeline_input(id, &error);
                 return Ok(());
             }
         };
@@ -325,7 +291,7 @@ impl RunspacePool {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         match info.state {
             Other(_) => {
-                return fail_pipeline_input(self, id, &protocol_violation("an unknown state of a pipeline"));
+                return self.fail_pipeline_input(id, &protocol_violation("an unknown state of a pipeline"));
             }
             // The server sent this state before it received the stop signal.
             Running if entry.state == Stopping => return,
@@ -338,5 +304,19 @@ impl RunspacePool {
             self.host_calls.remove_pipeline(id);
         }
         self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
+    }
+
+    /// Fails a pipeline because of a local error that the server does not know about.
+    pub(super) fn fail_pipeline(&mut self, id: Uuid, record: ErrorRecord) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        if entry.is_terminal() || entry.is_closing {
+            return;
+        }
+        entry.state = PipelineState::Failed;
+        self.host_calls.remove_pipeline(id);
+        self.link.discard_output(Some(id));
+        let error = Some(Box::new(record));
+        let event = PipelineEvent::State(PipelineStateInfo { state: PipelineState::Failed, error });
+        self.events.push(Event::Pipeline { id, event }, 0);
     }
 }

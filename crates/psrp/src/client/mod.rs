@@ -42,7 +42,6 @@
 
 mod config;
 mod connection;
-mod deferred;
 mod event;
 mod input;
 mod pipeline;

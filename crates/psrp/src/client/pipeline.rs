@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{ReceiveState, invalid_state};
+use crate::link::{Received, invalid_state};
 use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
@@ -72,7 +72,7 @@ pub(super) struct PipelineEntry {
     /// True if the server has acknowledged the creation.
     pub(super) is_acknowledged: bool,
     pub(super) is_closing: bool,
-    pub(super) receive_state: ReceiveState,
+    pub(super) received: Received,
 }
 
 impl PipelineEntry {
@@ -86,7 +86,7 @@ impl PipelineEntry {
             is_created,
             is_acknowledged: is_created,
             is_closing: false,
-            receive_state: ReceiveState::default(),
+            received: Received::default(),
         }
     }
 

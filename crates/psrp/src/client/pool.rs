@@ -8,7 +8,10 @@ use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{EventQueue, HostCalls, Link, Quota, Request, SessionLimits, invalid_state, pool_methods};
+use crate::link::{
+    EventQueue, HostCalls, Link, PoolRequest, Quota, SessionLimits, invalid_state, peer_error_record,
+    pool_methods,
+};
 use crate::message::{
     ApplicationPrivateData, Destination, InitRunspacePool, MessageType, PipelineState, RunspacePoolState,
     SessionCapability,
@@ -27,7 +30,7 @@ pub struct RunspacePool {
     pub(super) peer: Option<SessionCapability>,
     pub(super) private_data: Option<ApplicationPrivateData>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) requests: HashMap<i64, Request>,
+    pub(super) requests: HashMap<i64, PoolRequest>,
     pub(super) next_call_id: i64,
     pub(super) host_calls: HostCalls,
     pub(super) events: EventQueue<Event>,

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::FragmentHeader;
-use super::header_reader::HeaderReader;
 use crate::error::{Error, Kind};
 
 /// Message buffers of a larger capacity are freed after their message was returned.
@@ -37,19 +36,12 @@ impl AssemblerOptions {
         Self { max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
     }
 
-    /// Sets the maximum size of a message in bytes, including the headers of its fragments. Default:
-    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB. `usize::MAX` means no limit.
-    #[must_use]
-    pub const fn max_object_size(mut self, bytes: usize) -> Self {
-        self.max_object_size = bytes;
-        self
-    }
-
-    /// Sets how a fragment is handled that does not continue the current message. Default: [`OutOfOrder::Fail`].
-    #[must_use]
-    pub const fn out_of_order(mut self, handling: OutOfOrder) -> Self {
-        self.out_of_order = handling;
-        self
+    setters! {
+        /// Sets the maximum size of a message in bytes, including the headers of its fragments. Default:
+        /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB. `usize::MAX` means no limit.
+        max_object_size(bytes: usize) => max_object_size = bytes;
+        /// Sets how a fragment is handled that does not continue the current message. Default: [`OutOfOrder::Fail`].
+        out_of_order(handling: OutOfOrder) => out_of_order = handling;
     }
 }
 
@@ -110,11 +102,6 @@ impl Assembler {
             partial: None,
             message: Vec::new(),
         }
-    }
-
-    /// Changes the options. They apply from the next fragment header on.
-    pub const fn set_options(&mut self, options: AssemblerOptions) {
-        self.options = options;
     }
 
     /// Consumes input until a message is complete and returns it, or `None` when the input is used up.
@@ -206,7 +193,7 @@ impl Assembler {
         };
         let received = before.saturating_add(FragmentHeader::LEN).saturating_add(header.blob_len as usize);
         if received > self.options.max_object_size {
-            return Err(self.headers.limit("size of a message"));
+            return Err(self.headers.with_offset(Error::with(Kind::Limit, "size of a message")));
         }
         if header.start {
             self.discard();
@@ -223,7 +210,9 @@ impl Assembler {
             };
             match (wrong, self.options.out_of_order) {
                 (None, _) => {}
-                (Some(wrong), OutOfOrder::Fail) => return Err(self.headers.out_of_order(wrong)),
+                (Some(wrong), OutOfOrder::Fail) => {
+                    return Err(self.headers.with_offset(Error::with(Kind::OutOfOrder, wrong)));
+                }
                 (Some(_), OutOfOrder::Skip) => {
                     self.discard();
                     return Ok(false);
@@ -251,11 +240,6 @@ impl Assembler {
     /// Returns the capacity of the message buffer in bytes.
     pub(crate) const fn buffered_bytes(&self) -> usize {
         self.message.capacity()
-    }
-
-    /// Discards all buffered input and any error. The next byte of input must be the first of a fragment.
-    pub fn reset(&mut self) {
-        *self = Self::with_options(self.options);
     }
 
     fn discard(&mut self) {
@@ -288,5 +272,62 @@ impl fmt::Debug for Assembler {
 impl Default for Assembler {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Reads headers and blobs from chunks of any size.
+struct HeaderReader {
+    bytes: [u8; FragmentHeader::LEN],
+    len: usize,
+    /// Bytes consumed since the start of the stream, including blobs.
+    offset: u64,
+}
+
+impl HeaderReader {
+    const fn new() -> Self {
+        Self { bytes: [0; FragmentHeader::LEN], len: 0, offset: 0 }
+    }
+
+    /// Returns whether no header is partially read.
+    const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads a header. Returns `None` if the input ends before the header is complete; all of it is consumed then.
+    #[inline]
+    fn read(&mut self, input: &mut &[u8]) -> Result<Option<FragmentHeader>, Error> {
+        if self.len == 0
+            && let Some((header, rest)) = input.split_first_chunk()
+        {
+            *input = rest;
+            self.offset += FragmentHeader::LEN as u64;
+            return FragmentHeader::from_bytes(header).map(Some).map_err(|error| self.with_offset(error));
+        }
+        let missing = &mut self.bytes[self.len..];
+        let taken = missing.len().min(input.len());
+        missing[..taken].copy_from_slice(&input[..taken]);
+        *input = &input[taken..];
+        self.offset += taken as u64;
+        self.len += taken;
+        if self.len < FragmentHeader::LEN {
+            return Ok(None);
+        }
+        self.len = 0;
+        FragmentHeader::from_bytes(&self.bytes).map(Some).map_err(|error| self.with_offset(error))
+    }
+
+    /// Consumes at most `left` bytes of a blob and subtracts them from `left`.
+    #[inline]
+    fn read_blob<'i>(&mut self, input: &mut &'i [u8], left: &mut usize) -> &'i [u8] {
+        let (blob, rest) = input.split_at((*left).min(input.len()));
+        *input = rest;
+        *left -= blob.len();
+        self.offset += blob.len() as u64;
+        blob
+    }
+
+    /// Sets the offset of an error to the start of the last header.
+    fn with_offset(&self, error: Error) -> Error {
+        error.or_offset(self.offset - FragmentHeader::LEN as u64)
     }
 }

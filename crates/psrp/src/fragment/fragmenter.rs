@@ -29,36 +29,18 @@ impl Fragmenter {
     /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Values are clamped to the range
     /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) to `u32::MAX`.
     #[must_use]
-    pub const fn fragment_size(mut self, bytes: usize) -> Self {
-        self.set_fragment_size(bytes);
+    pub fn fragment_size(mut self, bytes: usize) -> Self {
+        self.fragment_size = bytes.clamp(Self::MIN_FRAGMENT_SIZE, u32::MAX as usize);
         self
     }
 
-    /// Changes the maximum fragment size of the messages that follow, for example when the transport's envelope size is
-    /// known.
-    pub const fn set_fragment_size(&mut self, bytes: usize) {
-        self.fragment_size = if bytes < Self::MIN_FRAGMENT_SIZE {
-            Self::MIN_FRAGMENT_SIZE
-        } else if bytes > u32::MAX as usize {
-            u32::MAX as usize
-        } else {
-            bytes
-        };
-    }
-
-    /// Returns the maximum size of a fragment in bytes, including its header.
-    pub const fn max_fragment_size(&self) -> usize {
+    pub(crate) const fn max_fragment_size(&self) -> usize {
         self.fragment_size
     }
 
     /// Sets the object identifier of the next message. Identifiers outside of 1 to `i64::MAX` are replaced by 1.
     pub const fn set_next_object_id(&mut self, id: u64) {
         self.next_object_id = if id == 0 || id > i64::MAX as u64 { 1 } else { id };
-    }
-
-    /// Returns the object identifier of the next message.
-    pub const fn next_object_id(&self) -> u64 {
-        self.next_object_id
     }
 
     /// Returns the next object identifier and advances it.

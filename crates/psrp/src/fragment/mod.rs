@@ -24,7 +24,6 @@
 mod assembler;
 mod fragmenter;
 mod header;
-mod header_reader;
 
 pub use assembler::{Assembler, AssemblerOptions, OutOfOrder};
 pub use fragmenter::{Fragmenter, Fragments};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::error::protocol_violation;
 use super::messages::Link;
+use super::protocol_violation;
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::deferred::{DeferredMessage, DeferredQueue, PlaceholderCipher};
-use super::error::protocol_violation;
 use super::inbox::Inbox;
 use super::key::Key;
 use super::lane::Lane;
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
+use super::protocol_violation;
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
 use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
 use crate::outofproc::Packet;
+use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::Value;
 
 /// Encoded size of a request with a small script. Most of it are properties that every request has.
@@ -212,6 +213,15 @@ impl Link {
         self.outbox.remove_all();
         self.inbox.clear();
         self.key.clear_deferred_strings();
+    }
+
+    /// Returns the error of a connection that has ended.
+    pub(crate) fn end_record(&self) -> ErrorRecord {
+        let text = match self.inbox.is_pending() {
+            true => "the connection has ended within a message",
+            false => "the connection has ended",
+        };
+        ErrorRecord::new(text, ErrorCategory::ConnectionError)
     }
 
     /// Decodes a message header and checks the destination. Returns `None` if the message belongs to another pool.

@@ -1,9 +1,6 @@
 //! Shared by client and server: message encoding and reassembly, the send queue, and the session key.
 
-mod calls;
 mod deferred;
-mod error;
-mod events;
 mod inbox;
 mod key;
 mod lane;
@@ -11,15 +8,32 @@ mod limits;
 mod messages;
 mod outbox;
 mod pool;
-mod receive;
 
-pub(crate) use calls::HostCalls;
 pub(crate) use deferred::DeferredMessage;
-pub(crate) use error::{invalid_state, peer_error_record, protocol_violation};
-pub(crate) use events::EventQueue;
 pub(crate) use key::Key;
 pub use limits::SessionLimits;
 pub(crate) use messages::{Decoded, Link};
 pub(crate) use outbox::{Ack, Quota};
-pub(crate) use pool::{Request, pool_methods};
-pub(crate) use receive::{PoolReceiver, ReceiveState, fail_pipeline_input, receive};
+pub use pool::PoolRequest;
+pub(crate) use pool::{EventQueue, HostCalls, Received, pool_methods};
+
+use crate::error::{Error, Kind};
+use crate::record::{ErrorCategory, ErrorRecord};
+
+/// Error for an action that the current state does not allow.
+#[cold]
+pub(crate) fn invalid_state(action: &str, of: &str, state: impl std::fmt::Display) -> Error {
+    Error::with(Kind::State, format!("can't {action}: the {of} is {state}"))
+}
+
+#[cold]
+pub(crate) fn protocol_violation(what: impl Into<Box<str>>) -> Error {
+    Error::with(Kind::Protocol, what)
+}
+
+/// Error record for an error caused by the peer: a limit exceeded or a protocol violation.
+pub(crate) fn peer_error_record(error: &Error) -> ErrorRecord {
+    let category =
+        if error.is_limit() { ErrorCategory::LimitsExceeded } else { ErrorCategory::ProtocolError };
+    ErrorRecord::new(error.to_string(), category)
+}

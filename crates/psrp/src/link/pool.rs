@@ -1,4 +1,160 @@
-//! Methods that the pools of client and server have in common.
+//! What the pools of client and server have in common: pending calls, events and requests, and methods.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use uuid::Uuid;
+
+use super::protocol_violation;
+use crate::error::{Error, Kind};
+use crate::host::HostMethod;
+use crate::message::{
+    Availability, GetAvailableRunspaces, InitRunspacePool, Payload, ResetRunspaceState, SetMaxRunspaces,
+    SetMinRunspaces,
+};
+
+/// Pending calls by pipeline (`None` for the runspace pool) and call identifier.
+pub(crate) struct HostCalls {
+    calls: BTreeMap<(Option<Uuid>, i64), HostMethod>,
+    max: usize,
+}
+
+impl HostCalls {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { calls: BTreeMap::new(), max }
+    }
+
+    /// Fails if the maximum number of calls is pending.
+    pub(crate) fn reserve(&self) -> Result<(), Error> {
+        if self.calls.len() >= self.max {
+            return Err(Error::with(Kind::Limit, "number of pending host calls"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        pipeline: Option<Uuid>,
+        call_id: i64,
+        method: HostMethod,
+    ) -> Result<(), Error> {
+        self.reserve()?;
+        match self.calls.insert((pipeline, call_id), method) {
+            Some(_) => Err(protocol_violation("two host calls with the same identifier")),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn method(&self, pipeline: Option<Uuid>, call_id: i64) -> Option<HostMethod> {
+        self.calls.get(&(pipeline, call_id)).copied()
+    }
+
+    pub(crate) fn remove(&mut self, pipeline: Option<Uuid>, call_id: i64) -> Option<HostMethod> {
+        self.calls.remove(&(pipeline, call_id))
+    }
+
+    /// Removes all calls of a pipeline.
+    pub(crate) fn remove_pipeline(&mut self, pipeline: Uuid) {
+        let id = Some(pipeline);
+        let numbers: Vec<_> =
+            self.calls.range((id, i64::MIN)..=(id, i64::MAX)).map(|(call, _)| *call).collect();
+        for call in numbers {
+            self.calls.remove(&call);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.calls.clear();
+    }
+}
+
+/// Queue of events, limited by their decoded size.
+#[derive(Debug)]
+pub(crate) struct EventQueue<E> {
+    queue: VecDeque<(E, usize)>,
+    bytes: usize,
+    max_bytes: usize,
+}
+
+impl<E> EventQueue<E> {
+    /// Bytes that an event counts in addition to its decoded size.
+    const EVENT_OVERHEAD: usize = 64;
+
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { queue: VecDeque::new(), bytes: 0, max_bytes }
+    }
+
+    /// Fails if there is no room for an event of this decoded size.
+    pub(crate) fn reserve(&self, size: usize) -> Result<(), Error> {
+        if self.bytes.saturating_add(size).saturating_add(Self::EVENT_OVERHEAD) > self.max_bytes {
+            return Err(Error::with(Kind::Limit, "bytes of pending events"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push(&mut self, event: E, len: usize) {
+        self.bytes += len + Self::EVENT_OVERHEAD;
+        self.queue.push_back((event, len));
+    }
+
+    /// Returns the next event and the bytes it counted.
+    pub(crate) fn pop_with_size(&mut self) -> Option<(E, usize)> {
+        let (event, len) = self.queue.pop_front()?;
+        let size = len + Self::EVENT_OVERHEAD;
+        self.bytes -= size;
+        Some((event, size))
+    }
+}
+
+/// What was received for a pipeline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    /// Fragment bytes so far.
+    pub(crate) bytes: usize,
+    /// A message was malformed or exceeded a limit: further input is dropped.
+    pub(crate) has_failed: bool,
+}
+
+/// A request of a client about the runspaces of its pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolRequest {
+    /// Change the minimum number of runspaces. The response is whether it was changed.
+    SetMinRunspaces(i32),
+    /// Change the maximum number of runspaces. The response is whether it was changed.
+    SetMaxRunspaces(i32),
+    /// Return the number of free runspaces.
+    GetAvailableRunspaces,
+    /// Reset the variables of the runspace. The response is whether they were reset.
+    ResetRunspaceState,
+}
+
+impl PoolRequest {
+    pub(crate) const fn payload(self, call_id: i64) -> Payload {
+        match self {
+            Self::SetMinRunspaces(count) => {
+                Payload::SetMinRunspaces(SetMinRunspaces { min_runspaces: count, call_id })
+            }
+            Self::SetMaxRunspaces(count) => {
+                Payload::SetMaxRunspaces(SetMaxRunspaces { max_runspaces: count, call_id })
+            }
+            Self::GetAvailableRunspaces => Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id }),
+            Self::ResetRunspaceState => Payload::ResetRunspaceState(ResetRunspaceState { call_id }),
+        }
+    }
+
+    /// Returns whether a response is of the kind that the request asks for.
+    pub(crate) const fn fits(self, availability: Availability) -> bool {
+        matches!(self, Self::GetAvailableRunspaces) == matches!(availability, Availability::Count(_))
+    }
+
+    /// Makes the change that an accepted request asks for.
+    pub(crate) const fn apply(self, init: &mut InitRunspacePool) {
+        match self {
+            Self::SetMinRunspaces(count) => init.min_runspaces = count,
+            Self::SetMaxRunspaces(count) => init.max_runspaces = count,
+            Self::GetAvailableRunspaces | Self::ResetRunspaceState => {}
+        }
+    }
+}
 
 /// Implements the common methods for a `RunspacePool` whose fields have the same names and types in both roles.
 macro_rules! pool_methods {
@@ -52,6 +208,69 @@ macro_rules! pool_methods {
             pub(super) fn protocol(&self) -> Version {
                 let own = self.capability.protocol_version;
                 self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
+            }
+
+            /// Processes fragments for a pipeline, or for the pool with `None`. Malformed fragments and message headers,
+            /// and those that exceed a limit, fail the target pipeline or the pool.
+            pub(super) fn receive(
+                &mut self,
+                priority: Priority,
+                target: Option<Uuid>,
+                mut bytes: &[u8],
+            ) -> Result<(), Error> {
+                if let Some(id) = target {
+                    let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+                    let received = &mut entry.received;
+                    received.bytes = received.bytes.saturating_add(bytes.len());
+                    if received.has_failed {
+                        return Ok(());
+                    }
+                    if received.bytes > self.limits.max_data_per_command {
+                        let error = Error::with(Kind::Limit, "bytes received for one pipeline");
+                        self.fail_pipeline_input(id, &error);
+                        return Ok(());
+                    }
+                }
+                let mut assembler = self.link.inbox.take(target, priority);
+                let result = loop {
+                    match assembler.next(&mut bytes) {
+                        Ok(Some(message)) => {
+                            let message = match self.link.accept(message) {
+                                Ok(message) => message,
+                                Err(error) => break Err(error),
+                            };
+                            // Returns only errors that break the pool.
+                            self.handle_message(message.as_ref()).map_err(|error| self.break_pool(error))?;
+                            let is_over =
+                                |id| self.pipelines.get(&id).is_none_or(|entry| entry.received.has_failed);
+                            if target.is_some_and(is_over)
+                                || matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken)
+                            {
+                                return Ok(());
+                            }
+                        }
+                        Ok(None) => break self.link.inbox.put(target, priority, assembler),
+                        Err(error) => break Err(error),
+                    }
+                };
+                match (result, target) {
+                    (Err(error), Some(id)) => {
+                        self.fail_pipeline_input(id, &error);
+                        Ok(())
+                    }
+                    (result, _) => result.map_err(|error| self.break_pool(error)),
+                }
+            }
+
+            /// Fails a pipeline whose input cannot be decoded. Its further input is dropped.
+            pub(super) fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
+                let Some(entry) = self.pipelines.get_mut(&id) else { return };
+                entry.received.has_failed = true;
+                let is_reported = entry.state == PipelineState::Failed;
+                self.link.inbox.remove(Some(id));
+                if !is_reported {
+                    self.fail_pipeline(id, peer_error_record(error));
+                }
             }
 
             pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
@@ -139,12 +358,3 @@ macro_rules! pool_methods {
 }
 
 pub(crate) use pool_methods;
-
-/// A pending request of the client and the change that its response allows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Request {
-    SetMin(i32),
-    SetMax(i32),
-    GetAvailable,
-    Reset,
-}

@@ -1,16 +1,5 @@
 //! Message types.
 
-/// The layer of the protocol that a message type belongs to: the upper half of its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layer {
-    /// The session: capabilities, opening a pool, key exchange.
-    Session,
-    /// The runspace pool.
-    Pool,
-    /// A pipeline of the pool.
-    Pipeline,
-}
-
 macro_rules! message_types {
     ($($(#[$doc:meta])* $name:ident = $id:literal,)*) => {
         /// The type of a message (MS-PSRP 2.2.1). Unknown types are preserved as numbers. Numbers in parentheses are
@@ -111,18 +100,6 @@ message_types! {
     PipelineHostResponse = 0x0004_1101,
 }
 
-impl MessageType {
-    /// Returns the layer, or `None` for a number outside of all layers.
-    pub const fn layer(self) -> Option<Layer> {
-        match self.id() >> 16 {
-            1 => Some(Layer::Session),
-            2 => Some(Layer::Pool),
-            4 => Some(Layer::Pipeline),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,11 +109,7 @@ mod tests {
         assert_eq!(MessageType::ALL.len(), 31);
         for &kind in MessageType::ALL {
             assert_eq!(MessageType::from_id(kind.id()), kind);
-            assert!(kind.layer().is_some());
         }
-        assert_eq!(MessageType::CreatePipeline.layer(), Some(Layer::Pool));
-        assert_eq!(MessageType::PipelineState.layer(), Some(Layer::Pipeline));
-        assert_eq!(MessageType::PublicKey.layer(), Some(Layer::Session));
     }
 
     #[test]
@@ -146,6 +119,5 @@ mod tests {
             assert_eq!(MessageType::from_id(id), MessageType::Other(id));
             assert_eq!(MessageType::from_id(id).id(), id);
         }
-        assert_eq!(MessageType::Other(0x0008_0000).layer(), None);
     }
 }

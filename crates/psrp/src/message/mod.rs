@@ -42,5 +42,5 @@ pub use body::{
     SessionCapability, SetMaxRunspaces, SetMinRunspaces, ThreadOptions, UserEvent,
 };
 pub use header::{Destination, Message, MessageHeader};
-pub use message_type::{Layer, MessageType};
+pub use message_type::MessageType;
 pub use payload::Payload;

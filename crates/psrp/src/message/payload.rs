@@ -10,10 +10,13 @@ use crate::record::{ErrorRecord, InformationRecord, InformationalRecord, RecordS
 use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Progress, PsString, Value};
 
-/// Defines [`Payload`] from the variants that read and write an object in the same way; the others are listed in the
-/// macro.
+/// Defines [`Payload`] from the variants that read and write an object in the same way, and the records of the
+/// informational streams; the others are listed in the macro.
 macro_rules! payload {
-    ($($(#[$doc:meta])* $name:ident($type:ty),)*) => {
+    (
+        objects { $($(#[$doc:meta])* $name:ident($type:ty),)* }
+        streams { $($(#[$record_doc:meta])* $record:ident => $stream:ident,)* }
+    ) => {
         /// The decoded data of a message, by message type (MS-PSRP 2.2.2).
         ///
         /// ```
@@ -38,12 +41,7 @@ macro_rules! payload {
             EndOfPipelineInput,
             /// Output object of a pipeline (MS-PSRP 2.2.2.19).
             PipelineOutput(Value),
-            /// A debug message (MS-PSRP 2.2.2.22).
-            DebugRecord(Box<InformationalRecord>),
-            /// A verbose message (MS-PSRP 2.2.2.23).
-            VerboseRecord(Box<InformationalRecord>),
-            /// A warning (MS-PSRP 2.2.2.24).
-            WarningRecord(Box<InformationalRecord>),
+            $($(#[$record_doc])* $record(Box<InformationalRecord>),)*
             /// A message of an unknown type: its number and its undecoded data.
             Other(u32, Box<[u8]>),
         }
@@ -57,9 +55,7 @@ macro_rules! payload {
                     Self::PipelineInput(_) => MessageType::PipelineInput,
                     Self::EndOfPipelineInput => MessageType::EndOfPipelineInput,
                     Self::PipelineOutput(_) => MessageType::PipelineOutput,
-                    Self::DebugRecord(_) => MessageType::DebugRecord,
-                    Self::VerboseRecord(_) => MessageType::VerboseRecord,
-                    Self::WarningRecord(_) => MessageType::WarningRecord,
+                    $(Self::$record(_) => MessageType::$record,)*
                     Self::Other(id, _) => MessageType::from_id(*id),
                 }
             }
@@ -72,9 +68,7 @@ macro_rules! payload {
                     Self::PipelineInput(value) => Some(value.clone()),
                     Self::EndOfPipelineInput | Self::PipelineOutput(Value::Nil) | Self::Other(..) => None,
                     Self::PipelineOutput(value) => Some(value.clone()),
-                    Self::DebugRecord(record) => Some(record.to_value(RecordStream::Debug)),
-                    Self::VerboseRecord(record) => Some(record.to_value(RecordStream::Verbose)),
-                    Self::WarningRecord(record) => Some(record.to_value(RecordStream::Warning)),
+                    $(Self::$record(record) => Some(record.to_value(RecordStream::$stream)),)*
                 }
             }
 
@@ -90,15 +84,9 @@ macro_rules! payload {
                     MessageType::PipelineInput => Self::PipelineInput(value.unwrap_or_default()),
                     MessageType::EndOfPipelineInput => Self::EndOfPipelineInput,
                     MessageType::PipelineOutput => Self::PipelineOutput(value.unwrap_or_default()),
-                    MessageType::DebugRecord => {
-                        Self::DebugRecord(Box::new(InformationalRecord::read(some()?, budget)?))
-                    }
-                    MessageType::VerboseRecord => {
-                        Self::VerboseRecord(Box::new(InformationalRecord::read(some()?, budget)?))
-                    }
-                    MessageType::WarningRecord => {
-                        Self::WarningRecord(Box::new(InformationalRecord::read(some()?, budget)?))
-                    }
+                    $(MessageType::$record => {
+                        Self::$record(Box::new(InformationalRecord::read(some()?, budget)?))
+                    })*
                     MessageType::Other(_) => return Err(Mismatch::new("the message type is unknown")),
                 })
             }
@@ -107,54 +95,64 @@ macro_rules! payload {
 }
 
 payload! {
-    /// Versions of client or server.
-    SessionCapability(SessionCapability),
-    /// Opens a pool.
-    InitRunspacePool(Box<InitRunspacePool>),
-    /// Public key to encrypt the session key.
-    PublicKey(PublicKey),
-    /// Encrypted session key.
-    EncryptedSessionKey(EncryptedSessionKey),
-    /// Connects to a pool.
-    ConnectRunspacePool(ConnectRunspacePool),
-    /// Sets the maximum number of runspaces.
-    SetMaxRunspaces(SetMaxRunspaces),
-    /// Sets the minimum number of runspaces.
-    SetMinRunspaces(SetMinRunspaces),
-    /// Response to a request of the pool.
-    RunspaceAvailability(RunspaceAvailability),
-    /// State of the pool.
-    RunspacePoolState(RunspacePoolStateInfo),
-    /// Starts a pipeline.
-    CreatePipeline(Box<CreatePipeline>),
-    /// Requests the number of available runspaces.
-    GetAvailableRunspaces(GetAvailableRunspaces),
-    /// Event of the remote session.
-    UserEvent(Box<UserEvent>),
-    /// Application data of the server.
-    ApplicationPrivateData(ApplicationPrivateData),
-    /// Starts a pipeline that lists commands.
-    GetCommandMetadata(Box<GetCommandMetadata>),
-    /// Number of runspaces of the pool that a client connected to.
-    RunspacePoolInitData(RunspaceLimits),
-    /// Resets the runspace.
-    ResetRunspaceState(ResetRunspaceState),
-    /// Call of the client's host on behalf of the pool (MS-PSRP 2.2.2.15).
-    RunspacePoolHostCall(HostCall),
-    /// Response to a call of the pool (MS-PSRP 2.2.2.16).
-    RunspacePoolHostResponse(HostResponse),
-    /// An error of a pipeline (MS-PSRP 2.2.2.20).
-    ErrorRecord(Box<ErrorRecord>),
-    /// State of a pipeline.
-    PipelineState(PipelineStateInfo),
-    /// Progress of an operation (MS-PSRP 2.2.2.25).
-    ProgressRecord(Box<Progress>),
-    /// A record of the information stream.
-    InformationRecord(Box<InformationRecord>),
-    /// Call of the client's host on behalf of a pipeline (MS-PSRP 2.2.2.27).
-    PipelineHostCall(HostCall),
-    /// Response to a call of a pipeline (MS-PSRP 2.2.2.28).
-    PipelineHostResponse(HostResponse),
+    objects {
+        /// Versions of client or server.
+        SessionCapability(SessionCapability),
+        /// Opens a pool.
+        InitRunspacePool(Box<InitRunspacePool>),
+        /// Public key to encrypt the session key.
+        PublicKey(PublicKey),
+        /// Encrypted session key.
+        EncryptedSessionKey(EncryptedSessionKey),
+        /// Connects to a pool.
+        ConnectRunspacePool(ConnectRunspacePool),
+        /// Sets the maximum number of runspaces.
+        SetMaxRunspaces(SetMaxRunspaces),
+        /// Sets the minimum number of runspaces.
+        SetMinRunspaces(SetMinRunspaces),
+        /// Response to a request of the pool.
+        RunspaceAvailability(RunspaceAvailability),
+        /// State of the pool.
+        RunspacePoolState(RunspacePoolStateInfo),
+        /// Starts a pipeline.
+        CreatePipeline(Box<CreatePipeline>),
+        /// Requests the number of available runspaces.
+        GetAvailableRunspaces(GetAvailableRunspaces),
+        /// Event of the remote session.
+        UserEvent(Box<UserEvent>),
+        /// Application data of the server.
+        ApplicationPrivateData(ApplicationPrivateData),
+        /// Starts a pipeline that lists commands.
+        GetCommandMetadata(Box<GetCommandMetadata>),
+        /// Number of runspaces of the pool that a client connected to.
+        RunspacePoolInitData(RunspaceLimits),
+        /// Resets the runspace.
+        ResetRunspaceState(ResetRunspaceState),
+        /// Call of the client's host on behalf of the pool (MS-PSRP 2.2.2.15).
+        RunspacePoolHostCall(HostCall),
+        /// Response to a call of the pool (MS-PSRP 2.2.2.16).
+        RunspacePoolHostResponse(HostResponse),
+        /// An error of a pipeline (MS-PSRP 2.2.2.20).
+        ErrorRecord(Box<ErrorRecord>),
+        /// State of a pipeline.
+        PipelineState(PipelineStateInfo),
+        /// Progress of an operation (MS-PSRP 2.2.2.25).
+        ProgressRecord(Box<Progress>),
+        /// A record of the information stream.
+        InformationRecord(Box<InformationRecord>),
+        /// Call of the client's host on behalf of a pipeline (MS-PSRP 2.2.2.27).
+        PipelineHostCall(HostCall),
+        /// Response to a call of a pipeline (MS-PSRP 2.2.2.28).
+        PipelineHostResponse(HostResponse),
+    }
+    streams {
+        /// A debug message (MS-PSRP 2.2.2.22).
+        DebugRecord => Debug,
+        /// A verbose message (MS-PSRP 2.2.2.23).
+        VerboseRecord => Verbose,
+        /// A warning (MS-PSRP 2.2.2.24).
+        WarningRecord => Warning,
+    }
 }
 
 impl Payload {

@@ -1,82 +1,68 @@
-//! Error records.
+//! Error records, their exceptions and categories.
 
-use super::{ErrorCategory, InvocationInfo, exception};
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
+use super::InvocationInfo;
+use super::invocation::{InvocationMembers, RecordParts};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
-/// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason of
-/// a failed pipeline or pool, or the response of a host call that failed.
-///
-/// ```
-/// use psrp::record::{ErrorCategory, ErrorRecord};
-///
-/// let record = ErrorRecord::new("file not found", ErrorCategory::ObjectNotFound)
-///     .with_target("a.txt", "a.txt", "String")
-///     .with_reason("ItemNotFoundException");
-/// assert_eq!(record.category_message.as_ref().unwrap(), &"ObjectNotFound (a.txt:String) [], ItemNotFoundException");
-/// assert_eq!(ErrorRecord::from_value(&record.to_value())?, record);
-/// # Ok::<(), psrp::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ErrorRecord {
-    /// The exception as an object; see [`exception`](super::exception()).
-    pub exception: Value,
-    /// The object that the command was processing.
-    pub target_object: Value,
-    /// Identifier of the error, such as `PathNotFound,Microsoft.PowerShell.Commands.GetChildItemCommand`.
-    pub fully_qualified_error_id: Option<PsString>,
-    /// The invocation as an object. Most senders use `invocation` instead.
-    pub invocation_info: Value,
-    /// Category of the error.
-    pub category: ErrorCategory,
-    /// The operation that failed.
-    pub activity: Option<PsString>,
-    /// Reason of the failure, usually the type of the exception.
-    pub reason: Option<PsString>,
-    /// Name of the target.
-    pub target_name: Option<PsString>,
-    /// Type of the target.
-    pub target_type: Option<PsString>,
-    /// Summary of the category and the four previous members.
-    pub category_message: Option<PsString>,
-    /// Text to be shown instead of the message of the exception.
-    pub details_message: Option<PsString>,
-    /// Recommended action for the user.
-    pub recommended_action: Option<PsString>,
-    /// Stack trace of the script.
-    pub script_stack_trace: Option<PsString>,
-    /// The invocation that failed, if the client requested it.
-    pub invocation: Option<Box<InvocationInfo>>,
-    /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
-    /// used for `None`.
-    pub pipeline_iteration_info: Option<Vec<i32>>,
-    /// Text form of the record at the sender.
-    pub text: Option<PsString>,
-    /// Unknown members.
-    pub extra: Members,
+object_struct! {
+    /// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason of
+    /// a failed pipeline or pool, or the response of a host call that failed.
+    ///
+    /// ```
+    /// use psrp::record::{ErrorCategory, ErrorRecord};
+    ///
+    /// let record = ErrorRecord::new("file not found", ErrorCategory::ObjectNotFound)
+    ///     .with_target("a.txt", "a.txt", "String")
+    ///     .with_reason("ItemNotFoundException");
+    /// assert_eq!(record.category_message.as_ref().unwrap(), &"ObjectNotFound (a.txt:String) [], ItemNotFoundException");
+    /// assert_eq!(ErrorRecord::from_value(&record.to_value())?, record);
+    /// # Ok::<(), psrp::Error>(())
+    /// ```
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ErrorRecord {
+        /// The exception as an object; see [`exception`](exception()).
+        pub exception: Value => "Exception" [or Value::Nil],
+        /// The object that the command was processing.
+        pub target_object: Value => "TargetObject" [or Value::Nil],
+        /// Identifier of the error, such as `PathNotFound,Microsoft.PowerShell.Commands.GetChildItemCommand`.
+        pub fully_qualified_error_id: Option<PsString> => "FullyQualifiedErrorId" [nil],
+        /// The invocation as an object. Most senders use `invocation` instead.
+        pub invocation_info: Value => "InvocationInfo" [or Value::Nil],
+        /// Category of the error.
+        pub category: ErrorCategory => "ErrorCategory_Category" [or ErrorCategory::NotSpecified],
+        /// The operation that failed.
+        pub activity: Option<PsString> => "ErrorCategory_Activity" [nil],
+        /// Reason of the failure, usually the type of the exception.
+        pub reason: Option<PsString> => "ErrorCategory_Reason" [nil],
+        /// Name of the target.
+        pub target_name: Option<PsString> => "ErrorCategory_TargetName" [nil],
+        /// Type of the target.
+        pub target_type: Option<PsString> => "ErrorCategory_TargetType" [nil],
+        /// Summary of the category and the four previous members.
+        pub category_message: Option<PsString> => "ErrorCategory_Message" [nil],
+        /// Text to be shown instead of the message of the exception.
+        pub details_message: Option<PsString> => "ErrorDetails_Message" [optional],
+        /// Recommended action for the user.
+        pub recommended_action: Option<PsString> => "ErrorDetails_RecommendedAction" [optional],
+        /// Stack trace of the script.
+        pub script_stack_trace: Option<PsString> => "ErrorDetails_ScriptStackTrace" [optional],
+        ..
+        /// The invocation that failed, if the client requested it.
+        pub invocation: Option<Box<InvocationInfo>>,
+        /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
+        /// used for `None`.
+        pub pipeline_iteration_info: Option<Vec<i32>>,
+        /// Text form of the record at the sender.
+        pub text: Option<PsString>,
+        /// Unknown members.
+        pub extra: Members,
+    }
 }
 
-const EXTENDED: &str = "SerializeExtendedInfo";
-const ITERATION: &str = "PipelineIterationInfo";
-
-/// Names of all members except those of the invocation.
-const NAMES: &[&str] = &[
-    "Exception",
-    "TargetObject",
-    "FullyQualifiedErrorId",
-    "InvocationInfo",
-    "ErrorCategory_Category",
-    "ErrorCategory_Activity",
-    "ErrorCategory_Reason",
-    "ErrorCategory_TargetName",
-    "ErrorCategory_TargetType",
-    "ErrorCategory_Message",
-    "ErrorDetails_Message",
-    "ErrorDetails_RecommendedAction",
-    "ErrorDetails_ScriptStackTrace",
-    EXTENDED,
-];
+const INVOCATION: InvocationMembers =
+    InvocationMembers { flag: "SerializeExtendedInfo", iteration: "PipelineIterationInfo" };
 
 impl ErrorRecord {
     /// Creates an error with this message; the exception is a `System.Exception`.
@@ -84,37 +70,17 @@ impl ErrorRecord {
         Self::of_exception(exception([], message), category)
     }
 
-    /// Creates an error from an exception; see [`exception`](super::exception()).
+    /// Creates an error from an exception; see [`exception`](exception()).
     pub fn of_exception(exception: Value, category: ErrorCategory) -> Self {
         let text = exception.get("Message").and_then(Value::as_ps_string).cloned();
-        let mut record = Self {
-            exception,
-            target_object: Value::Nil,
-            fully_qualified_error_id: None,
-            invocation_info: Value::Nil,
-            category,
-            activity: None,
-            reason: None,
-            target_name: None,
-            target_type: None,
-            category_message: None,
-            details_message: None,
-            recommended_action: None,
-            script_stack_trace: None,
-            invocation: None,
-            pipeline_iteration_info: None,
-            text,
-            extra: Members::new(),
-        };
+        let mut record = Self { exception, category, text, ..Self::default() };
         record.describe_category();
         record
     }
 
-    /// Sets the identifier.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<PsString>) -> Self {
-        self.fully_qualified_error_id = Some(id.into());
-        self
+    setters! {
+        /// Sets the identifier.
+        with_id(id: impl Into<PsString>) => fully_qualified_error_id = Some(id.into());
     }
 
     /// Sets the operation that failed.
@@ -175,64 +141,116 @@ impl Field for ErrorRecord {
             LazyLock::new(|| TypeNames::new(["System.Management.Automation.ErrorRecord", "System.Object"]));
 
         let mut out = MemberWriter::default();
-        out.put("Exception", &self.exception);
-        out.put("TargetObject", &self.target_object);
-        out.put("FullyQualifiedErrorId", &self.fully_qualified_error_id);
-        out.put("InvocationInfo", &self.invocation_info);
-        out.put("ErrorCategory_Category", &self.category);
-        out.put("ErrorCategory_Activity", &self.activity);
-        out.put("ErrorCategory_Reason", &self.reason);
-        out.put("ErrorCategory_TargetName", &self.target_name);
-        out.put("ErrorCategory_TargetType", &self.target_type);
-        out.put("ErrorCategory_Message", &self.category_message);
-        out.put_some("ErrorDetails_Message", &self.details_message);
-        out.put_some("ErrorDetails_RecommendedAction", &self.recommended_action);
-        out.put_some("ErrorDetails_ScriptStackTrace", &self.script_stack_trace);
-        out.put(EXTENDED, &self.invocation.is_some());
-        if let Some(invocation) = &self.invocation {
-            invocation.write_members(&mut out);
-            // PowerShell rejects a record with an invocation but without this member.
-            let call = &invocation.call.pipeline_iteration_info;
-            out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
-        }
-        out.extend(&self.extra);
-        let mut object = Object::builder().shared_type_names(TYPE_NAMES.clone());
-        if let Some(text) = &self.text {
-            object = object.to_string(text.clone());
-        }
-        out.finish_as(object)
+        self.write_members(&mut out);
+        INVOCATION.write(&mut out, self.invocation.as_deref(), self.pipeline_iteration_info.as_ref());
+        out.finish_record(&TYPE_NAMES, self.text.as_ref(), &self.extra)
     }
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         let mut from = MemberReader::new(value, budget)?;
-        let extended = from.optional(EXTENDED)? == Some(true);
-        let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
-        let known: &[&[&str]] =
-            if extended { &[NAMES, &[ITERATION], call, serialize_extent, extent, command] } else { &[NAMES] };
-        Ok(Self {
-            exception: from.optional("Exception")?.unwrap_or_default(),
-            target_object: from.optional("TargetObject")?.unwrap_or_default(),
-            fully_qualified_error_id: from.optional("FullyQualifiedErrorId")?,
-            invocation_info: from.optional("InvocationInfo")?.unwrap_or_default(),
-            category: from.optional("ErrorCategory_Category")?.unwrap_or_default(),
-            activity: from.optional("ErrorCategory_Activity")?,
-            reason: from.optional("ErrorCategory_Reason")?,
-            target_name: from.optional("ErrorCategory_TargetName")?,
-            target_type: from.optional("ErrorCategory_TargetType")?,
-            category_message: from.optional("ErrorCategory_Message")?,
-            details_message: from.optional("ErrorDetails_Message")?,
-            recommended_action: from.optional("ErrorDetails_RecommendedAction")?,
-            script_stack_trace: from.optional("ErrorDetails_ScriptStackTrace")?,
-            invocation: if extended {
-                Some(Box::new(InvocationInfo::read_members(&mut from)?))
-            } else {
-                None
-            },
-            pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
-            text: from.text_form()?,
-            extra: from.extra(known)?,
-        })
+        let RecordParts { invocation, pipeline_iteration_info, text, extra } =
+            INVOCATION.read(&mut from, Self::NAMES)?;
+        Ok(Self { invocation, pipeline_iteration_info, text, extra, ..Self::read_members(&mut from)? })
     }
 }
 
-object_struct!(@values ErrorRecord);
+/// `COR_E_SYSTEM`, the `HResult` of exceptions without a specific one.
+const DEFAULT_HRESULT: i32 = -2_146_233_087;
+
+/// Creates the object of an exception with this message.
+///
+/// `type_names` are the type names of the exception, most derived first, without the last two, `System.Exception` and
+/// `System.Object`. For `System.Management.Automation.RuntimeException` they are that name and
+/// `System.SystemException`.
+///
+/// ```
+/// let exception = psrp::record::exception(["System.TimeoutException", "System.SystemException"], "too late");
+/// assert_eq!(exception["Message"], "too late");
+/// ```
+pub fn exception<'a>(type_names: impl IntoIterator<Item = &'a str>, message: impl Into<PsString>) -> Value {
+    let message = message.into();
+    Object::builder()
+        .type_names(type_names.into_iter().chain(["System.Exception", "System.Object"]))
+        .adapted("Message", message)
+        .adapted("Data", Value::Nil)
+        .adapted("HelpLink", Value::Nil)
+        .adapted("HResult", DEFAULT_HRESULT)
+        .adapted("InnerException", Value::Nil)
+        .adapted("Source", Value::Nil)
+        .adapted("StackTrace", Value::Nil)
+        .adapted("TargetSite", Value::Nil)
+        .build()
+        .into()
+}
+
+open_enum! {
+    /// The category of an error (`System.Management.Automation.ErrorCategory`, MS-PSRP 2.2.3.9).
+    #[derive(Default)]
+    pub enum ErrorCategory {
+        /// No category.
+        #[default]
+        NotSpecified = 0,
+        /// Opening failed.
+        OpenError = 1,
+        /// Closing failed.
+        CloseError = 2,
+        /// A device failed.
+        DeviceError = 3,
+        /// A deadlock was detected.
+        DeadlockDetected = 4,
+        /// An argument is invalid.
+        InvalidArgument = 5,
+        /// Data is invalid.
+        InvalidData = 6,
+        /// The operation is invalid in the current state.
+        InvalidOperation = 7,
+        /// A result is invalid.
+        InvalidResult = 8,
+        /// A type is invalid.
+        InvalidType = 9,
+        /// Metadata is invalid.
+        MetadataError = 10,
+        /// Not implemented.
+        NotImplemented = 11,
+        /// Not installed.
+        NotInstalled = 12,
+        /// An object, command or path was not found.
+        ObjectNotFound = 13,
+        /// The operation was stopped.
+        OperationStopped = 14,
+        /// The operation timed out.
+        OperationTimeout = 15,
+        /// A syntax error.
+        SyntaxError = 16,
+        /// The script can't be parsed.
+        ParserError = 17,
+        /// Permission denied.
+        PermissionDenied = 18,
+        /// A resource is in use.
+        ResourceBusy = 19,
+        /// A resource already exists.
+        ResourceExists = 20,
+        /// A resource is not available.
+        ResourceUnavailable = 21,
+        /// Reading failed.
+        ReadError = 22,
+        /// Writing failed.
+        WriteError = 23,
+        /// Text that a program wrote to standard error.
+        FromStdErr = 24,
+        /// A security check failed.
+        SecurityError = 25,
+        /// The protocol was violated.
+        ProtocolError = 26,
+        /// A connection failed.
+        ConnectionError = 27,
+        /// Authentication failed.
+        AuthenticationError = 28,
+        /// A limit was exceeded.
+        LimitsExceeded = 29,
+        /// A quota was exceeded.
+        QuotaExceeded = 30,
+        /// A feature is not enabled.
+        NotEnabled = 31,
+    }
+}

@@ -4,44 +4,35 @@ use crate::host::ConsoleColor;
 use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 
-/// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since
-/// protocol 2.3.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct InformationRecord {
-    /// The written object; for `Write-Host` a [`HostInformationMessage`].
-    pub message_data: Value,
-    /// Script or command that wrote it.
-    pub source: Option<PsString>,
-    /// Time of writing. If it is `None`, `io::serve` sets the current time.
-    pub time_generated: Option<DateTime>,
-    /// Tags; `Write-Host` sets `PSHOST`.
-    pub tags: Vec<PsString>,
-    /// User of the session.
-    pub user: Option<PsString>,
-    /// Name of the computer.
-    pub computer: Option<PsString>,
-    /// Process id.
-    pub process_id: u32,
-    /// Id of the operating system's thread.
-    pub native_thread_id: u32,
-    /// Id of the .NET thread.
-    pub managed_thread_id: u32,
-    /// Unknown members.
-    pub extra: Members,
+object_struct! {
+    /// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since
+    /// protocol 2.3.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct InformationRecord {
+        /// The written object; for `Write-Host` a [`HostInformationMessage`].
+        pub message_data: Value => "MessageData",
+        /// Script or command that wrote it.
+        pub source: Option<PsString> => "Source" [nil],
+        /// Time of writing. If it is `None`, `io::serve` sets the current time. PowerShell rejects a record without one.
+        pub time_generated: Option<DateTime> => "TimeGenerated" [unset DateTime::UNSET],
+        /// Tags; `Write-Host` sets `PSHOST`.
+        pub tags: Vec<PsString> => "Tags" [or Vec::new()],
+        /// User of the session.
+        pub user: Option<PsString> => "User" [nil],
+        /// Name of the computer.
+        pub computer: Option<PsString> => "Computer" [nil],
+        /// Process id.
+        pub process_id: u32 => "ProcessId" [or 0],
+        /// Id of the operating system's thread.
+        pub native_thread_id: u32 => "NativeThreadId" [or 0],
+        /// Id of the .NET thread.
+        pub managed_thread_id: u32 => "ManagedThreadId" [or 0],
+        ..
+        /// Unknown members.
+        pub extra: Members,
+    }
 }
-
-const NAMES: &[&str] = &[
-    "MessageData",
-    "Source",
-    "TimeGenerated",
-    "Tags",
-    "User",
-    "Computer",
-    "ProcessId",
-    "NativeThreadId",
-    "ManagedThreadId",
-];
 
 impl InformationRecord {
     /// Creates a record of an object or text.
@@ -65,38 +56,16 @@ impl InformationRecord {
 impl Field for InformationRecord {
     fn write(&self) -> Value {
         let mut out = MemberWriter::default();
-        out.put("MessageData", &self.message_data);
-        out.put("Source", &self.source);
-        // PowerShell rejects a record without a date.
-        out.put("TimeGenerated", &self.time_generated.unwrap_or(DateTime::UNSET));
-        out.put("Tags", &self.tags);
-        out.put("User", &self.user);
-        out.put("Computer", &self.computer);
-        out.put("ProcessId", &self.process_id);
-        out.put("NativeThreadId", &self.native_thread_id);
-        out.put("ManagedThreadId", &self.managed_thread_id);
+        self.write_members(&mut out);
         out.extend(&self.extra);
         out.finish()
     }
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         let mut from = MemberReader::new(value, budget)?;
-        Ok(Self {
-            message_data: from.required("MessageData")?,
-            source: from.optional("Source")?,
-            time_generated: from.optional("TimeGenerated")?.filter(|time| *time != DateTime::UNSET),
-            tags: from.optional("Tags")?.unwrap_or_default(),
-            user: from.optional("User")?,
-            computer: from.optional("Computer")?,
-            process_id: from.optional("ProcessId")?.unwrap_or_default(),
-            native_thread_id: from.optional("NativeThreadId")?.unwrap_or_default(),
-            managed_thread_id: from.optional("ManagedThreadId")?.unwrap_or_default(),
-            extra: from.extra(&[NAMES])?,
-        })
+        Ok(Self { extra: from.extra(&[Self::NAMES])?, ..Self::read_members(&mut from)? })
     }
 }
-
-object_struct!(@values InformationRecord);
 
 /// Output of `Write-Host` on the information stream (`System.Management.Automation.HostInformationMessage`).
 #[derive(Clone, Debug, Default, PartialEq)]

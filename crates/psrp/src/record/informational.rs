@@ -1,9 +1,10 @@
 //! Debug, verbose and warning records.
 
 use super::InvocationInfo;
+use super::invocation::{InvocationMembers, RecordParts};
 use crate::Error;
 use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, MemberReader, MemberWriter, Mismatch};
-use crate::value::{Members, Object, PsString, TypeNames, Value};
+use crate::value::{Members, PsString, TypeNames, Value};
 
 /// A stream of informational records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +18,7 @@ pub enum RecordStream {
 }
 
 impl RecordStream {
-    fn type_names(self) -> TypeNames {
+    fn type_names(self) -> &'static TypeNames {
         use std::sync::LazyLock;
 
         static NAMES: LazyLock<[TypeNames; 3]> = LazyLock::new(|| {
@@ -29,12 +30,12 @@ impl RecordStream {
                 ])
             })
         });
-        NAMES[self as usize].clone()
+        &NAMES[self as usize]
     }
 }
 
 /// A debug, verbose or warning record (MS-PSRP 2.2.3.16).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InformationalRecord {
     /// The message. Not escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
@@ -51,39 +52,24 @@ pub struct InformationalRecord {
 }
 
 const MESSAGE: &str = "InformationalRecord_Message";
-const EXTENDED: &str = "InformationalRecord_SerializeInvocationInfo";
-const ITERATION: &str = "InformationalRecord_PipelineIterationInfo";
+const INVOCATION: InvocationMembers = InvocationMembers {
+    flag: "InformationalRecord_SerializeInvocationInfo",
+    iteration: "InformationalRecord_PipelineIterationInfo",
+};
 
 impl InformationalRecord {
     /// Creates a record.
     pub fn new(message: impl Into<PsString>) -> Self {
         let message = message.into();
-        Self {
-            text: Some(message.clone()),
-            message,
-            invocation: None,
-            pipeline_iteration_info: None,
-            extra: Members::new(),
-        }
+        Self { text: Some(message.clone()), message, ..Self::default() }
     }
 
     /// Converts it to the object that represents it on this stream.
     pub fn to_value(&self, stream: RecordStream) -> Value {
         let mut out = MemberWriter::default();
         out.put(MESSAGE, &self.message);
-        out.put(EXTENDED, &self.invocation.is_some());
-        if let Some(invocation) = &self.invocation {
-            invocation.write_members(&mut out);
-            // PowerShell rejects a record with an invocation but without this member.
-            let call = &invocation.call.pipeline_iteration_info;
-            out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
-        }
-        out.extend(&self.extra);
-        let mut object = Object::builder().shared_type_names(stream.type_names());
-        if let Some(text) = &self.text {
-            object = object.to_string(text.clone());
-        }
-        out.finish_as(object)
+        INVOCATION.write(&mut out, self.invocation.as_deref(), self.pipeline_iteration_info.as_ref());
+        out.finish_record(stream.type_names(), self.text.as_ref(), &self.extra)
     }
 
     /// Reads it from an object. The order of the members does not matter; names are compared case-insensitively.
@@ -99,21 +85,9 @@ impl InformationalRecord {
     pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         budget.items::<Self>(1)?;
         let mut from = MemberReader::new(value, budget)?;
-        let extended = from.optional(EXTENDED)? == Some(true);
-        let own: &[&str] = &[MESSAGE, EXTENDED];
-        let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
-        let known: &[&[&str]] =
-            if extended { &[own, &[ITERATION], call, serialize_extent, extent, command] } else { &[own] };
-        Ok(Self {
-            message: from.required::<Option<_>>(MESSAGE)?.unwrap_or_default(),
-            invocation: if extended {
-                Some(Box::new(InvocationInfo::read_members(&mut from)?))
-            } else {
-                None
-            },
-            pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
-            text: from.text_form()?,
-            extra: from.extra(known)?,
-        })
+        let RecordParts { invocation, pipeline_iteration_info, text, extra } =
+            INVOCATION.read(&mut from, &[MESSAGE])?;
+        let message = from.required::<Option<_>>(MESSAGE)?.unwrap_or_default();
+        Ok(Self { message, invocation, pipeline_iteration_info, text, extra })
     }
 }

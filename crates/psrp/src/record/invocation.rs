@@ -1,7 +1,7 @@
 //! Invocations of commands, as part of records.
 
 use crate::shape::{MemberReader, MemberWriter, Mismatch, flags, object_struct, open_enum};
-use crate::value::{PsString, Value};
+use crate::value::{Members, PsString, Value};
 
 open_enum! {
     /// The caller of a command (`System.Management.Automation.CommandOrigin`, MS-PSRP 2.2.3.30).
@@ -137,11 +137,7 @@ object_struct! {
 impl InvocationInfo {
     const SERIALIZE_EXTENT: &'static str = "SerializeExtent";
 
-    /// Names of all members that it may write.
-    pub(super) const NAMES: [&'static [&'static str]; 4] =
-        [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
-
-    pub(super) fn write_members(&self, out: &mut MemberWriter) {
+    fn write_members(&self, out: &mut MemberWriter) {
         let parameters = &self.call.bound_parameters;
         let is_table =
             |entries: &[(Value, Value)]| entries.iter().all(|(key, _)| key.as_ps_string().is_some());
@@ -159,7 +155,7 @@ impl InvocationInfo {
         }
     }
 
-    pub(super) fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
+    fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
         from.budget.items::<Self>(1)?;
         Ok(Self {
             call: InvocationCall::read_members(from)?,
@@ -172,5 +168,54 @@ impl InvocationInfo {
                 Some(_) => Some(CommandInfo::read_members(from)?),
             },
         })
+    }
+}
+
+/// The members of a record that announce an invocation.
+pub(super) struct InvocationMembers {
+    pub(super) flag: &'static str,
+    pub(super) iteration: &'static str,
+}
+
+/// The parts of a record that are no members of their own.
+pub(super) struct RecordParts {
+    pub(super) invocation: Option<Box<InvocationInfo>>,
+    pub(super) pipeline_iteration_info: Option<Vec<i32>>,
+    pub(super) text: Option<PsString>,
+    pub(super) extra: Members,
+}
+
+impl InvocationMembers {
+    pub(super) fn write(
+        &self,
+        out: &mut MemberWriter,
+        invocation: Option<&InvocationInfo>,
+        iteration: Option<&Vec<i32>>,
+    ) {
+        out.put(self.flag, &invocation.is_some());
+        if let Some(invocation) = invocation {
+            invocation.write_members(out);
+            // PowerShell rejects a record with an invocation but without this member.
+            out.put(self.iteration, iteration.unwrap_or(&invocation.call.pipeline_iteration_info));
+        }
+    }
+
+    /// `names` are the names of the record's other members.
+    pub(super) fn read(
+        &self,
+        from: &mut MemberReader<'_, '_>,
+        names: &[&str],
+    ) -> Result<RecordParts, Mismatch> {
+        let mut known = vec![names, std::slice::from_ref(&self.flag)];
+        let (mut invocation, mut pipeline_iteration_info) = (None, None);
+        if from.optional(self.flag)? == Some(true) {
+            invocation = Some(Box::new(InvocationInfo::read_members(from)?));
+            pipeline_iteration_info = from.optional(self.iteration)?;
+            known.push(std::slice::from_ref(&self.iteration));
+            known.push(&[InvocationInfo::SERIALIZE_EXTENT]);
+            known.extend([InvocationCall::NAMES, ScriptExtent::NAMES, CommandInfo::NAMES]);
+        }
+        let (text, extra) = (from.text_form()?, from.extra(&known)?);
+        Ok(RecordParts { invocation, pipeline_iteration_info, text, extra })
     }
 }

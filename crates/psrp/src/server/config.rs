@@ -30,33 +30,16 @@ impl Config {
         }
     }
 
-    /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
-    /// versions.
-    #[must_use]
-    pub fn capability(mut self, capability: SessionCapability) -> Self {
-        self.capability = capability;
-        self
-    }
-
-    /// Sets the application's private data sent to the client. Default: versions of protocol and serialization.
-    #[must_use]
-    pub fn application_private_data(mut self, data: ApplicationPrivateData) -> Self {
-        self.private_data = data;
-        self
-    }
-
-    /// Sets the maximum size of sent fragments in bytes, including their headers. Default: 32 KiB.
-    #[must_use]
-    pub fn fragment_size(mut self, bytes: usize) -> Self {
-        self.fragment_size = bytes;
-        self
-    }
-
-    /// Sets the limits of the pool. Default: [`SessionLimits::default`].
-    #[must_use]
-    pub fn limits(mut self, limits: SessionLimits) -> Self {
-        self.limits = limits;
-        self
+    setters! {
+        /// Sets the capabilities sent in the first message. Default: protocol 2.4. Both sides use the lower of their
+        /// versions.
+        capability(capability: SessionCapability) => capability = capability;
+        /// Sets the application's private data sent to the client. Default: versions of protocol and serialization.
+        application_private_data(data: ApplicationPrivateData) => private_data = data;
+        /// Sets the maximum size of sent fragments in bytes, including their headers. Default: 32 KiB.
+        fragment_size(bytes: usize) => fragment_size = bytes;
+        /// Sets the limits of the pool. Default: [`SessionLimits::default`].
+        limits(limits: SessionLimits) => limits = limits;
     }
 
     /// Sets the session key. Default: random, generated when a client requests it.

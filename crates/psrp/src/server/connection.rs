@@ -6,7 +6,7 @@ use crate::link::{invalid_state, peer_error_record, protocol_violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
-use crate::record::{ErrorCategory, ErrorRecord};
+use crate::record::ErrorRecord;
 
 impl RunspacePool {
     /// Records that the client has disconnected, or that its connection is lost and another one may follow. Pipelines
@@ -169,11 +169,7 @@ impl RunspacePool {
                 self.events.push(Event::Closed, 0);
             }
             _ => {
-                let text = match self.link.inbox.is_pending() {
-                    true => "the connection has ended within a message",
-                    false => "the connection has ended",
-                };
-                self.break_with(ErrorRecord::new(text, ErrorCategory::ConnectionError));
+                self.break_with(self.link.end_record());
                 self.link.remove_all();
             }
         }

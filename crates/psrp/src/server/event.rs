@@ -5,6 +5,7 @@ use uuid::Uuid;
 use crate::Value;
 use crate::client::PipelineRequest;
 use crate::host::HostResponse;
+use crate::link::PoolRequest;
 use crate::message::{ConnectRunspacePool, InitRunspacePool, MessageType, SessionCapability};
 use crate::record::ErrorRecord;
 
@@ -20,30 +21,12 @@ pub enum Event {
     Connected(ConnectRunspacePool),
     /// The client has the session key.
     KeyExchanged,
-    /// Request to change the maximum number of runspaces. Respond with
-    /// [`RunspacePool::respond`](super::RunspacePool::respond) and whether it was changed.
-    SetMaxRunspaces {
+    /// Request of the client. Respond with [`RunspacePool::respond`](super::RunspacePool::respond).
+    Request {
         /// Identifier of the request.
         call_id: i64,
-        /// Requested number of runspaces.
-        count: i32,
-    },
-    /// Request to change the minimum number of runspaces. Respond with whether it was changed.
-    SetMinRunspaces {
-        /// Identifier of the request.
-        call_id: i64,
-        /// Requested number of runspaces.
-        count: i32,
-    },
-    /// Request for the number of free runspaces. Respond with it.
-    GetAvailableRunspaces {
-        /// Identifier of the request.
-        call_id: i64,
-    },
-    /// Request to reset the variables of the runspace. Respond with whether they were reset.
-    ResetRunspaceState {
-        /// Identifier of the request.
-        call_id: i64,
+        /// The request.
+        request: PoolRequest,
     },
     /// Response to a host call. Also emitted, with an error, if the call was deferred until the session key was
     /// available and could not be written then.

@@ -8,53 +8,9 @@ use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{
-    Decoded, Link, PoolReceiver, ReceiveState, Request, fail_pipeline_input, invalid_state,
-    protocol_violation, receive,
-};
+use crate::link::{Decoded, PoolRequest, invalid_state, protocol_violation};
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
-use crate::record::ErrorRecord;
-
-impl PoolReceiver for RunspacePool {
-    fn link(&mut self) -> &mut Link {
-        &mut self.link
-    }
-
-    fn receive_state(&mut self, id: Uuid) -> Option<&mut ReceiveState> {
-        self.pipelines.get_mut(&id).map(|entry| &mut entry.receive_state)
-    }
-
-    fn max_data_per_command(&self) -> usize {
-        self.limits.max_data_per_command
-    }
-
-    fn has_ended(&self) -> bool {
-        // No message ends the pool, only a packet or an error.
-        false
-    }
-
-    fn deliver(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
-        match message {
-            Some(message) => self.handle_message(message),
-            None if self.state == RunspacePoolState::Connecting => {
-                Err(protocol_violation("a client of another pool"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn fail_unreadable(&mut self, id: Uuid, reason: ErrorRecord) {
-        // Also reported for a pipeline that has ended, because the client may be starting it again.
-        if self.pipelines.get(&id).is_some_and(|entry| entry.state != PipelineState::Failed) {
-            self.fail_pipeline(id, reason);
-        }
-    }
-
-    fn fail_pool(&mut self, error: Error) -> Error {
-        self.break_pool(error)
-    }
-}
 
 impl RunspacePool {
     /// Processes a packet of the client.
@@ -130,7 +86,7 @@ impl RunspacePool {
             Disconnected => self.begin_connecting(),
             _ => {}
         }
-        receive(self, priority, target, bytes)
+        self.receive(priority, target, bytes)
     }
 
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
@@ -183,15 +139,22 @@ impl RunspacePool {
         id.filter(|id| self.pipelines.contains_key(id))
     }
 
-    fn handle_message(&mut self, message: &Message<'_>) -> Result<(), Error> {
+    /// Processes a message; `None` for one of another pool.
+    pub(super) fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Opened, Opening};
 
+        let Some(message) = message else {
+            return match self.state {
+                Connecting => Err(protocol_violation("a client of another pool")),
+                _ => Ok(()),
+            };
+        };
         self.events.reserve(0)?;
         let Decoded { payload, size: len, .. } = match (self.link.decode(message), self.pipeline_of(message))
         {
             (Ok(decoded), _) => decoded,
             (Err(error), Some(id)) => {
-                fail_pipeline_input(self, id, &error);
+                self.fail_pipeline_input(id, &error);
                 return Ok(());
             }
             (Err(error), None) => return Err(error),
@@ -239,22 +202,16 @@ impl RunspacePool {
                 self.send_deferred();
             }
             Payload::SetMaxRunspaces(set) => {
-                let (call_id, count) = (set.call_id, set.max_runspaces);
-                self.handle_request(call_id, Request::SetMax(count))?;
-                self.events.push(Event::SetMaxRunspaces { call_id, count }, len);
+                self.handle_request(set.call_id, PoolRequest::SetMaxRunspaces(set.max_runspaces), len)?;
             }
             Payload::SetMinRunspaces(set) => {
-                let (call_id, count) = (set.call_id, set.min_runspaces);
-                self.handle_request(call_id, Request::SetMin(count))?;
-                self.events.push(Event::SetMinRunspaces { call_id, count }, len);
+                self.handle_request(set.call_id, PoolRequest::SetMinRunspaces(set.min_runspaces), len)?;
             }
             Payload::GetAvailableRunspaces(get) => {
-                self.handle_request(get.call_id, Request::GetAvailable)?;
-                self.events.push(Event::GetAvailableRunspaces { call_id: get.call_id }, len);
+                self.handle_request(get.call_id, PoolRequest::GetAvailableRunspaces, len)?;
             }
             Payload::ResetRunspaceState(reset) => {
-                self.handle_request(reset.call_id, Request::Reset)?;
-                self.events.push(Event::ResetRunspaceState { call_id: reset.call_id }, len);
+                self.handle_request(reset.call_id, PoolRequest::ResetRunspaceState, len)?;
             }
             Payload::RunspacePoolHostResponse(response) => self.handle_host_response(None, response, len),
             Payload::PipelineHostResponse(response) => self.handle_host_response(pipeline, response, len),
@@ -280,13 +237,14 @@ impl RunspacePool {
         Ok(())
     }
 
-    fn handle_request(&mut self, call_id: i64, request: Request) -> Result<(), Error> {
+    fn handle_request(&mut self, call_id: i64, request: PoolRequest, len: usize) -> Result<(), Error> {
         if self.requests.len() >= self.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
         if self.requests.insert(call_id, request).is_some() {
             return Err(protocol_violation("two requests with the same identifier"));
         }
+        self.events.push(Event::Request { call_id, request }, len);
         Ok(())
     }
 

@@ -53,7 +53,6 @@
 
 mod config;
 mod connection;
-mod deferred;
 mod event;
 mod input;
 mod pipeline;
@@ -63,3 +62,5 @@ pub use config::Config;
 pub use event::{Event, PipelineEvent};
 pub use pipeline::Pipeline;
 pub use pool::RunspacePool;
+
+pub use crate::link::PoolRequest;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
-use crate::link::{Quota, ReceiveState, invalid_state};
+use crate::link::{Quota, Received, invalid_state};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
@@ -22,7 +22,7 @@ pub(super) struct PipelineEntry {
     pub(super) is_signalled: bool,
     /// True if output may be sent to the client of the pool.
     pub(super) is_connected: bool,
-    pub(super) receive_state: ReceiveState,
+    pub(super) received: Received,
 }
 
 impl PipelineEntry {
@@ -33,7 +33,7 @@ impl PipelineEntry {
             is_input_open: false,
             is_signalled: false,
             is_connected: true,
-            receive_state: ReceiveState::default(),
+            received: Received::default(),
         }
     }
 }
@@ -249,7 +249,8 @@ impl RunspacePool {
         }
     }
 
-    /// Fails a pipeline because of an error that the application did not cause.
+    /// Fails a pipeline because of an error that the application did not cause. Also one that has ended, because the
+    /// client may be starting it again.
     pub(super) fn fail_pipeline(&mut self, id: Uuid, record: ErrorRecord) {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;

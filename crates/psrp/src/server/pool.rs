@@ -8,13 +8,17 @@ use super::pipeline::{Pipeline, PipelineEntry};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::host::{HostCall, HostRequest};
-use crate::link::{EventQueue, HostCalls, Link, Quota, Request, SessionLimits, invalid_state, pool_methods};
+use crate::host::{HostCall, HostOutcome, HostRequest, HostResponse};
+use crate::link::{
+    EventQueue, HostCalls, Link, PoolRequest, Quota, SessionLimits, invalid_state, peer_error_record,
+    pool_methods,
+};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
     RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
 };
 use crate::outofproc::Packet;
+use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::{Value, Version};
 
 /// Server side of a runspace pool (MS-PSRP 3.2).
@@ -28,7 +32,7 @@ pub struct RunspacePool {
     pub(super) init: InitRunspacePool,
     pub(super) peer: Option<SessionCapability>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) requests: HashMap<i64, Request>,
+    pub(super) requests: HashMap<i64, PoolRequest>,
     next_call_id: i64,
     pub(super) host_calls: HostCalls,
     pub(super) events: EventQueue<Event>,
@@ -94,16 +98,14 @@ impl RunspacePool {
         self.require_opened("respond to a request")?;
         let request = self.requests.get(&call_id).copied();
         let request = request.ok_or_else(|| Error::with(Kind::State, "no such request is pending"))?;
-        if matches!(request, Request::GetAvailable) != matches!(availability, Availability::Count(_)) {
+        if !request.fits(availability) {
             return Err(Error::with(Kind::State, "the response does not fit the request"));
         }
         let response = RunspaceAvailability { availability, call_id };
         self.link.send_application_payload(None, &Payload::RunspaceAvailability(response))?;
         self.requests.remove(&call_id);
-        match (request, availability) {
-            (Request::SetMin(count), Availability::Accepted(true)) => self.init.min_runspaces = count,
-            (Request::SetMax(count), Availability::Accepted(true)) => self.init.max_runspaces = count,
-            _ => {}
+        if availability == Availability::Accepted(true) {
+            request.apply(&mut self.init);
         }
         Ok(())
     }
@@ -175,6 +177,31 @@ impl RunspacePool {
                 self.link.defer(quota, target, PRIORITY, message_type, value)
             }
             result => result,
+        }
+    }
+
+    /// Sends the deferred messages. A message that cannot be written fails its pipeline or host call, not the pool.
+    pub(super) fn send_deferred(&mut self) {
+        while let Some((deferred, error)) = self.link.send_deferred() {
+            let record = ErrorRecord::new(error.to_string(), ErrorCategory::WriteError);
+            let is_call = matches!(
+                deferred.message_type,
+                MessageType::PipelineHostCall | MessageType::RunspacePoolHostCall
+            );
+            let call = deferred.value.as_ref().filter(|_| is_call).map(HostCall::from_value);
+            let event = match (call, deferred.target) {
+                (Some(Ok(HostCall { call_id, method, .. })), pipeline) => {
+                    self.host_calls.remove(pipeline, call_id);
+                    let outcome = HostOutcome::Error(Box::new(record));
+                    Event::HostResponse { pipeline, response: HostResponse { call_id, method, outcome } }
+                }
+                (_, Some(id)) => {
+                    self.fail_pipeline(id, record);
+                    continue;
+                }
+                (_, None) => Event::NotSent { message_type: deferred.message_type, reason: Box::new(record) },
+            };
+            self.events.push(event, 0);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Objects with named members, the format of nearly every message.
 
 use super::{CopyBudget, Field, Mismatch};
-use crate::value::{Members, Object, ObjectBuilder, PsString, Value};
+use crate::value::{Members, Object, ObjectBuilder, PsString, TypeNames, Value};
 
 /// Collects the members of an object in writing order.
 #[derive(Default)]
@@ -25,9 +25,29 @@ impl MemberWriter {
         }
     }
 
+    /// Removes all members after the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
     /// Returns an object without type names that has the members as extended members.
     pub(crate) fn finish(self) -> Value {
         self.finish_as(Object::builder())
+    }
+
+    /// Returns a record: an object with type names, a text form, and members that this crate does not know.
+    pub(crate) fn finish_record(
+        mut self,
+        names: &TypeNames,
+        text: Option<&PsString>,
+        extra: &Members,
+    ) -> Value {
+        self.extend(extra);
+        let object = Object::builder().shared_type_names(names.clone());
+        self.finish_as(match text {
+            Some(text) => object.to_string(text.clone()),
+            None => object,
+        })
     }
 
     pub(crate) fn finish_as(self, object: ObjectBuilder) -> Value {
@@ -96,16 +116,20 @@ impl<'a, 'b> MemberReader<'a, 'b> {
 /// - `[nil]`: an `Option`; `None` writes `$null`.
 /// - `[unset VALUE]`: an `Option`; `None` writes `VALUE`, for .NET types that have no `$null`.
 /// - `[or VALUE]`: always written; `VALUE` is assumed if the member is missing or `$null`.
+///
+/// Fields after `..` are written and read by the struct's own implementation of [`Field`].
 macro_rules! object_struct {
     (
         $(#[$attr:meta])*
         pub struct $type:ident {
             $($(#[$field_attr:meta])* pub $field:ident: $field_type:ty => $name:literal $([$($mode:tt)+])?,)*
+            $(.. $($(#[$rest_attr:meta])* pub $rest:ident: $rest_type:ty,)+)?
         }
     ) => {
         $(#[$attr])*
         pub struct $type {
             $($(#[$field_attr])* pub $field: $field_type,)*
+            $($($(#[$rest_attr])* pub $rest: $rest_type,)+)?
         }
 
         #[allow(dead_code, reason = "used by structs whose members are part of a larger object")]
@@ -117,13 +141,21 @@ macro_rules! object_struct {
                 $($crate::shape::object_struct!(@put self, out, $name, $field $(, $($mode)+)?);)*
             }
 
+            /// Fields that are no members have their default.
             pub(crate) fn read_members(
                 from: &mut $crate::shape::MemberReader<'_, '_>,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                Ok(Self { $($field: $crate::shape::object_struct!(@take from, $name $(, $($mode)+)?),)* })
+                Ok(Self {
+                    $($field: $crate::shape::object_struct!(@take from, $name $(, $($mode)+)?),)*
+                    $($($rest: Default::default(),)+)?
+                })
             }
         }
 
+        $crate::shape::object_struct!(@field $type $($($rest)+)?);
+        $crate::shape::object_struct!(@values $type);
+    };
+    (@field $type:ident) => {
         impl $crate::shape::Field for $type {
             fn write(&self) -> $crate::Value {
                 let mut out = $crate::shape::MemberWriter::default();
@@ -138,9 +170,8 @@ macro_rules! object_struct {
                 Self::read_members(&mut $crate::shape::MemberReader::new(value, budget)?)
             }
         }
-
-        $crate::shape::object_struct!(@values $type);
     };
+    (@field $type:ident $($rest:ident)+) => {};
     (@values $type:ty) => {
         impl $type {
             /// Converts it to the object that represents it in messages.

@@ -1,6 +1,7 @@
 //! `System.DateTime`.
 
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use jiff::{SignedDuration, civil};
 
@@ -152,6 +153,46 @@ impl FromStr for DateTime {
     }
 }
 
+pub(super) fn out_of_range() -> Error {
+    Error::with(Kind::Mismatch, "time out of range")
+}
+
+/// Rounds down to 100 ns. Fails with [`Error::is_mismatch`] outside of the years 1 to 9999.
+impl TryFrom<SystemTime> for DateTime {
+    type Error = Error;
+
+    fn try_from(time: SystemTime) -> Result<Self, Error> {
+        let nanos = match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => i128::try_from(after.as_nanos()),
+            Err(before) => i128::try_from(before.duration().as_nanos()).map(|nanos| -nanos),
+        };
+        let ticks = nanos.ok().and_then(|nanos| i64::try_from(nanos.div_euclid(100)).ok());
+        ticks
+            .and_then(|ticks| ticks.checked_add(Self::TICKS_TO_1970))
+            .and_then(|ticks| Self::from_ticks(ticks, DateTimeKind::Utc))
+            .ok_or_else(out_of_range)
+    }
+}
+
+/// Fails with [`Error::is_mismatch`] if the time zone is unknown or the system can't represent the time.
+impl TryFrom<DateTime> for SystemTime {
+    type Error = Error;
+
+    fn try_from(date: DateTime) -> Result<Self, Error> {
+        let utc = date.to_utc().ok_or_else(|| match date.kind() {
+            DateTimeKind::Unspecified => Error::with(Kind::Mismatch, "the time zone of the date is unknown"),
+            _ => out_of_range(),
+        })?;
+        let ticks = utc.ticks() - DateTime::TICKS_TO_1970;
+        let distance = Duration::from_nanos_u128(u128::from(ticks.unsigned_abs()) * 100);
+        let time = match ticks {
+            ..0 => Self::UNIX_EPOCH.checked_sub(distance),
+            _ => Self::UNIX_EPOCH.checked_add(distance),
+        };
+        time.ok_or_else(out_of_range)
+    }
+}
+
 /// Consumes a number of `N` digits.
 fn digits<const N: usize>(text: &mut &[u8]) -> Option<u32> {
     let (digits, rest) = text.split_first_chunk::<N>()?;
@@ -244,81 +285,66 @@ fn minutes(west: bool, mut offset: &[u8]) -> Option<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn reformat(text: &str) -> String {
-        text.parse::<DateTime>().map_or_else(|error| error.to_string(), |date| date.to_string())
-    }
+    use crate::value::tests::check_text;
 
     #[test]
-    fn canonical_text_round_trips() {
-        for text in [
-            "0001-01-01T00:00:00",
-            "0999-12-31T00:00:00Z",
-            "9999-12-31T23:59:59.9999999",
-            "2024-02-29T23:59:59.1234567Z",
-            "2021-12-31T12:00:00+05:30",
-            "2021-12-31T12:00:00-00:30",
-            "2021-12-31T12:00:00+00:00",
-            "2020-01-01T00:00:00.5-14:00",
-            "2000-02-29T00:00:00.000001Z",
-        ] {
-            assert_eq!(reformat(text), text);
-        }
-    }
-
-    #[test]
-    fn non_canonical_text_is_normalized() {
-        for (text, expected) in [
-            (" 2024-01-02\n", "2024-01-02T00:00:00"),
-            ("2024-01-02Z", "2024-01-02T00:00:00Z"),
-            ("2024-01-02+01:00", "2024-01-02T00:00:00+01:00"),
-            ("2024-12-31T24:00:00Z", "2025-01-01T00:00:00Z"),
-            ("2024-12-31T23:59:59.99999999", "2025-01-01T00:00:00"),
-            ("2024-01-02T03:04:05.1000000", "2024-01-02T03:04:05.1"),
-            ("2024-01-02T03:04:05.00000005", "2024-01-02T03:04:05"),
-            ("2024-01-02T03:04:05.00000015", "2024-01-02T03:04:05.0000002"),
-            ("2024-01-02T03:04:05.000000050001", "2024-01-02T03:04:05.0000001"),
-        ] {
-            assert_eq!(reformat(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn malformed_text_is_rejected() {
-        for text in [
-            "",
-            "2024",
-            "2024-01",
-            "2024-1-2",
-            "0000-01-01",
-            "2023-02-29",
-            "1900-02-29",
-            "2024-13-01",
-            "2024-00-01",
-            "2024-01-00",
-            "2024-04-31",
-            "12024-01-01",
-            "-2024-01-01",
-            "2024-01-02t03:04:05",
-            "2024-01-02 03:04:05",
-            "2024-01-02T03:04",
-            "2024-01-02T03:04:60",
-            "2024-01-02T03:60:00",
-            "2024-01-02T25:00:00",
-            "2024-01-02T24:00:01",
-            "2024-01-02T03:04:05.",
-            "2024-01-02T03:04:05z",
-            "2024-01-02T03:04:05+1:00",
-            "2024-01-02T03:04:05+0100",
-            "2024-01-02T03:04:05+01:60",
-            "2024-01-02T03:04:05+14:01",
-            "2024-01-02T03:04:05Zx",
-            "9999-12-31T24:00:00",
-            "9999-12-31T23:59:59.99999995",
-            "2024-01-0\u{665}",
-        ] {
-            assert!(text.parse::<DateTime>().unwrap_err().is_invalid_text(), "{text}");
-        }
+    fn text_is_parsed_and_written() {
+        check_text::<DateTime>(
+            &[
+                "0001-01-01T00:00:00",
+                "0999-12-31T00:00:00Z",
+                "9999-12-31T23:59:59.9999999",
+                "2024-02-29T23:59:59.1234567Z",
+                "2021-12-31T12:00:00+05:30",
+                "2021-12-31T12:00:00-00:30",
+                "2021-12-31T12:00:00+00:00",
+                "2020-01-01T00:00:00.5-14:00",
+                "2000-02-29T00:00:00.000001Z",
+            ],
+            &[
+                (" 2024-01-02\n", "2024-01-02T00:00:00"),
+                ("2024-01-02Z", "2024-01-02T00:00:00Z"),
+                ("2024-01-02+01:00", "2024-01-02T00:00:00+01:00"),
+                ("2024-12-31T24:00:00Z", "2025-01-01T00:00:00Z"),
+                ("2024-12-31T23:59:59.99999999", "2025-01-01T00:00:00"),
+                ("2024-01-02T03:04:05.1000000", "2024-01-02T03:04:05.1"),
+                ("2024-01-02T03:04:05.00000005", "2024-01-02T03:04:05"),
+                ("2024-01-02T03:04:05.00000015", "2024-01-02T03:04:05.0000002"),
+                ("2024-01-02T03:04:05.000000050001", "2024-01-02T03:04:05.0000001"),
+            ],
+            &[
+                "",
+                "2024",
+                "2024-01",
+                "2024-1-2",
+                "0000-01-01",
+                "2023-02-29",
+                "1900-02-29",
+                "2024-13-01",
+                "2024-00-01",
+                "2024-01-00",
+                "2024-04-31",
+                "12024-01-01",
+                "-2024-01-01",
+                "2024-01-02t03:04:05",
+                "2024-01-02 03:04:05",
+                "2024-01-02T03:04",
+                "2024-01-02T03:04:60",
+                "2024-01-02T03:60:00",
+                "2024-01-02T25:00:00",
+                "2024-01-02T24:00:01",
+                "2024-01-02T03:04:05.",
+                "2024-01-02T03:04:05z",
+                "2024-01-02T03:04:05+1:00",
+                "2024-01-02T03:04:05+0100",
+                "2024-01-02T03:04:05+01:60",
+                "2024-01-02T03:04:05+14:01",
+                "2024-01-02T03:04:05Zx",
+                "9999-12-31T24:00:00",
+                "9999-12-31T23:59:59.99999995",
+                "2024-01-0\u{665}",
+            ],
+        );
     }
 
     #[test]
@@ -342,5 +368,18 @@ mod tests {
         assert_eq!(date.to_utc().unwrap().to_string(), "2024-03-01T01:28:57.0000001Z");
         assert_eq!(DateTime::from_ticks(0, DateTimeKind::Local(841)), None);
         assert_eq!(DateTime::from_ticks(0, DateTimeKind::Local(1)).unwrap().to_utc(), None);
+    }
+
+    #[test]
+    fn system_times_round_trip() {
+        for text in ["1969-12-31T23:59:59.9999999Z", "2024-02-29T23:59:59.1234567Z", "1970-01-01T00:00:00Z"] {
+            let date: DateTime = text.parse().unwrap();
+            assert_eq!(DateTime::try_from(SystemTime::try_from(date).unwrap()).unwrap(), date);
+        }
+        let date: DateTime = "2024-01-02T03:04:05+01:00".parse().unwrap();
+        let time = SystemTime::try_from(date).unwrap();
+        assert_eq!(DateTime::try_from(time).unwrap().to_string(), "2024-01-02T02:04:05Z");
+        let unknown: DateTime = "2024-01-02T03:04:05".parse().unwrap();
+        assert!(SystemTime::try_from(unknown).unwrap_err().is_mismatch());
     }
 }

@@ -25,6 +25,10 @@ impl Members {
         self.0.push((name.into(), value.into()));
     }
 
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
     /// Reserves capacity for more members.
     #[cfg(feature = "serde")]
     pub(crate) fn reserve(&mut self, more: usize) {

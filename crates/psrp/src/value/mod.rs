@@ -5,7 +5,6 @@ mod compare;
 mod date_time;
 mod debug;
 mod decimal;
-mod decrypt;
 mod deep_drop;
 mod members;
 pub(crate) mod object;
@@ -13,9 +12,7 @@ mod primitive;
 mod progress;
 mod secure;
 mod text;
-mod time;
 mod time_span;
-mod type_names;
 mod version;
 
 use std::ops::Index;
@@ -23,12 +20,11 @@ use std::ops::Index;
 pub use date_time::{DateTime, DateTimeKind};
 pub use decimal::Decimal;
 pub use members::Members;
-pub use object::{Base, ContainerKind, Cycle, Object, ObjectBuilder};
+pub use object::{Base, ContainerKind, Cycle, Object, ObjectBuilder, TypeNames};
 pub use progress::Progress;
 pub use secure::SecureString;
 pub use text::PsString;
 pub use time_span::TimeSpan;
-pub use type_names::TypeNames;
 use uuid::Uuid;
 pub use version::Version;
 
@@ -201,7 +197,27 @@ impl Index<&str> for Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
     use super::*;
+    use crate::Error;
+
+    /// Checks texts that are written as they were read, texts that are written differently, and malformed texts.
+    pub(super) fn check_text<T: FromStr<Err = Error> + Display>(
+        canonical: &[&str],
+        normalized: &[(&str, &str)],
+        malformed: &[&str],
+    ) {
+        let canonical = canonical.iter().map(|text| (*text, *text));
+        for (text, expected) in canonical.chain(normalized.iter().copied()) {
+            let read = text.parse::<T>().unwrap_or_else(|error| panic!("{text:?}: {error}"));
+            assert_eq!(read.to_string(), expected, "{text:?}");
+        }
+        for text in malformed {
+            assert!(text.parse::<T>().is_err_and(|error| error.is_invalid_text()), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_value_has_32_bytes() {

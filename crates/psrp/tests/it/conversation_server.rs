@@ -11,7 +11,7 @@ use psrp::message::{
     RunspacePoolStateInfo,
 };
 use psrp::outofproc::Packet;
-use psrp::server::{Config, Event, Pipeline, PipelineEvent, RunspacePool};
+use psrp::server::{Config, Event, Pipeline, PipelineEvent, PoolRequest, RunspacePool};
 use psrp::value::{Object, Value, Version};
 use uuid::Uuid;
 
@@ -23,9 +23,9 @@ fn name(event: &Event) -> &'static str {
     match event {
         Event::SessionCapability(_) => "SessionCapabilityEvent",
         Event::Opened(_) => "InitRunspacePoolEvent",
-        Event::SetMaxRunspaces { .. } => "SetMaxRunspacesEvent",
-        Event::GetAvailableRunspaces { .. } => "GetAvailableRunspacesEvent",
-        Event::ResetRunspaceState { .. } => "ResetRunspaceStateEvent",
+        Event::Request { request: PoolRequest::SetMaxRunspaces(_), .. } => "SetMaxRunspacesEvent",
+        Event::Request { request: PoolRequest::GetAvailableRunspaces, .. } => "GetAvailableRunspacesEvent",
+        Event::Request { request: PoolRequest::ResetRunspaceState, .. } => "ResetRunspaceStateEvent",
         Event::KeyExchanged => "PublicKeyEvent",
         Event::HostResponse { pipeline: Some(_), .. } => "PipelineHostResponseEvent",
         Event::Pipeline { event: PipelineEvent::Start(_), .. } => "CreatePipelineEvent",

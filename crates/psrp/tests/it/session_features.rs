@@ -9,7 +9,7 @@ use psrp::message::{
     PrimitiveDictionary, RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
 };
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
-use psrp::server;
+use psrp::server::{self, PoolRequest};
 use psrp::value::{Object, Value, Version};
 use uuid::Uuid;
 
@@ -183,11 +183,12 @@ fn runspace_counts_change_when_accepted() {
     let available = session.client.get_available_runspaces().unwrap();
     let reset = session.client.reset_runspace_state().unwrap();
     session.exchange();
+    let request = |call_id, request| server::Event::Request { call_id, request };
     let expected = [
-        server::Event::SetMinRunspaces { call_id: min, count: 3 },
-        server::Event::SetMaxRunspaces { call_id: refused, count: 9 },
-        server::Event::GetAvailableRunspaces { call_id: available },
-        server::Event::ResetRunspaceState { call_id: reset },
+        request(min, PoolRequest::SetMinRunspaces(3)),
+        request(refused, PoolRequest::SetMaxRunspaces(9)),
+        request(available, PoolRequest::GetAvailableRunspaces),
+        request(reset, PoolRequest::ResetRunspaceState),
     ];
     assert_eq!(session.server_events(), expected);
     // In any order.

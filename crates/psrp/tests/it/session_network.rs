@@ -198,7 +198,7 @@ impl NetworkSimulation {
         while let Some(event) = self.server.poll_event() {
             match event {
                 server::Event::Opened(_) => self.server.send_event(UserEvent::default()).unwrap(),
-                server::Event::GetAvailableRunspaces { call_id } => {
+                server::Event::Request { call_id, .. } => {
                     self.server.respond(call_id, Availability::Count(1)).unwrap();
                 }
                 server::Event::HostResponse { pipeline: Some(id), response } => {

@@ -261,10 +261,7 @@ impl FuzzSession<'_> {
         }
         while let Some(event) = self.server.poll_event() {
             match event {
-                server::Event::GetAvailableRunspaces { call_id }
-                | server::Event::SetMaxRunspaces { call_id, .. }
-                | server::Event::SetMinRunspaces { call_id, .. }
-                | server::Event::ResetRunspaceState { call_id } => self.requests.push(call_id),
+                server::Event::Request { call_id, .. } => self.requests.push(call_id),
                 _ => {}
             }
         }

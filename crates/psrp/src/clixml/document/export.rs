@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::Write;
 
-use super::super::Stream;
-use super::super::writer::{END, ElementWriter, Position, START, WriteOptions};
+use super::super::writer::{END, ElementWriter, Position, START};
+use super::super::{Stream, WriteOptions};
 use crate::{Error, Value};
 
 /// Writes one document to a [`Write`] item by item. Values may be dropped as soon as they are written.

@@ -3,9 +3,7 @@
 mod attributes;
 mod leaf;
 mod markup;
-mod options;
 mod primitive;
-mod progress;
 mod references;
 mod source;
 mod tag;
@@ -17,13 +15,12 @@ use std::iter::FusedIterator;
 
 use attributes::Attributes;
 use markup::Markup;
-pub use options::ReadOptions;
 use quick_xml::events::Event;
 use source::Source;
 use tag::{StartTag, Tag};
 use tree::Tree;
 
-use super::Stream;
+use super::{ReadOptions, Stream};
 use crate::Error;
 use crate::error::Kind;
 use crate::value::{Value, Version};

@@ -5,14 +5,13 @@ use quick_xml::events::Event;
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
 use super::markup::{Markup, ParsedStartTag};
-use super::options::ReadOptions;
+use super::primitive;
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, StartTag, Tag};
 use super::text::Text;
-use super::{primitive, progress};
 use crate::Error;
-use crate::clixml::Limits;
+use crate::clixml::{Limits, ReadOptions};
 use crate::error::Kind;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
@@ -262,7 +261,7 @@ impl Tree {
                 start.expect_no_text(source)?;
                 self.resolve(attributes)?
             }
-            Tag::Progress if !start.is_empty => progress::record(source)?.into(),
+            Tag::Progress if !start.is_empty => primitive::progress_record(source)?.into(),
             Tag::Progress => return Err(structure("an incomplete progress record")),
             _ => return Err(structure("an element that is not a value")),
         };

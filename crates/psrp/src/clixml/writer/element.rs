@@ -2,8 +2,7 @@
 
 use super::super::escape::{Context, push_ps_string};
 use super::super::short_text::{SHORT, copy, put};
-use super::super::{Stream, number};
-use super::WriteOptions;
+use super::super::{Stream, WriteOptions, number};
 use super::references::{ObjectTable, TypeNameTable};
 use super::tag::{Tag, TagPart, tag};
 use crate::error::Kind;

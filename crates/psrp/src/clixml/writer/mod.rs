@@ -1,16 +1,14 @@
 //! Writing of values as CLIXML.
 
 mod element;
-mod options;
 mod references;
 mod tag;
 
 use std::fmt;
 
 pub(super) use element::{ElementWriter, Position};
-pub use options::WriteOptions;
 
-use super::Stream;
+use super::{Stream, WriteOptions};
 use crate::{Error, Value};
 
 /// Start tag of a document.

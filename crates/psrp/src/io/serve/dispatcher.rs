@@ -16,7 +16,7 @@ use crate::io::task::catch_panic;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::server::{Event, PipelineEvent};
+use crate::server::{Event, PipelineEvent, PoolRequest};
 
 enum TaskEnd {
     Opened(Outcome),
@@ -103,22 +103,22 @@ impl<H: Handler> Dispatcher<H> {
                 });
             }
             Event::KeyExchanged => self.shared.notify_writers(),
-            Event::SetMaxRunspaces { call_id, count } => {
+            Event::Request { call_id, request: PoolRequest::SetMaxRunspaces(count) } => {
                 let min = self.shared.lock().pool.min_runspaces();
                 let accepted = count >= min.max(1) && self.handler.set_max_runspaces(count);
                 self.answer(call_id, Availability::Accepted(accepted));
                 self.start_queued();
             }
-            Event::SetMinRunspaces { call_id, count } => {
+            Event::Request { call_id, request: PoolRequest::SetMinRunspaces(count) } => {
                 let max = self.shared.lock().pool.max_runspaces();
                 let accepted = (1..=max).contains(&count);
                 self.answer(call_id, Availability::Accepted(accepted));
             }
-            Event::GetAvailableRunspaces { call_id } => {
+            Event::Request { call_id, request: PoolRequest::GetAvailableRunspaces } => {
                 let idle = self.runspaces().saturating_sub(self.running);
                 self.answer(call_id, Availability::Count(idle as i64));
             }
-            Event::ResetRunspaceState { call_id } => {
+            Event::Request { call_id, request: PoolRequest::ResetRunspaceState } => {
                 let (session, handler) = (self.session(None), self.handler.clone());
                 self.tasks.spawn(async move {
                     let reset = catch_panic(async { handler.reset_runspace(&session).await }).await;

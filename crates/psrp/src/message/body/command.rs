@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{CopyBudget, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
+use crate::shape::{MemberWriter, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
 open_enum! {
@@ -61,46 +61,48 @@ object_struct! {
     }
 }
 
-/// A command or script of a pipeline (MS-PSRP 2.2.3.12).
-///
-/// ```
-/// use psrp::message::{Command, MergeTarget};
-///
-/// let command = Command::new("Get-ChildItem")
-///     .argument("/srv")
-///     .parameter("Filter", "*.log")
-///     .switch("Recurse")
-///     .redirect_errors(MergeTarget::Null);
-/// assert_eq!(command.parameters.len(), 3);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Command {
-    /// Name of the command, or text of the script.
-    pub text: PsString,
-    /// Parameters and arguments in order.
-    pub parameters: Vec<CommandParameter>,
-    /// True if `text` is a script.
-    pub is_script: bool,
-    /// True for a variable scope of its own; `None` is the server's default.
-    pub use_local_scope: Option<bool>,
-    /// The stream redirected to `merge_to_result`: errors or none. Peers before protocol 2.2 support no other
-    /// redirection.
-    pub merge_my_result: PipelineResultTypes,
-    /// Target of `merge_my_result`.
-    pub merge_to_result: PipelineResultTypes,
-    /// Streams of previous commands that become the input of this command.
-    pub merge_previous_results: PipelineResultTypes,
-    /// Target of errors.
-    pub merge_error: PipelineResultTypes,
-    /// Target of warnings.
-    pub merge_warning: PipelineResultTypes,
-    /// Target of verbose messages.
-    pub merge_verbose: PipelineResultTypes,
-    /// Target of debug messages.
-    pub merge_debug: PipelineResultTypes,
-    /// Target of information records, since protocol 2.3.
-    pub merge_information: PipelineResultTypes,
+object_struct! {
+    /// A command or script of a pipeline (MS-PSRP 2.2.3.12).
+    ///
+    /// ```
+    /// use psrp::message::{Command, MergeTarget};
+    ///
+    /// let command = Command::new("Get-ChildItem")
+    ///     .argument("/srv")
+    ///     .parameter("Filter", "*.log")
+    ///     .switch("Recurse")
+    ///     .redirect_errors(MergeTarget::Null);
+    /// assert_eq!(command.parameters.len(), 3);
+    /// ```
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct Command {
+        /// Name of the command, or text of the script.
+        pub text: PsString => "Cmd",
+        /// Parameters and arguments in order.
+        pub parameters: Vec<CommandParameter> => "Args" [or Vec::new()],
+        /// True if `text` is a script.
+        pub is_script: bool => "IsScript" [or false],
+        /// True for a variable scope of its own; `None` is the server's default.
+        pub use_local_scope: Option<bool> => "UseLocalScope" [nil],
+        /// The stream redirected to `merge_to_result`: errors or none. Peers before protocol 2.2 support no other
+        /// redirection.
+        pub merge_my_result: PipelineResultTypes => "MergeMyResult" [or PipelineResultTypes::None],
+        /// Target of `merge_my_result`.
+        pub merge_to_result: PipelineResultTypes => "MergeToResult" [or PipelineResultTypes::None],
+        /// Streams of previous commands that become the input of this command.
+        pub merge_previous_results: PipelineResultTypes => "MergePreviousResults" [or PipelineResultTypes::None],
+        /// Target of errors.
+        pub merge_error: PipelineResultTypes => "MergeError" [or PipelineResultTypes::None],
+        /// Target of warnings.
+        pub merge_warning: PipelineResultTypes => "MergeWarning" [or PipelineResultTypes::None],
+        /// Target of verbose messages.
+        pub merge_verbose: PipelineResultTypes => "MergeVerbose" [or PipelineResultTypes::None],
+        /// Target of debug messages.
+        pub merge_debug: PipelineResultTypes => "MergeDebug" [or PipelineResultTypes::None],
+        /// Target of information records, since protocol 2.3.
+        pub merge_information: PipelineResultTypes => "MergeInformation" [or PipelineResultTypes::None],
+    }
 }
 
 /// First protocol version with a target for each stream.
@@ -140,13 +142,6 @@ impl Command {
         self
     }
 
-    /// Selects whether the command has a variable scope of its own, like `&`, or uses the enclosing one, like `.`.
-    #[must_use]
-    pub fn local_scope(mut self, local: bool) -> Self {
-        self.use_local_scope = Some(local);
-        self
-    }
-
     /// Redirects errors.
     #[must_use]
     pub fn redirect_errors(mut self, target: MergeTarget) -> Self {
@@ -158,41 +153,21 @@ impl Command {
         self
     }
 
-    /// Redirects warnings. Requires protocol 2.2.
-    #[must_use]
-    pub fn redirect_warnings(mut self, target: MergeTarget) -> Self {
-        self.merge_warning = target.into();
-        self
-    }
-
-    /// Redirects verbose messages. Requires protocol 2.2.
-    #[must_use]
-    pub fn redirect_verbose(mut self, target: MergeTarget) -> Self {
-        self.merge_verbose = target.into();
-        self
-    }
-
-    /// Redirects debug messages. Requires protocol 2.2.
-    #[must_use]
-    pub fn redirect_debug(mut self, target: MergeTarget) -> Self {
-        self.merge_debug = target.into();
-        self
-    }
-
-    /// Redirects information records. Requires protocol 2.3.
-    #[must_use]
-    pub fn redirect_information(mut self, target: MergeTarget) -> Self {
-        self.merge_information = target.into();
-        self
-    }
-
-    /// Takes output and errors of previous commands as input.
-    #[must_use]
-    pub fn merge_unclaimed(mut self) -> Self {
-        self.merge_previous_results = PipelineResultTypes::from_number(
+    setters! {
+        /// Selects whether the command has a variable scope of its own, like `&`, or uses the enclosing one, like `.`.
+        local_scope(local: bool) => use_local_scope = Some(local);
+        /// Redirects warnings. Requires protocol 2.2.
+        redirect_warnings(target: MergeTarget) => merge_warning = target.into();
+        /// Redirects verbose messages. Requires protocol 2.2.
+        redirect_verbose(target: MergeTarget) => merge_verbose = target.into();
+        /// Redirects debug messages. Requires protocol 2.2.
+        redirect_debug(target: MergeTarget) => merge_debug = target.into();
+        /// Redirects information records. Requires protocol 2.3.
+        redirect_information(target: MergeTarget) => merge_information = target.into();
+        /// Takes output and errors of previous commands as input.
+        merge_unclaimed() => merge_previous_results = PipelineResultTypes::from_number(
             PipelineResultTypes::Output.number() | PipelineResultTypes::Error.number(),
         );
-        self
     }
 
     /// Fails if a stream is redirected in a way that this protocol version does not support.
@@ -211,42 +186,16 @@ impl Command {
         Ok(())
     }
 
-    pub(super) fn write(&self, peer: Version) -> Value {
+    /// Converts it to the object for a peer with this protocol version.
+    pub(super) fn write_for(&self, peer: Version) -> Value {
         let mut out = MemberWriter::default();
-        out.put("Cmd", &self.text);
-        out.put("Args", &self.parameters);
-        out.put("IsScript", &self.is_script);
-        out.put("UseLocalScope", &self.use_local_scope);
-        out.put("MergeMyResult", &self.merge_my_result);
-        out.put("MergeToResult", &self.merge_to_result);
-        out.put("MergePreviousResults", &self.merge_previous_results);
-        if peer >= PER_STREAM_TARGETS {
-            out.put("MergeError", &self.merge_error);
-            out.put("MergeWarning", &self.merge_warning);
-            out.put("MergeVerbose", &self.merge_verbose);
-            out.put("MergeDebug", &self.merge_debug);
-        }
-        if peer >= INFORMATION_STREAM {
-            out.put("MergeInformation", &self.merge_information);
+        self.write_members(&mut out);
+        // The last five members are the targets of each stream, of which the last one is that of information records.
+        if peer < PER_STREAM_TARGETS {
+            out.truncate(Self::NAMES.len() - 5);
+        } else if peer < INFORMATION_STREAM {
+            out.truncate(Self::NAMES.len() - 1);
         }
         out.finish()
-    }
-
-    pub(super) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let mut from = MemberReader::new(value, budget)?;
-        Ok(Self {
-            text: from.required("Cmd")?,
-            parameters: from.optional("Args")?.unwrap_or_default(),
-            is_script: from.optional("IsScript")?.unwrap_or_default(),
-            use_local_scope: from.optional("UseLocalScope")?,
-            merge_my_result: from.optional("MergeMyResult")?.unwrap_or_default(),
-            merge_to_result: from.optional("MergeToResult")?.unwrap_or_default(),
-            merge_previous_results: from.optional("MergePreviousResults")?.unwrap_or_default(),
-            merge_error: from.optional("MergeError")?.unwrap_or_default(),
-            merge_warning: from.optional("MergeWarning")?.unwrap_or_default(),
-            merge_verbose: from.optional("MergeVerbose")?.unwrap_or_default(),
-            merge_debug: from.optional("MergeDebug")?.unwrap_or_default(),
-            merge_information: from.optional("MergeInformation")?.unwrap_or_default(),
-        })
     }
 }

@@ -52,24 +52,27 @@ impl GetCommandMetadata {
 
 const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
-/// A command listed by [`GetCommandMetadata`] (MS-PSRP 2.2.3.22).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CommandMetadata {
-    /// Name of the command.
-    pub name: PsString,
-    /// Module of the command.
-    pub namespace: Option<PsString>,
-    /// URI of its help.
-    pub help_uri: Option<PsString>,
-    /// Kind of the command.
-    pub command_type: CommandTypes,
-    /// The command that an alias resolves to.
-    pub resolved_command_name: Option<PsString>,
-    /// Types of the output.
-    pub output_type: Vec<PsString>,
-    /// Parameters of the command.
-    pub parameters: Vec<ParameterMetadata>,
+object_struct! {
+    /// A command listed by [`GetCommandMetadata`] (MS-PSRP 2.2.3.22).
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CommandMetadata {
+        /// Name of the command.
+        pub name: PsString => "Name",
+        /// Module of the command.
+        pub namespace: Option<PsString> => "Namespace" [nil],
+        /// URI of its help.
+        pub help_uri: Option<PsString> => "HelpUri" [nil],
+        /// Kind of the command.
+        pub command_type: CommandTypes => "CommandType",
+        /// The command that an alias resolves to.
+        pub resolved_command_name: Option<PsString> => "ResolvedCommandName" [nil],
+        /// Types of the output.
+        pub output_type: Vec<PsString> => "OutputType" [or Vec::new()],
+        ..
+        /// Parameters of the command.
+        pub parameters: Vec<ParameterMetadata>,
+    }
 }
 
 /// A parameter of a listed command (MS-PSRP 2.2.3.23).
@@ -101,35 +104,17 @@ impl CommandMetadata {
             parameters: Vec::new(),
         }
     }
+}
 
-    /// Converts it to an output object of the pipeline.
-    pub fn to_value(&self) -> Value {
+impl Field for CommandMetadata {
+    fn write(&self) -> Value {
         let parameters =
             self.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.to_value()));
         let mut out = MemberWriter::default();
-        out.put("Name", &self.name);
-        out.put("Namespace", &self.namespace);
-        out.put("HelpUri", &self.help_uri);
-        out.put("CommandType", &self.command_type);
-        out.put("ResolvedCommandName", &self.resolved_command_name);
-        out.put("OutputType", &self.output_type);
+        self.write_members(&mut out);
         out.put("Parameters", &Value::from(Object::dictionary(parameters)));
         let names = ["Selected.System.Management.Automation.CmdletInfo", CUSTOM, "System.Object"];
         out.finish_as(Object::builder().type_names(names))
-    }
-
-    /// Reads it from an output object of the pipeline.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
-    /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
-    ///
-    /// [`Error::is_mismatch`]: crate::Error::is_mismatch
-    /// [`Error::is_limit`]: crate::Error::is_limit
-    pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
-        Ok(Self::read(value, &mut budget)?)
     }
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
@@ -145,15 +130,8 @@ impl CommandMetadata {
             ParameterMetadata::read(name, value, from.budget)
                 .map_err(|mismatch| mismatch.in_item(index).in_member("Parameters"))
         };
-        Ok(Self {
-            parameters: entries.iter().enumerate().map(parameter).collect::<Result<_, _>>()?,
-            name: from.required("Name")?,
-            namespace: from.optional("Namespace")?,
-            help_uri: from.optional("HelpUri")?,
-            command_type: from.required("CommandType")?,
-            resolved_command_name: from.optional("ResolvedCommandName")?,
-            output_type: from.optional("OutputType")?.unwrap_or_default(),
-        })
+        let parameters = entries.iter().enumerate().map(parameter).collect::<Result<_, _>>()?;
+        Ok(Self { parameters, ..Self::read_members(&mut from)? })
     }
 }
 

@@ -91,7 +91,7 @@ impl PowerShell {
 
     fn write(&self, peer: Version) -> Value {
         let commands = |statement: &Vec<Command>| -> Vec<Value> {
-            statement.iter().map(|command| command.write(peer)).collect()
+            statement.iter().map(|command| command.write_for(peer)).collect()
         };
         let mut out = MemberWriter::default();
         out.put("Cmds", &self.statements.first().map(commands).unwrap_or_default());
@@ -127,7 +127,7 @@ impl Field for PowerShell {
         let mut from = MemberReader::new(value, budget)?;
         let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
         let statements = if extra.is_empty() {
-            vec![from.required::<Vec<ReadCommand>>("Cmds")?.into_iter().map(|command| command.0).collect()]
+            vec![from.required("Cmds")?]
         } else {
             extra.into_iter().map(|statement| statement.0).collect()
         };
@@ -142,19 +142,7 @@ impl Field for PowerShell {
     }
 }
 
-/// Reads a command in a list. Commands are written for a specific peer instead.
-struct ReadCommand(Command);
-
-impl Field for ReadCommand {
-    fn write(&self) -> Value {
-        self.0.write(SessionCapability::PROTOCOL)
-    }
-
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        Command::read(value, budget).map(Self)
-    }
-}
-
+/// Reads a statement in a list. Statements are written for a specific peer instead.
 struct Statement(Vec<Command>);
 
 impl Field for Statement {
@@ -163,8 +151,7 @@ impl Field for Statement {
     }
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let commands: Vec<ReadCommand> = MemberReader::new(value, budget)?.required("Cmds")?;
-        Ok(Self(commands.into_iter().map(|command| command.0).collect()))
+        MemberReader::new(value, budget)?.required("Cmds").map(Self)
     }
 }
 

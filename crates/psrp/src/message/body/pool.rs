@@ -1,7 +1,9 @@
-//! Requests of a pool and their response.
+//! Requests of a pool and their response, and events of the remote session.
+
+use uuid::Uuid;
 
 use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
-use crate::value::Value;
+use crate::value::{DateTime, PsString, Value};
 
 object_struct! {
     /// Sets the maximum number of runspaces (MS-PSRP 2.2.2.6).
@@ -76,5 +78,28 @@ impl Field for Availability {
         let accepted = value.as_bool().map(Self::Accepted);
         let answer = accepted.or_else(|| value.as_i64().map(Self::Count));
         answer.ok_or_else(|| Mismatch::new("is neither a boolean nor a number"))
+    }
+}
+
+object_struct! {
+    /// An event forwarded by a script on the server (MS-PSRP 2.2.2.12).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct UserEvent {
+        /// Number of the event.
+        pub event_identifier: i32 => "PSEventArgs.EventIdentifier",
+        /// Name of the event's registration.
+        pub source_identifier: Option<PsString> => "PSEventArgs.SourceIdentifier" [unset PsString::default()],
+        /// Time of the event. If it is `None`, `io::serve` sets the current time.
+        pub time_generated: Option<DateTime> => "PSEventArgs.TimeGenerated" [unset DateTime::UNSET],
+        /// The object that raised the event.
+        pub sender: Value => "PSEventArgs.Sender" [or Value::Nil],
+        /// The arguments of the event.
+        pub source_args: Vec<Value> => "PSEventArgs.SourceArgs" [or Vec::new()],
+        /// Data added by the script.
+        pub message_data: Value => "PSEventArgs.MessageData" [or Value::Nil],
+        /// Name of the computer.
+        pub computer_name: Option<PsString> => "PSEventArgs.ComputerName" [nil],
+        /// Id of the runspace.
+        pub runspace_id: Option<Uuid> => "PSEventArgs.RunspaceId" [unset Uuid::nil()],
     }
 }
