@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::data::Data;
+use crate::data::{COLD, Data};
 use crate::measure::{self, Sampling, Unmeasured};
 use crate::output;
 use crate::programs::{self, Folders};
@@ -16,6 +16,9 @@ use crate::servers::{self, Layout, Server};
 use crate::upstream::Upstream;
 use crate::wrk::Wrk;
 use crate::{Paths, note, procfs, say, sheets, single, verify};
+
+/// Number of starts of a program.
+const STARTS: usize = 10;
 
 /// Rows that are measured without a load generator.
 const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
@@ -41,10 +44,10 @@ pub(crate) struct Options {
     /// Add a running server by URL, or groxpi by the path of its program
     #[arg(long = "peer", value_name = "NAME=PLACE", value_parser = peer_place)]
     peers: Vec<(String, String)>,
-    /// Rounds per row [default: 3, with --quick 1]
+    /// Rounds per row [default: 10, with --quick 1]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// Duration per row, server and round, in seconds [default: 2, with --quick 1]
+    /// Duration per row, server and round, in seconds [default: 1]
     #[arg(long, value_name = "N")]
     seconds: Option<usize>,
     #[command(flatten)]
@@ -63,7 +66,7 @@ fn peer_place(text: &str) -> Result<(String, String), String> {
 
 impl Options {
     fn sampling(&self) -> Sampling {
-        let (rounds, seconds) = if self.quick { (1, 1) } else { (3, 2) };
+        let (rounds, seconds) = if self.quick { (1, 1) } else { (10, 1) };
         Sampling {
             rounds: self.rounds.unwrap_or(rounds).max(1),
             seconds: self.seconds.unwrap_or(seconds).max(1),
@@ -197,7 +200,8 @@ impl Run<'_> {
             }
         }
         if self.options.wants("cold_cache", true) {
-            for round in 0..sampling.rounds {
+            // A file is cold once.
+            for round in 0..sampling.rounds.min(COLD.len()) {
                 self.cold(&servers, round, outcome);
             }
         }
@@ -209,7 +213,6 @@ impl Run<'_> {
         if self.options.wants("list_927k", true) {
             self.lists(outcome);
         }
-        outcome.targets = results::evaluate(outcome);
         Ok(())
     }
 
@@ -255,10 +258,10 @@ impl Run<'_> {
             Ok(start) => outcome.starts.push(start),
             Err(error) => skip(outcome, "startup", name, &error),
         };
-        add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
+        add(OURS, single::starts(STARTS, ours(OURS, true)));
         add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
         if self.options.takes("nginx static") {
-            add("nginx static", single::starts(5, || programs::nginx_static(self.folders)));
+            add("nginx static", single::starts(STARTS, || programs::nginx_static(self.folders)));
         }
         if self.options.takes("proxpi") && !self.options.quick {
             add(
@@ -267,7 +270,7 @@ impl Run<'_> {
             );
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(5, || peer(self.folders, &self.upstream.index(), name, at)));
+            add(name, single::starts(STARTS, || peer(self.folders, &self.upstream.index(), name, at)));
         }
     }
 

@@ -37,8 +37,10 @@ pub(crate) struct Row {
     pub(crate) implementation: String,
     pub(crate) role: Role,
     pub(crate) language: &'static str,
-    /// Ratios prefer implementations of the same class.
+    /// Only servers of the same class are compared; `None` if the content differs from ours.
     pub(crate) class: Option<String>,
+    /// Size of the response body.
+    pub(crate) payload_bytes: Option<usize>,
     /// One value per round, or a single one, by quantity. Times are in nanoseconds.
     pub(crate) figures: BTreeMap<&'static str, Vec<f64>>,
 }
@@ -61,19 +63,6 @@ struct Column {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Line {
     pub(crate) cells: Vec<String>,
-    is_ours: bool,
-    pub(crate) starts_group: bool,
-}
-
-impl Line {
-    pub(crate) fn new(role: Role, cells: impl Into<Vec<String>>) -> Self {
-        Self { cells: cells.into(), is_ours: role == Role::Ours, starts_group: false }
-    }
-
-    /// Creates a line that belongs to no server.
-    pub(crate) fn plain(cells: impl Into<Vec<String>>) -> Self {
-        Self::new(Role::Peer, cells)
-    }
 }
 
 impl Sheet {
@@ -82,13 +71,13 @@ impl Sheet {
         title: &'static str,
         notes: impl Into<Vec<String>>,
         columns: &[&'static str],
-        lines: impl IntoIterator<Item = Line>,
+        lines: impl IntoIterator<Item = impl Into<Vec<String>>>,
     ) -> Self {
         let column = |name: &&'static str| match name.strip_prefix('#') {
             Some(name) => Column { name, is_number: true },
             None => Column { name, is_number: false },
         };
-        let lines: Vec<Line> = lines.into_iter().collect();
+        let lines: Vec<Line> = lines.into_iter().map(|cells| Line { cells: cells.into() }).collect();
         debug_assert!(lines.iter().all(|line| line.cells.len() == columns.len()), "{title}");
         Self { title, notes: notes.into(), columns: columns.iter().map(column).collect(), lines }
     }

@@ -1,31 +1,18 @@
 //! Tables of a load run.
 
-use crate::output::{Line, Role, Sheet, bytes, memory, millis, optional, time};
+use crate::output::{Sheet, bytes, memory, millis, optional, time};
 use crate::results::Outcome;
 use crate::rows::ROWS;
 
 /// Returns all tables.
 pub(crate) fn sheets(outcome: &Outcome) -> Vec<Sheet> {
-    vec![targets(outcome), rows(outcome), cold(outcome), single(outcome), missing(outcome)]
-}
-
-fn targets(outcome: &Outcome) -> Sheet {
-    let lines = outcome
-        .targets
-        .iter()
-        .map(|target| Line::plain([target.name.clone(), target.found.clone(), target.verdict().to_owned()]));
-    let notes = [
-        format!("{}; {}.", outcome.about, outcome.versions.join(", ")),
-        format!("{} rounds of {} s for each row and server, in turn.", outcome.rounds, outcome.seconds),
-    ];
-    Sheet::new("Load: targets", notes, &["Target", "Found", "Verdict"], lines)
+    vec![rows(outcome), cold(outcome), single(outcome), missing(outcome)]
 }
 
 fn rows(outcome: &Outcome) -> Sheet {
     let columns = [
         "Row",
         "Server",
-        "Role",
         "Coding",
         "#Requests/s",
         "#p50",
@@ -37,34 +24,30 @@ fn rows(outcome: &Outcome) -> Sheet {
         "#Failed",
         "#Peak RSS",
     ];
-    let mut last = "";
     let lines = outcome.rows.iter().map(|entry| {
         let range = optional(entry.cpu_us_range, |(min, max)| format!("{}..{}", time(min), time(max)));
-        let mut line = Line::new(
-            entry.role,
-            [
-                entry.row.clone(),
-                entry.server.clone(),
-                entry.role.label().to_owned(),
-                entry.coding.clone(),
-                format!("{:.0}", entry.requests_per_s),
-                time(entry.p50_us),
-                time(entry.p99_us),
-                optional(entry.cpu_us, time),
-                range,
-                bytes(entry.body_bytes),
-                format!("{:.1}", entry.bytes_per_s / 1e6),
-                entry.errors.to_string(),
-                optional(entry.peak_memory, memory),
-            ],
-        );
-        line.starts_group = entry.row != last;
-        last = &entry.row;
-        line
+        [
+            entry.row.clone(),
+            entry.server.clone(),
+            entry.coding.clone(),
+            format!("{:.0}", entry.requests_per_s),
+            time(entry.p50_us),
+            time(entry.p99_us),
+            optional(entry.cpu_us, time),
+            range,
+            bytes(entry.body_bytes),
+            format!("{:.1}", entry.bytes_per_s / 1e6),
+            entry.errors.to_string(),
+            optional(entry.peak_memory, memory),
+        ]
     });
     let about = ROWS.iter().filter(|row| outcome.rows.iter().any(|entry| entry.row == row.key));
     let about = about.map(|row| format!("`{}`: {}, {} connections.", row.key, row.about, row.connections));
-    Sheet::new("Load: rows", about.collect::<Vec<_>>(), &columns, lines)
+    let run = [
+        format!("{}; {}.", outcome.about, outcome.versions.join(", ")),
+        format!("{} rounds of {} s for each row and server, in turn.", outcome.rounds, outcome.seconds),
+    ];
+    Sheet::new("Load: rows", run.into_iter().chain(about).collect::<Vec<_>>(), &columns, lines)
 }
 
 fn cold(outcome: &Outcome) -> Sheet {
@@ -81,21 +64,18 @@ fn cold(outcome: &Outcome) -> Sheet {
         "#Peak RSS",
     ];
     let lines = outcome.cold.iter().map(|run| {
-        Line::new(
-            run.role,
-            [
-                run.server.clone(),
-                run.upstream_gets.to_string(),
-                millis(run.first_byte_ms.median),
-                millis(run.first_byte_ms.max),
-                millis(run.total_ms.median),
-                millis(run.total_ms.max),
-                millis(run.upstream_ms),
-                run.failed.to_string(),
-                optional(run.cpu_ms, millis),
-                optional(run.peak_memory, memory),
-            ],
-        )
+        [
+            run.server.clone(),
+            run.upstream_gets.to_string(),
+            millis(run.first_byte_ms.median),
+            millis(run.first_byte_ms.max),
+            millis(run.total_ms.median),
+            millis(run.total_ms.max),
+            millis(run.upstream_ms),
+            run.failed.to_string(),
+            optional(run.cpu_ms, millis),
+            optional(run.peak_memory, memory),
+        ]
     });
     let note =
         "50 clients ask at once for a wheel of 60 MiB that is not here; the index sends 30 MB/s.".to_owned();
@@ -104,13 +84,11 @@ fn cold(outcome: &Outcome) -> Sheet {
 
 fn single(outcome: &Outcome) -> Sheet {
     let mut lines = Vec::new();
-    let mut add = |role: Role, what: &str, server: &str, found| {
-        lines.push(Line::new(role, [what.to_owned(), server.to_owned(), found]))
-    };
+    let mut add = |what: &str, server: &str, found| lines.push([what.to_owned(), server.to_owned(), found]);
     for start in &outcome.starts {
         let times: Vec<String> = start.first_answer_ms.iter().map(|time| millis(*time)).collect();
         let found = format!("{}; {} then", times.join(", "), optional(start.idle_memory, memory));
-        add(start.role, "start to the first 200", &start.server, found);
+        add("start to the first 200", &start.server, found);
     }
     for list in &outcome.lists {
         let found = format!(
@@ -121,7 +99,7 @@ fn single(outcome: &Outcome) -> Sheet {
             optional(list.peak_memory_all, memory),
             optional(list.memory_after, memory)
         );
-        add(list.role, "list of 927,000 names", &list.server, found);
+        add("list of 927,000 names", &list.server, found);
     }
     for refresh in &outcome.refreshes {
         let found = format!(
@@ -130,7 +108,7 @@ fn single(outcome: &Outcome) -> Sheet {
             millis(refresh.upstream_ms),
             optional(refresh.cpu_ms, millis)
         );
-        add(refresh.role, "page of 3,060 files anew", &refresh.server, found);
+        add("page of 3,060 files anew", &refresh.server, found);
     }
     Sheet::new("Load: what happens once", [], &["What", "Server", "Found"], lines)
 }
@@ -139,7 +117,7 @@ fn missing(outcome: &Outcome) -> Sheet {
     let lines = outcome
         .unmeasured
         .iter()
-        .map(|entry| Line::plain([entry.row.clone(), entry.server.clone(), entry.reason.clone()]));
+        .map(|entry| [entry.row.clone(), entry.server.clone(), entry.reason.clone()]);
     Sheet::new("Load: not measured", [], &["Row", "Server", "Why there is no figure"], lines)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::scaling::{BUILD_EVERY_S, BUILDERS, FULL, MISSES, PACKAGES, PEAK};
-use crate::output::{Line, Sheet, memory, time};
+use crate::output::{Sheet, memory, time};
 
 /// Returns all tables.
 pub(crate) fn sheets(outcome: &Outcome) -> Vec<Sheet> {
@@ -21,15 +21,16 @@ fn scenarios(outcome: &Outcome) -> Sheet {
             "fewer clients and files than in a whole run"
         }
     );
-    let lines = outcome.scenarios.iter().map(|(name, passed)| {
-        Line::plain([name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()])
-    });
+    let lines = outcome
+        .scenarios
+        .iter()
+        .map(|(name, passed)| [name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]);
     Sheet::new("Fleet: scenarios", [note], &["Scenario", "Verdict"], lines)
 }
 
 fn hot(outcome: &Outcome) -> Sheet {
     let lines = outcome.scaling.hot.iter().map(|row| {
-        Line::plain([
+        [
             row.what.clone(),
             row.instances.to_string(),
             format!("{:.0}", row.requests_per_s),
@@ -37,7 +38,7 @@ fn hot(outcome: &Outcome) -> Sheet {
             time(row.cpu_us),
             format!("{:.3}", row.bucket_operations_per_request),
             row.errors.to_string(),
-        ])
+        ]
     });
     let note =
         "All instances, their load generators and the S3 server share the machine: beyond its cores more \
@@ -57,7 +58,7 @@ fn hot(outcome: &Outcome) -> Sheet {
 
 fn passes(outcome: &Outcome) -> Sheet {
     let lines = outcome.scaling.passes.iter().map(|pass| {
-        Line::plain([
+        [
             if pass.is_cold { "nobody" } else { "the bucket" }.to_owned(),
             pass.instances.to_string(),
             pass.requests.to_string(),
@@ -67,7 +68,7 @@ fn passes(outcome: &Outcome) -> Sheet {
             format!("{:.2}", pass.upstream_gets_per_file),
             format!("{:.2}", pass.bucket_operations_per_request),
             pass.failed.to_string(),
-        ])
+        ]
     });
     let bytes = outcome.scaling.passes.first().map_or(0.0, |pass| pass.mean_bytes);
     let note = format!(
@@ -98,7 +99,7 @@ fn estimate(outcome: &Outcome) -> Sheet {
             ("bucket operations a second", format!("{:.0}", found.bucket_operations_per_s)),
             ("downloads from upstream for each file", format!("{:.2}", found.upstream_gets_per_file)),
         ]
-        .map(|(name, value)| Line::plain([name.to_owned(), value]))
+        .map(|(name, value)| [name.to_owned(), value])
     });
     let note = format!(
         "On paper, not measured: {BUILDERS:.0} builders that each build every {:.0} minutes and ask for the page and a file of \
@@ -120,7 +121,7 @@ fn soak(outcome: &Outcome) -> Option<Sheet> {
         };
         let slope =
             if is_memory { series.slope_per_hour / f64::from(1 << 20) } else { series.slope_per_hour };
-        Line::plain([
+        [
             format!("{} of {}", series.what, series.instance),
             shown(series.first),
             shown(series.min),
@@ -128,7 +129,7 @@ fn soak(outcome: &Outcome) -> Option<Sheet> {
             shown(series.max),
             format!("{slope:+.1}{}", if is_memory { " M" } else { "" }),
             if series.is_flat { "flat" } else { "GROWS" }.to_owned(),
-        ])
+        ]
     });
     let note = format!(
         "{:.1} minutes of pages, files, pages that are asked for again and projects that there are not; tiers with room for \

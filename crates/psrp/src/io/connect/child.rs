@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,10 +39,16 @@ pub struct Child {
     program: OsString,
     args: Vec<OsString>,
     env: Vec<(OsString, Option<OsString>)>,
+    inherits_env: bool,
+    directory: Option<PathBuf>,
     new_group: bool,
+    on_stderr: Option<StderrListener>,
     exit_timeout: Duration,
     reader_options: ReaderOptions,
 }
+
+/// Function that receives the standard error of a process.
+type StderrListener = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Child {
     /// Creates a connector for a program without arguments.
@@ -50,7 +57,10 @@ impl Child {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
             env: Vec::new(),
+            inherits_env: true,
+            directory: None,
             new_group: false,
+            on_stderr: None,
             exit_timeout: Duration::from_secs(5),
             reader_options: ReaderOptions::new(),
         }
@@ -83,7 +93,21 @@ impl Child {
         self
     }
 
+    /// Starts the process with an empty environment instead of inheriting this one.
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.env.clear();
+        self.inherits_env = false;
+        self
+    }
+
     setters! {
+        /// Sets the working directory of the process.
+        current_dir(directory: impl Into<PathBuf>) => directory = Some(directory.into());
+        /// Passes the standard error of the process to a function as it arrives. Invalid UTF-8 is replaced. The
+        /// function must not block; use [`terminal_safe`](crate::terminal_safe) to display the text. Default: only the
+        /// end is stored, for error messages.
+        on_stderr(listener: impl Fn(&str) + Send + Sync + 'static) => on_stderr = Some(Arc::new(listener));
         /// Starts the process in a new process group. Ctrl+C at the terminal then reaches only this program, which can
         /// stop a pipeline. Processes that prompt at the terminal themselves, such as `ssh` for a password, can no
         /// longer do so.
@@ -97,6 +121,12 @@ impl Child {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
+        if !self.inherits_env {
+            command.env_clear();
+        }
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
         for (name, value) in &self.env {
             match value {
                 Some(value) => command.env(name, value),
@@ -126,7 +156,7 @@ impl Child {
         Ok(ChildTransport {
             lines: Lines::with_options(Role::Client, stdout, stdin, self.reader_options),
             process,
-            stderr: StderrReader::new(stderr),
+            stderr: StderrReader::new(stderr, self.on_stderr.clone()),
             exit_timeout: self.exit_timeout,
             close_state: CloseState::Open,
             timer: None,
@@ -311,14 +341,28 @@ struct StderrReader {
 }
 
 impl StderrReader {
-    fn new(mut from: ChildStderr) -> Self {
+    fn new(mut from: ChildStderr, listener: Option<StderrListener>) -> Self {
         let tail = Arc::<Mutex<StderrTail>>::default();
         let shared = Arc::clone(&tail);
         let task = tokio::spawn(async move {
             let mut buffer = [0; 4096];
+            let mut text = Vec::new();
             // A read error ends the output.
             while let Ok(count @ 1..) = from.read(&mut buffer).await {
                 shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
+                if let Some(listener) = &listener {
+                    text.extend_from_slice(&buffer[..count]);
+                    // An incomplete sequence at the end waits for the rest.
+                    let end = match str::from_utf8(&text) {
+                        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                        _ => text.len(),
+                    };
+                    let rest = text.split_off(end);
+                    listener(&String::from_utf8_lossy(&std::mem::replace(&mut text, rest)));
+                }
+            }
+            if let (Some(listener), false) = (listener, text.is_empty()) {
+                listener(&String::from_utf8_lossy(&text));
             }
         });
         Self { tail, task: AbortOnDropHandle::new(task) }

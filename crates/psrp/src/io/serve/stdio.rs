@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read};
 
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use super::{Handler, Options, SessionEnd, serve};
 use crate::Error;
@@ -16,14 +17,14 @@ const CHUNK_SIZE: usize = 32 * 1024;
 /// Serves the client on standard input and output, like `pwsh -s` or a subsystem of an SSH server.
 ///
 /// Nothing else may write to the standard output. A separate thread reads the standard input and can remain blocked
-/// until the process exits; it keeps neither the runtime nor the process alive. An error of the standard input counts as
-/// its end.
+/// until the process exits; it keeps neither the runtime nor the process alive.
 ///
 /// # Errors
 ///
-/// Same as [`serve`]. Also fails if the thread cannot be started.
+/// Same as [`serve`]. Also fails if the thread cannot be started or the standard input cannot be read.
 pub async fn serve_stdio<H: Handler>(handler: H, options: Options) -> Result<SessionEnd, Error> {
     let (mut writer, input) = tokio::io::duplex(CHUNK_SIZE);
+    let (failure, mut failed) = oneshot::channel();
     let runtime = Handle::current();
     // tokio's standard input cannot be cancelled, and the runtime would wait for it at shutdown.
     std::thread::Builder::new().name("psrp-stdin".into()).spawn(move || {
@@ -32,11 +33,17 @@ pub async fn serve_stdio<H: Handler>(handler: H, options: Options) -> Result<Ses
         loop {
             match stdin.read(&mut chunk) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Ok(0) | Err(_) => return,
+                Err(error) => {
+                    let _ = failure.send(error);
+                    return;
+                }
+                Ok(0) => return,
                 Ok(count) if runtime.block_on(writer.write_all(&chunk[..count])).is_err() => return,
                 Ok(_) => {}
             }
         }
     })?;
-    serve(Lines::new(Role::Server, input, tokio::io::stdout()), handler, options).await
+    let end = serve(Lines::new(Role::Server, input, tokio::io::stdout()), handler, options).await;
+    // Without the error, the failed input would look like its end.
+    failed.try_recv().map_or(end, |error| Err(error.into()))
 }
