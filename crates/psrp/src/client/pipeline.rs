@@ -112,12 +112,6 @@ impl Pipeline<'_> {
         &self.pool.pipelines[&self.id]
     }
 
-    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
-        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
-            change(entry);
-        }
-    }
-
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
         self.pool.require_opened(action)?;
         let entry = self.entry();

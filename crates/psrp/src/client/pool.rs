@@ -78,7 +78,7 @@ impl RunspacePool {
     /// the system's random number generator fails ([`Error::is_crypto`]).
     pub fn exchange_key(&mut self) -> Result<(), Error> {
         self.require_opened("exchange the key")?;
-        if self.has_key() || self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
+        if self.has_key() || self.link.key.is_requested { Ok(()) } else { self.link.send_public_key() }
     }
 
     /// Queues a message, or defers it if it needs a key that is not available.
@@ -185,7 +185,7 @@ impl RunspacePool {
     /// A transport without acknowledgements passes in [`Packet::DataAck`] or [`Packet::CommandAck`] itself after
     /// sending. Returns `None` while the pool is disconnected.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        let packet = self.link.poll_transmit(max, buffer)?;
+        let packet = self.link.outbox.poll(max, buffer)?;
         if let Packet::Data { target: Some(id), .. } = packet
             && let Some(entry) = self.pipelines.get_mut(&id)
             && !entry.is_created

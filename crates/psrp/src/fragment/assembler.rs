@@ -72,9 +72,6 @@ enum AssemblerState {
         left: usize,
         end: bool,
     },
-    Skipped {
-        left: usize,
-    },
     /// A message was returned; the next call clears its buffer.
     Done,
     Failed,
@@ -128,7 +125,7 @@ impl Assembler {
                     match self.begin(&header) {
                         Ok(true) => {}
                         Ok(false) => {
-                            self.state = AssemblerState::Skipped { left };
+                            self.state = AssemblerState::Blob { left, end: false };
                             continue;
                         }
                         Err(error) => return Err(self.fail(error)),
@@ -148,7 +145,11 @@ impl Assembler {
                     self.state = AssemblerState::Blob { left, end: header.end };
                 }
                 AssemblerState::Blob { left, end } => {
-                    self.message.extend_from_slice(self.headers.read_blob(input, left));
+                    let blob = self.headers.read_blob(input, left);
+                    // Without a message, the blob is skipped.
+                    if self.partial.is_some() {
+                        self.message.extend_from_slice(blob);
+                    }
                     if *left > 0 {
                         return Ok(None);
                     }
@@ -156,13 +157,6 @@ impl Assembler {
                         self.partial = None;
                         self.state = AssemblerState::Done;
                         return Ok(Some(&self.message));
-                    }
-                    self.state = AssemblerState::Header;
-                }
-                AssemblerState::Skipped { left } => {
-                    self.headers.read_blob(input, left);
-                    if *left > 0 {
-                        return Ok(None);
                     }
                     self.state = AssemblerState::Header;
                 }

@@ -95,10 +95,6 @@ impl Link {
         self.key.cipher().is_some()
     }
 
-    pub(crate) fn is_key_requested(&self) -> bool {
-        self.key.is_requested
-    }
-
     pub(crate) fn decrypt(&self, value: &Value) -> Result<(), Error> {
         match self.key.cipher() {
             Some(cipher) => value.decrypt(&*cipher),
@@ -204,10 +200,5 @@ impl Link {
         let is_missing = self.key.is_requested && !self.has_key();
         self.key.is_requested &= !is_missing;
         is_missing
-    }
-
-    /// Server: records that the key was requested.
-    pub(crate) fn set_key_requested(&mut self) {
-        self.key.is_requested = true;
     }
 }

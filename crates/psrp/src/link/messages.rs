@@ -15,7 +15,6 @@ use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
 use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
-use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::Value;
 
@@ -39,7 +38,7 @@ pub(crate) struct Link {
     pub(crate) outbox: Outbox,
     deferred: DeferredQueue,
     pub(crate) inbox: Inbox,
-    pub(super) key: Key,
+    pub(crate) key: Key,
 }
 
 impl Link {
@@ -160,10 +159,6 @@ impl Link {
             }
         }
         None
-    }
-
-    pub(crate) fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        self.outbox.poll(max, buffer)
     }
 
     /// Prepares for a new connection: packets in flight over the previous one are lost.

@@ -285,7 +285,7 @@ impl Outbox {
         }
     }
 
-    pub(super) fn poll<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
+    pub(crate) fn poll<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         if self.is_paused {
             return None;
         }

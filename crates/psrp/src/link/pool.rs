@@ -1,6 +1,6 @@
-//! What the pools of client and server have in common: pending calls, events and requests, and methods.
+//! Common parts of the pools of client and server: pending calls, events and requests, and methods.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
@@ -14,13 +14,13 @@ use crate::message::{
 
 /// Pending calls by pipeline (`None` for the runspace pool) and call identifier.
 pub(crate) struct HostCalls {
-    calls: BTreeMap<(Option<Uuid>, i64), HostMethod>,
+    calls: HashMap<(Option<Uuid>, i64), HostMethod>,
     max: usize,
 }
 
 impl HostCalls {
     pub(crate) fn new(max: usize) -> Self {
-        Self { calls: BTreeMap::new(), max }
+        Self { calls: HashMap::new(), max }
     }
 
     /// Fails if the maximum number of calls is pending.
@@ -54,12 +54,7 @@ impl HostCalls {
 
     /// Removes all calls of a pipeline.
     pub(crate) fn remove_pipeline(&mut self, pipeline: Uuid) {
-        let id = Some(pipeline);
-        let numbers: Vec<_> =
-            self.calls.range((id, i64::MIN)..=(id, i64::MAX)).map(|(call, _)| *call).collect();
-        for call in numbers {
-            self.calls.remove(&call);
-        }
+        self.calls.retain(|(caller, _), _| *caller != Some(pipeline));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -105,7 +100,7 @@ impl<E> EventQueue<E> {
     }
 }
 
-/// What was received for a pipeline.
+/// Receive state of a pipeline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
     /// Fragment bytes so far.
@@ -141,12 +136,12 @@ impl PoolRequest {
         }
     }
 
-    /// Returns whether a response is of the kind that the request asks for.
+    /// Returns whether a response is of the kind of this request.
     pub(crate) const fn fits(self, availability: Availability) -> bool {
         matches!(self, Self::GetAvailableRunspaces) == matches!(availability, Availability::Count(_))
     }
 
-    /// Makes the change that an accepted request asks for.
+    /// Makes the change of an accepted request.
     pub(crate) const fn apply(self, init: &mut InitRunspacePool) {
         match self {
             Self::SetMinRunspaces(count) => init.min_runspaces = count,
@@ -210,8 +205,8 @@ macro_rules! pool_methods {
                 self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
             }
 
-            /// Processes fragments for a pipeline, or for the pool with `None`. Malformed fragments and message headers,
-            /// and those that exceed a limit, fail the target pipeline or the pool.
+            /// Processes fragments for a pipeline, or for the pool with `None`. Malformed fragments and message
+            /// headers, and those that exceed a limit, fail the target pipeline or the pool.
             pub(super) fn receive(
                 &mut self,
                 priority: Priority,
@@ -338,6 +333,12 @@ macro_rules! pool_methods {
         }
 
         impl Pipeline<'_> {
+            pub(super) fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
+                if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+                    change(entry);
+                }
+            }
+
             /// Returns the identifier of the pipeline.
             pub fn id(&self) -> Uuid {
                 self.id

@@ -6,8 +6,8 @@ use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, obje
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 object_struct! {
-    /// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason of
-    /// a failed pipeline or pool, or the response of a host call that failed.
+    /// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason
+    /// of a failed pipeline or pool, or the response of a host call that failed.
     ///
     /// ```
     /// use psrp::record::{ErrorCategory, ErrorRecord};
@@ -15,7 +15,8 @@ object_struct! {
     /// let record = ErrorRecord::new("file not found", ErrorCategory::ObjectNotFound)
     ///     .with_target("a.txt", "a.txt", "String")
     ///     .with_reason("ItemNotFoundException");
-    /// assert_eq!(record.category_message.as_ref().unwrap(), &"ObjectNotFound (a.txt:String) [], ItemNotFoundException");
+    /// let message = record.category_message.as_ref().unwrap();
+    /// assert_eq!(message, &"ObjectNotFound (a.txt:String) [], ItemNotFoundException");
     /// assert_eq!(ErrorRecord::from_value(&record.to_value())?, record);
     /// # Ok::<(), psrp::Error>(())
     /// ```
@@ -51,8 +52,8 @@ object_struct! {
         ..
         /// The invocation that failed, if the client requested it.
         pub invocation: Option<Box<InvocationInfo>>,
-        /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
-        /// used for `None`.
+        /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list
+        /// is used for `None`.
         pub pipeline_iteration_info: Option<Vec<i32>>,
         /// Text form of the record at the sender.
         pub text: Option<PsString>,

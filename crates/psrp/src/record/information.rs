@@ -14,7 +14,8 @@ object_struct! {
         pub message_data: Value => "MessageData",
         /// Script or command that wrote it.
         pub source: Option<PsString> => "Source" [nil],
-        /// Time of writing. If it is `None`, `io::serve` sets the current time. PowerShell rejects a record without one.
+        /// Time of writing. If it is `None`, `io::serve` sets the current time. PowerShell rejects a record without
+        /// one.
         pub time_generated: Option<DateTime> => "TimeGenerated" [unset DateTime::UNSET],
         /// Tags; `Write-Host` sets `PSHOST`.
         pub tags: Vec<PsString> => "Tags" [or Vec::new()],

@@ -1,6 +1,6 @@
 //! Progress records as messages.
 
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, open_enum};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 open_enum! {
@@ -55,23 +55,4 @@ impl Field for Progress {
     }
 }
 
-impl Progress {
-    /// Converts it to the object that represents it in messages, in place of `<PR>` (MS-PSRP 2.2.2.25).
-    ///
-    /// Values that PowerShell rejects are replaced: an empty activity or status by a space, a negative `activity_id` by
-    /// 0, a parent that is the activity itself by none, and percentages above 100 by 100.
-    pub fn to_value(&self) -> Value {
-        self.write()
-    }
-
-    /// Reads it from the object of a message, or from [`Value::Progress`].
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_mismatch`] if a member is missing or has another type; the error names the member.
-    ///
-    /// [`Error::is_mismatch`]: crate::Error::is_mismatch
-    pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        Ok(Self::read(value, &mut CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET))?)
-    }
-}
+object_struct!(@values Progress);

@@ -61,9 +61,7 @@ impl Pipeline<'_> {
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
         self.pool.require_opened("connect to a pipeline")?;
-        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
-            entry.is_connected = true;
-        }
+        self.update(|entry| entry.is_connected = true);
         self.pool.link.outbox.set_paused(Some(self.id), false);
         Ok(())
     }
@@ -88,9 +86,7 @@ impl Pipeline<'_> {
             return Err(invalid_state(ACTION, "pipeline", "without a task"));
         }
         self.send_state(PipelineStateInfo::new(Running))?;
-        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
-            entry.is_requested = false;
-        }
+        self.update(|entry| entry.is_requested = false);
         Ok(())
     }
 
@@ -99,9 +95,7 @@ impl Pipeline<'_> {
         let state = info.state;
         let payload = Payload::PipelineState(info);
         self.pool.send(Quota::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
-        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
-            entry.state = state;
-        }
+        self.update(|entry| entry.state = state);
         Ok(())
     }
 

@@ -80,9 +80,9 @@ impl RunspacePool {
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn request_key(&mut self) -> Result<(), Error> {
         self.require_running("request the key")?;
-        if !self.link.has_key() && !self.link.is_key_requested() {
+        if !self.link.has_key() && !self.link.key.is_requested {
             self.link.send_protocol_payload(None, &Payload::PublicKeyRequest)?;
-            self.link.set_key_requested();
+            self.link.key.is_requested = true;
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl RunspacePool {
     /// content, and has at most `max` bytes before any encoding. Returns `None` while the pool is disconnected. A
     /// broken pool still returns the packets that tell the client the cause.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        self.link.poll_transmit(max, buffer)
+        self.link.outbox.poll(max, buffer)
     }
 }
 

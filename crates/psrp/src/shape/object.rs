@@ -27,7 +27,14 @@ impl MemberWriter {
 
     /// Removes all members after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        self.0.0.truncate(len);
+    }
+
+    /// Replaces the value of a member.
+    pub(crate) fn replace(&mut self, name: &str, value: Value) {
+        if let Some((_, old)) = self.0.0.iter_mut().find(|(own, _)| own == name) {
+            *old = value;
+        }
     }
 
     /// Returns an object without type names that has the members as extended members.

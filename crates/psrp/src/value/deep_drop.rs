@@ -51,7 +51,7 @@ impl Drop for Content {
 impl Drop for Members {
     fn drop(&mut self) {
         if !self.is_empty() {
-            drop_bounded(Part::Members(self.take()));
+            drop_bounded(Part::Members(mem::take(&mut self.0)));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{PsString, Value};
 /// Like in PowerShell, lookup ignores the case of ASCII letters; order and spelling are preserved. If a name occurs
 /// more than once, all members are preserved and lookup returns the last.
 #[derive(Default)]
-pub struct Members(Vec<(PsString, Value)>);
+pub struct Members(pub(crate) Vec<(PsString, Value)>);
 
 impl Members {
     /// Creates an empty list.
@@ -15,18 +15,9 @@ impl Members {
         Self(Vec::new())
     }
 
-    /// Wraps a list of names and values.
-    pub(crate) const fn from_vec(members: Vec<(PsString, Value)>) -> Self {
-        Self(members)
-    }
-
     /// Appends a member, even if one with this name exists.
     pub fn push(&mut self, name: impl Into<PsString>, value: impl Into<Value>) {
         self.0.push((name.into(), value.into()));
-    }
-
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
     }
 
     /// Reserves capacity for more members.
@@ -53,11 +44,6 @@ impl Members {
     /// Iterates over names and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&PsString, &Value)> + DoubleEndedIterator {
         self.0.iter().map(|(name, value)| (name, value))
-    }
-
-    /// Takes all members, leaving an empty list.
-    pub(super) fn take(&mut self) -> Vec<(PsString, Value)> {
-        std::mem::take(&mut self.0)
     }
 
     #[cfg(feature = "serde")]
@@ -111,7 +97,7 @@ impl IntoIterator for Members {
     type IntoIter = std::vec::IntoIter<(PsString, Value)>;
 
     fn into_iter(mut self) -> Self::IntoIter {
-        self.take().into_iter()
+        std::mem::take(&mut self.0).into_iter()
     }
 }
 

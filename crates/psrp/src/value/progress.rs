@@ -3,6 +3,10 @@
 use super::PsString;
 
 /// Progress of a long-running operation (`System.Management.Automation.ProgressRecord`, MS-PSRP 2.2.5.1.25).
+///
+/// [`to_value`](Self::to_value) returns the object that represents it in messages (MS-PSRP 2.2.2.25). Values that
+/// PowerShell rejects are replaced there: an empty activity or status by a space, a negative `activity_id` by 0, a
+/// parent that is the activity itself by none, and percentages above 100 by 100.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Name of the operation.

@@ -39,6 +39,7 @@ fn utf8_and_utf16_files_are_read() {
         utf16(&with_mark, u16::to_le_bytes),
         utf16(&with_mark, u16::to_be_bytes),
         utf16(&text, u16::to_le_bytes),
+        utf16(&text, u16::to_be_bytes),
         utf16(&declared, u16::to_le_bytes),
     ] {
         let document = Document::from_reader(&*bytes, ReadOptions::new()).unwrap();
@@ -50,8 +51,11 @@ fn utf8_and_utf16_files_are_read() {
 
 #[test]
 fn invalid_encodings_are_rejected() {
-    let error = Document::from_bytes(vec![0xFF, 0xFE, b'<'], ReadOptions::new()).unwrap_err();
-    assert!(error.is_syntax());
+    for (bytes, offset) in [(&[0xFF, 0xFE, b'<', 0, b'S'][..], 4), (&[0xFF, 0xFE, 0x3D, 0xD8, b'<', 0], 2)] {
+        let error = Document::from_bytes(bytes.to_vec(), ReadOptions::new()).unwrap_err();
+        assert!(error.is_syntax());
+        assert_eq!(error.offset(), Some(offset));
+    }
     let document = Document::from_bytes(b"<S>\xFF</S>".to_vec(), ReadOptions::new()).unwrap();
     assert!(values(&document).unwrap_err().is_syntax());
     let document = Document::from_bytes(Vec::new(), ReadOptions::new()).unwrap();

@@ -260,9 +260,8 @@ impl FuzzSession<'_> {
             }
         }
         while let Some(event) = self.server.poll_event() {
-            match event {
-                server::Event::Request { call_id, .. } => self.requests.push(call_id),
-                _ => {}
+            if let server::Event::Request { call_id, .. } = event {
+                self.requests.push(call_id);
             }
         }
     }

@@ -60,12 +60,12 @@ impl<W: Write> DocumentWriter<W> {
     /// continued. Fails with [`Error::is_io`] if the output can't be written; the document is then unusable.
     pub fn write(&mut self, stream: Option<Stream>, value: &Value) -> Result<(), Error> {
         let position = stream.map_or(Position::Item, Position::Top);
-        let start = self.elements.output().len();
+        let start = self.elements.out.len();
         if let Err(error) = self.elements.value(value, position, 1) {
             self.elements.truncate(start);
             return Err(error);
         }
-        if self.elements.output().len() >= Self::BLOCK_SIZE { self.write_buffered() } else { Ok(()) }
+        if self.elements.out.len() >= Self::BLOCK_SIZE { self.write_buffered() } else { Ok(()) }
     }
 
     /// Completes the document and flushes the output.
@@ -81,7 +81,7 @@ impl<W: Write> DocumentWriter<W> {
     }
 
     fn write_buffered(&mut self) -> Result<(), Error> {
-        self.writer.write_all(self.elements.output())?;
+        self.writer.write_all(&self.elements.out)?;
         self.elements.clear_output();
         Ok(())
     }
@@ -89,6 +89,6 @@ impl<W: Write> DocumentWriter<W> {
 
 impl<W> fmt::Debug for DocumentWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DocumentWriter").field("options", self.elements.options()).finish_non_exhaustive()
+        f.debug_struct("DocumentWriter").field("options", &self.elements.options).finish_non_exhaustive()
     }
 }

@@ -138,33 +138,3 @@ fn to_utf8(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
     }
     Ok(text.into_bytes())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-        text.encode_utf16().flat_map(to_bytes).collect()
-    }
-
-    #[test]
-    fn both_byte_orders_are_detected() {
-        for text in ["\u{FEFF}<S>\u{e9}\u{1F600}</S>", "<S>x</S>", "\u{FEFF}"] {
-            assert_eq!(to_utf8(utf16(text, u16::to_le_bytes)).unwrap(), text.as_bytes());
-            assert_eq!(to_utf8(utf16(text, u16::to_be_bytes)).unwrap(), text.as_bytes());
-        }
-        for text in ["\u{FEFF}<S>x</S>", "<S>x</S>", "", "<"] {
-            assert_eq!(to_utf8(text.as_bytes().to_vec()).unwrap(), text.as_bytes());
-        }
-    }
-
-    #[test]
-    fn malformed_utf16_is_rejected() {
-        let error = to_utf8(vec![0xFF, 0xFE, b'<', 0, b'S']).unwrap_err();
-        assert!(error.is_syntax());
-        assert_eq!(error.offset(), Some(4));
-        let error = to_utf8(vec![0xFF, 0xFE, 0x3D, 0xD8, b'<', 0]).unwrap_err();
-        assert!(error.is_syntax());
-        assert_eq!(error.offset(), Some(2));
-    }
-}

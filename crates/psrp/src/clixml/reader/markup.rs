@@ -13,34 +13,27 @@ use super::tag::{StartTag, Tag};
 /// A tag read by the fast path.
 pub(super) enum Markup<'a> {
     /// A start tag or an empty element.
-    Start(StartTag<'a>, Attributes<'a>),
+    Start(StartTag<'a>),
     /// The end tag of the innermost element, whose start tag was also read by the fast path.
     End,
 }
 
-/// A start tag with parsed attributes.
-pub(super) struct ParsedStartTag<'a> {
-    pub(super) tag: Tag,
-    pub(super) name: &'a str,
-    pub(super) attributes: Attributes<'a>,
-    pub(super) is_empty: bool,
-}
-
-impl<'a> ParsedStartTag<'a> {
-    /// Parses the tag at the start of the input and returns it with the rest. Only handles empty elements and elements
-    /// that contain nothing but elements; text is left to the XML reader.
-    pub(super) fn read(input: &'a str) -> Option<(Self, &'a str)> {
+impl<'a> StartTag<'a> {
+    /// Parses the tag at the start of the input. Returns it, its name and the rest of the input. Only handles empty
+    /// elements and elements that contain nothing but elements; text is left to the XML reader.
+    pub(super) fn read(input: &'a str) -> Option<(Self, &'a str, &'a str)> {
         if let Some(rest) = input.strip_prefix(START) {
-            let attributes = Attributes::default();
-            return Some((Self { tag: Tag::Document, name: "Objs", attributes, is_empty: false }, rest));
+            let start = Self { tag: Tag::Document, attributes: Attributes::default(), is_empty: false };
+            return Some((start, "Objs", rest));
         }
         let (tag, name, rest) = Tag::read(input)?;
-        Self::of(tag, name, rest)
+        let (start, rest) = Self::of(tag, rest)?;
+        Some((start, name, rest))
     }
 
     /// Parses a tag after its name. Returns it and the rest of the input.
     #[inline]
-    pub(super) fn of(tag: Tag, name: &'a str, rest: &'a str) -> Option<(Self, &'a str)> {
+    pub(super) fn of(tag: Tag, rest: &'a str) -> Option<(Self, &'a str)> {
         let only_empty = match tag {
             Tag::Object
             | Tag::TypeNames
@@ -78,7 +71,7 @@ impl<'a> ParsedStartTag<'a> {
         if only_empty && !is_empty {
             return None;
         }
-        Some((Self { tag, name, attributes, is_empty }, rest))
+        Some((Self { tag, attributes, is_empty }, rest))
     }
 }
 
@@ -122,7 +115,7 @@ mod tests {
             "<?MS?>",
             "</MS>",
         ] {
-            assert!(ParsedStartTag::read(xml).is_none(), "{xml}");
+            assert!(StartTag::read(xml).is_none(), "{xml}");
         }
     }
 }

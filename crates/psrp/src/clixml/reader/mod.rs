@@ -13,7 +13,6 @@ mod tree;
 use std::fmt;
 use std::iter::FusedIterator;
 
-use attributes::Attributes;
 use markup::Markup;
 use quick_xml::events::Event;
 use source::Source;
@@ -122,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// Memory of all items so far, in bytes.
     pub(crate) fn decoded_size(&self) -> usize {
-        self.tree.decoded_size()
+        self.tree.decoded_size
     }
 
     fn read(&mut self) -> Result<Option<(Option<Stream>, Value)>, Error> {
@@ -133,8 +132,8 @@ impl<'a> Reader<'a> {
         }
         loop {
             match self.source.markup()? {
-                Some(Markup::Start(start, attributes)) => {
-                    if let Some(item) = self.item(&start, &attributes)? {
+                Some(Markup::Start(start)) => {
+                    if let Some(item) = self.item(&start)? {
                         return Ok(Some(item));
                     }
                     continue;
@@ -164,53 +163,47 @@ impl<'a> Reader<'a> {
                     continue;
                 }
             };
-            let start = StartTag::new(tag, empty);
-            let at = self.source.offset();
-            let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
-            if let Some(item) = self.item(&start, &attributes)? {
+            let start = StartTag::new(tag, empty).map_err(|error| error.or_offset(self.source.offset()))?;
+            if let Some(item) = self.item(&start)? {
                 return Ok(Some(item));
             }
         }
     }
 
     /// Begins a document, or reads the item whose start tag was just read.
-    fn item(
-        &mut self,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-    ) -> Result<Option<(Option<Stream>, Value)>, Error> {
+    fn item(&mut self, start: &StartTag<'_>) -> Result<Option<(Option<Stream>, Value)>, Error> {
         let at = self.source.offset();
         if start.tag == Tag::Document {
-            self.document(attributes, start.is_empty).map_err(|error| error.or_offset(at))?;
+            self.document(start).map_err(|error| error.or_offset(at))?;
             return Ok(None);
         }
         if self.state == ReaderState::Before {
             self.state = ReaderState::Between;
         }
-        let stream = match attributes.stream {
+        let stream = match start.attributes.stream {
             None => None,
             Some(name) => {
                 let name = attributes::value(name).map_err(|error| error.or_offset(at))?;
                 Some(Stream::from_name(&name))
             }
         };
-        let value = self.tree.read(&mut self.source, start, attributes)?;
+        let value = self.tree.read(&mut self.source, start)?;
         Ok(Some((stream, value)))
     }
 
     /// Begins an `<Objs>` document.
-    fn document(&mut self, attributes: &Attributes<'_>, empty: bool) -> Result<(), Error> {
+    fn document(&mut self, start: &StartTag<'_>) -> Result<(), Error> {
         if self.state == ReaderState::Document {
             return Err(Error::with(Kind::Structure, "a document inside a document"));
         }
-        if let Some(version) = attributes.version {
+        if let Some(version) = start.attributes.version {
             let version: Version = attributes::value(version)?.trim_ascii().parse()?;
             if version.major() != 1 {
                 return Err(Error::with(Kind::Structure, "a major version other than 1"));
             }
         }
         self.tree.clear_references();
-        self.state = if empty { ReaderState::Between } else { ReaderState::Document };
+        self.state = if start.is_empty { ReaderState::Between } else { ReaderState::Document };
         Ok(())
     }
 }

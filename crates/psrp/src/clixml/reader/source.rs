@@ -8,7 +8,7 @@ use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
 use super::leaf;
-use super::markup::{self, Markup, ParsedStartTag};
+use super::markup::{self, Markup};
 use super::tag::StartTag;
 use super::text::{Text, TextBuilder};
 use crate::Error;
@@ -156,10 +156,9 @@ impl<'a> Source<'a> {
         if rest.starts_with("</") && self.end(rest)? {
             return Ok(Some(Markup::End));
         }
-        let Some((opening, after)) = ParsedStartTag::read(rest) else { return Ok(None) };
-        self.open(rest, &opening, after);
-        let start = StartTag { tag: opening.tag, attributes: "", is_empty: opening.is_empty };
-        Ok(Some(Markup::Start(start, opening.attributes)))
+        let Some((start, name, after)) = StartTag::read(rest) else { return Ok(None) };
+        self.open(rest, name, start.is_empty, after);
+        Ok(Some(Markup::Start(start)))
     }
 
     /// Consumes the end tag at the start of the rest if its start tag was read by the fast path.
@@ -181,13 +180,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Consumes the start tag between `rest` and `after`.
+    /// Consumes the start tag with this name between `rest` and `after`.
     #[inline]
-    pub(super) fn open(&mut self, rest: &'a str, opening: &ParsedStartTag<'a>, after: &'a str) {
+    pub(super) fn open(&mut self, rest: &'a str, name: &'a str, is_empty: bool, after: &'a str) {
         self.take_until(rest, after);
-        if !opening.is_empty {
+        if !is_empty {
             self.open += 1;
-            self.fast_path.push((self.open, opening.name));
+            self.fast_path.push((self.open, name));
         }
     }
 

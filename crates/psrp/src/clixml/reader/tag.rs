@@ -2,6 +2,8 @@
 
 use quick_xml::events::BytesStart;
 
+use super::attributes::Attributes;
+use crate::Error;
 use crate::value::ContainerKind;
 
 /// The meaning of an element, except inside progress records.
@@ -113,17 +115,22 @@ impl Tag {
     }
 }
 
-/// A start tag with unparsed attributes.
+/// A start tag.
 pub(super) struct StartTag<'s> {
     pub(super) tag: Tag,
-    pub(super) attributes: &'s str,
+    pub(super) attributes: Attributes<'s>,
     pub(super) is_empty: bool,
 }
 
 impl<'s> StartTag<'s> {
-    pub(super) fn new(start: &'s BytesStart<'_>, is_empty: bool) -> Self {
+    /// Converts a tag of the XML reader.
+    ///
+    /// # Errors
+    ///
+    /// Fails for malformed attributes.
+    pub(super) fn new(start: &'s BytesStart<'_>, is_empty: bool) -> Result<Self, Error> {
         let tag = Tag::of(start.name().into_inner().as_bytes());
-        Self { tag, attributes: start.attributes_raw(), is_empty }
+        Ok(Self { tag, attributes: Attributes::parse(start.attributes_raw())?, is_empty })
     }
 }
 

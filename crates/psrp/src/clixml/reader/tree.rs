@@ -4,7 +4,7 @@ use quick_xml::events::Event;
 
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
-use super::markup::{Markup, ParsedStartTag};
+use super::markup::Markup;
 use super::primitive;
 use super::references::{Id, Table};
 use super::source::Source;
@@ -22,7 +22,7 @@ pub(super) struct Tree {
     /// Number of values and type names so far.
     nodes: usize,
     /// Memory of all values so far in bytes, including those already returned.
-    decoded_size: usize,
+    pub(super) decoded_size: usize,
     /// Number of open objects and member sets.
     depth: usize,
     objects: Table<ObjectState>,
@@ -101,11 +101,6 @@ impl Tree {
         }
     }
 
-    /// Memory of all values so far, in bytes.
-    pub(super) fn decoded_size(&self) -> usize {
-        self.decoded_size
-    }
-
     /// Clears the tables of identifiers at the start of another document.
     pub(super) fn clear_references(&mut self) {
         self.objects.clear();
@@ -113,14 +108,9 @@ impl Tree {
     }
 
     /// Reads the value whose start tag was just read.
-    pub(super) fn read(
-        &mut self,
-        source: &mut Source<'_>,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-    ) -> Result<Value, Error> {
+    pub(super) fn read(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<Value, Error> {
         let at = source.offset();
-        self.value(source, start, attributes, PsString::default()).map_err(|error| error.or_offset(at))?;
+        self.value(source, start, PsString::default()).map_err(|error| error.or_offset(at))?;
         while !self.open_elements.is_empty() {
             let done = match source.rest() {
                 Some(rest) if rest.starts_with("</") => source.end(rest)?.then(|| self.close()),
@@ -143,8 +133,7 @@ impl Tree {
             Event::End(_) => return self.close().map_err(|error| error.or_offset(at)),
             event => return source.expect_blank(event),
         };
-        let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
-        self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))
+        start.and_then(|start| self.element(source, &start)).map_err(|error| error.or_offset(at))
     }
 
     /// Reads the element at the start of the rest if it is in the usual form.
@@ -166,12 +155,11 @@ impl Tree {
             source.take_until(rest, after);
             return Some(Text::of(text).and_then(|text| self.set_text(text)));
         }
-        let opening = ParsedStartTag::of(tag, name, inside);
-        let (opening, after) = opening.as_ref()?;
-        source.open(rest, opening, after);
-        let start = StartTag { tag, attributes: "", is_empty: opening.is_empty };
+        let start = StartTag::of(tag, inside);
+        let (start, after) = start.as_ref()?;
+        source.open(rest, name, start.is_empty, after);
         let at = source.offset();
-        Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
+        Some(self.element(source, start).map_err(|error| error.or_offset(at)))
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
@@ -206,26 +194,21 @@ impl Tree {
     }
 
     /// Adds an element to the innermost open element.
-    fn element(
-        &mut self,
-        source: &mut Source<'_>,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-    ) -> Result<(), Error> {
+    fn element(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<(), Error> {
         match self.open_elements.last() {
-            Some(OpenElement::Object) => self.object_child(source, start, attributes),
+            Some(OpenElement::Object) => self.object_child(source, start),
             Some(OpenElement::Adapted(_)) => {
-                let name = self.member_name(attributes)?;
-                self.value(source, start, attributes, name)
+                let name = self.member_name(&start.attributes)?;
+                self.value(source, start, name)
             }
             Some(OpenElement::Extended(_) | OpenElement::Set(..)) => {
-                let name = self.member_name(attributes)?;
+                let name = self.member_name(&start.attributes)?;
                 match start.tag {
                     Tag::Extended => self.set(start, name),
-                    _ => self.value(source, start, attributes, name),
+                    _ => self.value(source, start, name),
                 }
             }
-            Some(OpenElement::Items(..)) | None => self.value(source, start, attributes, PsString::default()),
+            Some(OpenElement::Items(..)) | None => self.value(source, start, PsString::default()),
             Some(OpenElement::Dictionary(_)) => match start.tag {
                 Tag::Entry if !start.is_empty => {
                     self.open_elements.push(OpenElement::Entry(self.values.len()));
@@ -235,31 +218,25 @@ impl Tree {
                 _ => Err(structure("a dictionary has nothing but entries")),
             },
             Some(&OpenElement::Entry(from)) => {
-                self.expect_part(from, attributes.name)?;
-                self.value(source, start, attributes, PsString::default())
+                self.expect_part(from, start.attributes.name)?;
+                self.value(source, start, PsString::default())
             }
         }
     }
 
     /// Reads an element that is a value: a primitive, an object or a reference.
-    fn value(
-        &mut self,
-        source: &mut Source<'_>,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-        name: PsString,
-    ) -> Result<(), Error> {
+    fn value(&mut self, source: &mut Source<'_>, start: &StartTag<'_>, name: PsString) -> Result<(), Error> {
         self.count_value()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.is_empty => Value::Nil,
             Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, &self.options)?,
             Tag::Object => {
-                self.open(attributes, name)?;
+                self.open(&start.attributes, name)?;
                 return if start.is_empty { self.close() } else { Ok(()) };
             }
             Tag::Reference => {
                 start.expect_no_text(source)?;
-                self.resolve(attributes)?
+                self.resolve(&start.attributes)?
             }
             Tag::Progress if !start.is_empty => primitive::progress_record(source)?.into(),
             Tag::Progress => return Err(structure("an incomplete progress record")),
@@ -270,12 +247,7 @@ impl Tree {
     }
 
     /// Reads a child element of an object.
-    fn object_child(
-        &mut self,
-        source: &mut Source<'_>,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-    ) -> Result<(), Error> {
+    fn object_child(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<(), Error> {
         match start.tag {
             Tag::Adapted if !start.is_empty => {
                 self.open_elements.push(OpenElement::Adapted(self.members.len()))
@@ -285,12 +257,12 @@ impl Tree {
             }
             Tag::Adapted | Tag::Extended => {}
             Tag::TypeNames => {
-                let names = self.read_type_names(source, start, attributes)?;
+                let names = self.read_type_names(source, start)?;
                 self.set_type_names(names)?;
             }
             Tag::TypeNamesReference => {
                 start.expect_no_text(source)?;
-                let id = attributes::value(attributes.ref_id.ok_or_else(missing_id)?)?;
+                let id = attributes::value(start.attributes.ref_id.ok_or_else(missing_id)?)?;
                 let names =
                     self.type_names.get(&id).cloned().ok_or_else(|| {
                         Error::with(Kind::UnknownReference, "an undefined list of type names")
@@ -314,7 +286,7 @@ impl Tree {
                 }
             }
             Tag::Primitive(_) | Tag::Progress | Tag::Object | Tag::Reference => {
-                return self.value(source, start, attributes, PsString::default());
+                return self.value(source, start, PsString::default());
             }
             // Like PowerShell does for later versions of the format.
             Tag::Unknown => {
@@ -372,16 +344,16 @@ impl Tree {
         match self.open_elements.pop() {
             Some(OpenElement::Object) => return self.close_object(),
             Some(OpenElement::Adapted(from)) => {
-                let members = Members::from_vec(self.members.split_off(from));
+                let members = Members(self.members.split_off(from));
                 append(&mut self.content().adapted, members);
             }
             Some(OpenElement::Extended(from)) => {
-                let members = Members::from_vec(self.members.split_off(from));
+                let members = Members(self.members.split_off(from));
                 append(&mut self.content().extended, members);
             }
             Some(OpenElement::Set(name, from)) => {
                 self.depth -= 1;
-                let members = Members::from_vec(self.members.split_off(from));
+                let members = Members(self.members.split_off(from));
                 return self.add_value(name, Value::MemberSet(Box::new(members)));
             }
             Some(OpenElement::Items(kind, from)) => {
@@ -477,12 +449,7 @@ impl Tree {
     }
 
     /// Reads the list of type names whose start tag was just read.
-    fn read_type_names(
-        &mut self,
-        source: &mut Source<'_>,
-        start: &StartTag<'_>,
-        attributes: &Attributes<'_>,
-    ) -> Result<TypeNames, Error> {
+    fn read_type_names(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<TypeNames, Error> {
         self.names.clear();
         let mut open = !start.is_empty;
         while open {
@@ -512,7 +479,7 @@ impl Tree {
         }
         self.charge(TypeNames::SIZE)?;
         let names = TypeNames::new(self.names.drain(..));
-        if let Some(id) = attributes.ref_id {
+        if let Some(id) = start.attributes.ref_id {
             let id = attributes::value(id)?;
             self.charge(IDENTIFIER + id.len())?;
             self.type_names.insert(&id, names.clone());

@@ -35,10 +35,10 @@ pub(in super::super) enum Position<'a> {
 /// Writes elements into a buffer and remembers the objects of the current document.
 #[derive(Default)]
 pub(in super::super) struct ElementWriter {
-    out: Vec<u8>,
+    pub(in super::super) out: Vec<u8>,
     objects: ObjectTable,
     lists: TypeNameTable,
-    options: WriteOptions,
+    pub(in super::super) options: WriteOptions,
     /// True if values may be dropped before the document ends, so that their objects must be kept alive.
     pins_objects: bool,
 }
@@ -46,10 +46,6 @@ pub(in super::super) struct ElementWriter {
 impl ElementWriter {
     pub(in super::super) fn new(options: WriteOptions) -> Self {
         Self { options, ..Self::default() }
-    }
-
-    pub(in super::super) fn options(&self) -> &WriteOptions {
-        &self.options
     }
 
     /// Begins a document.
@@ -85,25 +81,12 @@ impl ElementWriter {
         result.map(|()| &*self.out)
     }
 
-    /// Returns the bytes written so far.
-    pub(in super::super) fn output(&self) -> &[u8] {
-        &self.out
-    }
-
     /// Removes everything after this length. References to earlier objects are given up as well, because the tables do
     /// not record which objects were removed.
     pub(in super::super) fn truncate(&mut self, len: usize) {
         self.out.truncate(len);
         self.objects.clear_objects();
         self.lists.clear_lists();
-    }
-
-    pub(in super::super) fn reserve(&mut self, bytes: usize) {
-        self.out.reserve(bytes);
-    }
-
-    pub(in super::super) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.out)
     }
 
     fn clear_tables(&mut self) {

@@ -24,7 +24,6 @@ pub(super) const END: &str = "</Objs>";
 /// The output is byte for byte that of PowerShell: order of elements and attributes, spaces, reference numbers. An
 /// object that occurs again is written as a reference to its first occurrence; so are [`Cycle`](crate::value::Cycle)s.
 /// Objects are compared by identity, not by content. References never cross documents.
-/// another.
 ///
 /// # Errors
 ///
@@ -122,18 +121,18 @@ impl Writer {
 
     /// Reserves capacity in the buffer.
     pub(crate) fn reserve(&mut self, bytes: usize) {
-        self.elements.reserve(bytes);
+        self.elements.out.reserve(bytes);
     }
 
     /// Takes the bytes of the last document, leaving an empty buffer.
     pub fn take(&mut self) -> Vec<u8> {
-        self.elements.take()
+        std::mem::take(&mut self.elements.out)
     }
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("options", self.elements.options()).finish_non_exhaustive()
+        f.debug_struct("Writer").field("options", &self.elements.options).finish_non_exhaustive()
     }
 }
 

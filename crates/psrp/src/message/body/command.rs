@@ -112,6 +112,9 @@ const PER_STREAM_TARGETS: Version = Version::new(2, 2);
 const INFORMATION_STREAM: Version = Version::new(2, 3);
 
 impl Command {
+    /// First protocol version with all members.
+    pub(super) const LAST_CHANGE: Version = INFORMATION_STREAM;
+
     /// Creates a command from its name.
     pub fn new(name: impl Into<PsString>) -> Self {
         Self { text: name.into(), ..Self::default() }

@@ -155,32 +155,34 @@ impl Field for Statement {
     }
 }
 
-/// Creates a pipeline (MS-PSRP 2.2.2.10).
-///
-/// ```
-/// use psrp::message::{CreatePipeline, PowerShell};
-///
-/// let message = CreatePipeline::new(PowerShell::script("1 + 1"));
-/// assert_eq!(CreatePipeline::from_value(&message.to_value())?, message);
-/// # Ok::<(), psrp::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CreatePipeline {
-    /// True if the pipeline has no input. Otherwise the input must be ended.
-    pub no_input: bool,
-    /// Apartment of the thread that runs it.
-    pub apartment_state: ApartmentState,
-    /// The streams whose records include the invocation.
-    pub remote_stream_options: RemoteStreamOptions,
-    /// True to add it to the session's history.
-    pub add_to_history: bool,
-    /// The client's host.
-    pub host_info: HostInfo,
-    /// The code to run.
-    pub power_shell: PowerShell,
-    /// True if it runs inside another pipeline.
-    pub is_nested: bool,
+object_struct! {
+    /// Creates a pipeline (MS-PSRP 2.2.2.10).
+    ///
+    /// ```
+    /// use psrp::message::{CreatePipeline, PowerShell};
+    ///
+    /// let message = CreatePipeline::new(PowerShell::script("1 + 1"));
+    /// assert_eq!(CreatePipeline::from_value(&message.to_value())?, message);
+    /// # Ok::<(), psrp::Error>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CreatePipeline {
+        /// True if the pipeline has no input. Otherwise the input must be ended.
+        pub no_input: bool => "NoInput" [or false],
+        /// Apartment of the thread that runs it.
+        pub apartment_state: ApartmentState => "ApartmentState" [or ApartmentState::Unknown],
+        /// The streams whose records include the invocation.
+        pub remote_stream_options: RemoteStreamOptions => "RemoteStreamOptions" [or RemoteStreamOptions::NONE],
+        /// True to add it to the session's history.
+        pub add_to_history: bool => "AddToHistory" [or false],
+        /// The client's host.
+        pub host_info: HostInfo => "HostInfo" [or HostInfo::none()],
+        /// The code to run.
+        pub power_shell: PowerShell => "PowerShell",
+        /// True if it runs inside another pipeline.
+        pub is_nested: bool => "IsNested" [or false],
+    }
 }
 
 impl CreatePipeline {
@@ -206,7 +208,12 @@ impl CreatePipeline {
     /// warnings before 2.2.
     pub fn to_value_for(&self, peer: Version) -> Result<Value, Error> {
         self.check_for(peer)?;
-        Ok(self.write_for(peer))
+        let mut out = MemberWriter::default();
+        self.write_members(&mut out);
+        if peer < Command::LAST_CHANGE {
+            out.replace("PowerShell", self.power_shell.write(peer));
+        }
+        Ok(out.finish())
     }
 
     /// Fails like [`to_value_for`](Self::to_value_for).
@@ -220,37 +227,4 @@ impl CreatePipeline {
         }
         Ok(())
     }
-
-    fn write_for(&self, peer: Version) -> Value {
-        let mut out = MemberWriter::default();
-        out.put("NoInput", &self.no_input);
-        out.put("ApartmentState", &self.apartment_state);
-        out.put("RemoteStreamOptions", &self.remote_stream_options);
-        out.put("AddToHistory", &self.add_to_history);
-        out.put("HostInfo", &self.host_info);
-        out.put("PowerShell", &self.power_shell.write(peer));
-        out.put("IsNested", &self.is_nested);
-        out.finish()
-    }
 }
-
-impl Field for CreatePipeline {
-    fn write(&self) -> Value {
-        self.write_for(SessionCapability::PROTOCOL)
-    }
-
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let mut from = MemberReader::new(value, budget)?;
-        Ok(Self {
-            no_input: from.optional("NoInput")?.unwrap_or_default(),
-            apartment_state: from.optional("ApartmentState")?.unwrap_or_default(),
-            remote_stream_options: from.optional("RemoteStreamOptions")?.unwrap_or_default(),
-            add_to_history: from.optional("AddToHistory")?.unwrap_or_default(),
-            host_info: from.optional("HostInfo")?.unwrap_or_default(),
-            power_shell: from.required("PowerShell")?,
-            is_nested: from.optional("IsNested")?.unwrap_or_default(),
-        })
-    }
-}
-
-object_struct!(@values CreatePipeline);
