@@ -213,6 +213,7 @@ impl Side for Client {
         ("completed", "running, <- pipeline: completed"),
         ("leaving", "stopping, pipeline: close"),
         ("detached", "running, <- pipeline: disconnected"),
+        ("detached stopping", "stopping, <- pipeline: disconnected"),
         ("far", "running, disconnect"),
         ("far stopping", "stopping, disconnect"),
     ];
@@ -274,6 +275,7 @@ fn the_client_follows_the_state_tables() {
         "completed",
         "leaving",
         "detached",
+        "detached stopping",
         "far",
         "far stopping",
     ];
@@ -341,23 +343,25 @@ const CLIENT: &str = "
         opened, asked, growing, away, closing; ! > Broken (2, 1) [pool Broken: ProtocolError]: limited;
         ok: closed; ! > Broken [Failed: ProtocolError] [pool Broken: ProtocolError]: running, far
     disconnect = > Disconnected: opened; > Disconnected NotStarted: created; > Disconnected
-        Disconnected: running, mute, ended, attached, stopping, leaving, detached; > Disconnected
-        Completed: completed
+        Disconnected: running, mute, ended, attached, stopping, leaving, detached, detached stopping; >
+        Disconnected Completed: completed
     reconnect = > Opened Running: far; > Opened Stopping: far stopping
     end = > Broken [pool Broken: ConnectionError]: opened, completed; > Closed [pool Closed]: closing; >
         Broken [Failed: ConnectionError] [pool Broken: ConnectionError]: created, running, mute, ended,
-        attached, stopping, detached; > Broken [Closed] [pool Broken: ConnectionError]: leaving; ok:
-        far, far stopping
+        attached, stopping, detached, detached stopping; > Broken [Closed] [pool Broken:
+        ConnectionError]: leaving; ok: far, far stopping
     <- opened = ok: opened, closing, created, running, mute, ended, attached, stopping, completed,
-        leaving, detached; > Opened Running [pool Opened]: far; > Opened Stopping [pool Opened]: far
-        stopping
+        leaving, detached, detached stopping; > Opened Running [pool Opened]: far; > Opened Stopping
+        [pool Opened]: far stopping
     pipeline: create a pipeline = > Opened NotStarted: opened; 'the pipeline identifier is nil or in
-        use': created, running, mute, ended, attached, stopping, completed, leaving, detached
+        use': created, running, mute, ended, attached, stopping, completed, leaving, detached, detached
+        stopping
     pipeline: create without input = > Opened NotStarted: opened; 'the pool is Closing': closing; 'the
         pipeline identifier is nil or in use': created, running, mute, ended, attached, stopping,
-        completed, leaving, detached; 'the pool is Disconnected': far, far stopping
+        completed, leaving, detached, detached stopping; 'the pool is Disconnected': far, far stopping
     pipeline: connect to a pipeline = > Opened Running: opened; 'the pipeline identifier is nil or in
-        use': created, running, mute, ended, attached, stopping, completed, leaving, detached
+        use': created, running, mute, ended, attached, stopping, completed, leaving, detached, detached
+        stopping
     pipeline: start = 'no such pipeline': opened, closing; > Opened Running: created; 'the pipeline is
         being closed': leaving
     pipeline: send input = 'no such pipeline': opened, closing; ok: running, attached; 'the pipeline is
@@ -371,25 +375,25 @@ const CLIENT: &str = "
     pipeline: close = 'no such pipeline': opened, closing; ok: created, stopping, completed; 'the
         pipeline is being closed': leaving
     pipeline: reconnect = 'no such pipeline': opened, closing; 'the pipeline is being closed': leaving;
-        > Opened Running: detached
+        > Opened Running: detached; > Opened Stopping: detached stopping
     <- pipeline: output = ok: opened, closing, created, completed, leaving; [Int32(1)]: running, mute,
-        ended, attached, stopping, detached, far, far stopping
+        ended, attached, stopping, detached, detached stopping, far, far stopping
     <- pipeline: call = ok: opened, closing, created, completed, leaving; [call ReadLine]: running,
-        mute, ended, attached, stopping, detached, far, far stopping
+        mute, ended, attached, stopping, detached, detached stopping, far, far stopping
     <- pipeline: running = ok: opened, closing, created, stopping, completed, leaving; [Running]:
-        running, mute, ended, attached; > Opened Running [Running]: detached; > Disconnected Running
-        [Running]: far, far stopping
+        running, mute, ended, attached; > Opened Running [Running]: detached, detached stopping; >
+        Disconnected Running [Running]: far, far stopping
     <- pipeline: stopping = ok: opened, closing, created, completed, leaving; > Opened Stopping
-        [Stopping]: running, mute, ended, attached, detached; [Stopping]: stopping; > Disconnected
-        Stopping [Stopping]: far, far stopping
+        [Stopping]: running, mute, ended, attached, detached, detached stopping; [Stopping]: stopping; >
+        Disconnected Stopping [Stopping]: far, far stopping
     <- pipeline: completed = ok: opened, closing, created, completed, leaving; > Opened Completed
-        [Completed]: running, mute, ended, attached, stopping, detached; > Disconnected Completed
-        [Completed]: far, far stopping
+        [Completed]: running, mute, ended, attached, stopping, detached, detached stopping; >
+        Disconnected Completed [Completed]: far, far stopping
     <- pipeline: disconnected = ok: opened, closing, created, completed, leaving; > Opened Disconnected
-        [Disconnected]: running, mute, ended, attached, stopping; [Disconnected]: detached, far, far
-        stopping
+        [Disconnected]: running, mute, ended, attached, stopping; [Disconnected]: detached, detached
+        stopping, far, far stopping
     <- pipeline: closed = ok: opened, closing, created, running, mute, ended, attached, stopping,
-        completed, detached, far, far stopping; > Opened [Closed]: leaving
+        completed, detached, detached stopping, far, far stopping; > Opened [Closed]: leaving
 ";
 
 fn server_receives(
