@@ -93,7 +93,7 @@ fn samples() -> Vec<(MessageType, Value)> {
 /// Changes of the leaves of a value: `choices` select what happens to each in turn.
 #[derive(Debug)]
 struct Changes {
-    /// Only primitives change, and keep their types.
+    /// Only primitives change, and keep their types. Null may become a text.
     keeps_types: bool,
     choices: std::iter::Cycle<std::vec::IntoIter<u8>>,
     values: std::iter::Cycle<std::vec::IntoIter<Value>>,
@@ -109,13 +109,18 @@ impl Changes {
             (1..4, _) => self.values.next(),
             (4..8, _) => Some(Value::Nil),
             (_, Value::Object(object)) => Some(self.object(object).into()),
-            (8..200, _) => {
-                let mut primitives = self.primitives.by_ref().take(100);
-                let same = primitives.find(|other| discriminant(other) == discriminant(value));
-                Some(same.unwrap_or_else(|| value.clone()))
-            }
+            // The place of a text, most likely.
+            (8..60, Value::Nil) => self.primitive(&Value::String(PsString::default())),
+            (8..200, _) => self.primitive(value),
             _ => Some(value.clone()),
         }
+    }
+
+    /// Returns a primitive of the same type.
+    fn primitive(&mut self, value: &Value) -> Option<Value> {
+        let mut primitives = self.primitives.by_ref().take(100);
+        let same = primitives.find(|other| discriminant(other) == discriminant(value));
+        Some(same.unwrap_or_else(|| value.clone()))
     }
 
     fn object(&mut self, object: &Object) -> Object {
@@ -138,10 +143,10 @@ impl Changes {
             }
             _ => {}
         }
-        // Whether these are missing decides about other members.
+        // These decide about other members, or are written only if they are a dictionary.
         let is_fixed = |name: &PsString| {
             let name = name.to_str_lossy();
-            name.contains("PipelineIterationInfo") || name.contains("Serialize")
+            ["PipelineIterationInfo", "BoundParameters", "Serialize"].iter().any(|part| name.contains(part))
         };
         let mut members = |members: &Members| -> Vec<_> {
             let changed = members.iter().filter_map(|(name, value)| {
