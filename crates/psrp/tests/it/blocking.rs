@@ -1,4 +1,4 @@
-//! Sessions without an async runtime: over an in-memory pipe, and with the real PowerShell.
+//! Sessions without an async runtime, over an in-memory pipe.
 
 #![cfg(all(feature = "blocking", feature = "crypto"))]
 
@@ -9,8 +9,7 @@ use psrp::blocking::{self, RunspacePool};
 use psrp::client::PipelineEvent;
 use psrp::io::serve::{self, serve};
 use psrp::io::{Child, Connect, Options};
-use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
-use test_support::optional;
+use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::handler::{TestHandler, pipe};
@@ -116,25 +115,4 @@ fn a_pool_can_be_dropped_in_async_code_but_not_block() {
     let panic = waiting.join().unwrap_err();
     let text = panic.downcast_ref::<&str>().unwrap();
     assert!(text.starts_with("Cannot start a runtime from within a runtime."), "{text}");
-}
-
-#[test]
-fn powershell_runs_scripts_and_commands() {
-    let Some(program) = optional::powershell() else { return };
-    let child = Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]);
-    let pool = RunspacePool::open(&child, Options::new()).unwrap();
-    let mut pipeline = pool.start(PowerShell::script("1; Write-Warning careful; while ($true) {}")).unwrap();
-    for event in &mut pipeline {
-        if matches!(event.unwrap(), PipelineEvent::Warning(_)) {
-            break;
-        }
-    }
-    pipeline.stop().unwrap();
-    assert_eq!(pipeline.output().unwrap().state, PipelineState::Stopped);
-    let double = PowerShell::script("$input | ForEach-Object { $_ * 2 }");
-    assert_eq!(pool.invoke_with_input(double, [1, 2]).unwrap().output, [2, 4].map(Value::from));
-    let command = Command::new("Get-Command").parameter("Name", "Get-Command");
-    let output = pool.invoke(PowerShell::new().command(command)).unwrap().completed().unwrap();
-    assert_eq!(output.output[0]["Name"], "Get-Command");
-    pool.close().unwrap();
 }

@@ -2,83 +2,25 @@
 //! chunks. The work is proportional to the input, measured in allocated bytes.
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream, escape};
-use psrp::fragment::{Assembler, AssemblerOptions, Fragmenter, OutOfOrder, Priority};
+use psrp::fragment::{Assembler, Fragmenter, Priority};
 use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Role};
 use test_support::counting::usage;
 use test_support::{PIECE_SIZES, in_pieces, limits};
 use uuid::Uuid;
-
-use crate::fragment_reference::{self, assemble};
-use crate::packet_reference::{self, ReadResult};
 
 /// Bytes with a period of 251.
 fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|index| (index % 251) as u8).collect()
 }
 
-/// Lines of three packets after a banner, and the length of the longest line.
-fn lines(data: usize) -> (Vec<u8>, usize) {
+/// Lines of three packets after a banner.
+fn lines(data: usize) -> Vec<u8> {
     let (target, data) = (Some(Uuid::from_u128(7)), bytes(data));
     let mut wire = b"Welcome!\r\n".to_vec();
     Packet::Command(target).encode(&mut wire).unwrap();
-    let start = wire.len();
     Packet::Data { target, priority: Priority::Default, data: &data }.encode(&mut wire).unwrap();
-    // Without the line feed.
-    let longest = wire.len() - start - 1;
     Packet::Signal(target).encode(&mut wire).unwrap();
-    (wire, longest)
-}
-
-#[test]
-fn the_packet_reader_does_not_depend_on_chunks() {
-    for size in [1, 100, 70_000] {
-        let (mut wire, longest) = lines(size);
-        for terminated in [true, false] {
-            if !terminated {
-                wire.pop();
-            }
-            for max in limits(longest) {
-                for role in [Role::Client, Role::Server] {
-                    let options = ReaderOptions::new().max_line(max);
-                    let found = in_pieces(&wire, |pieces| packet_reference::read(role, options, pieces));
-                    let is_read = role == Role::Client && max >= longest;
-                    assert_eq!(
-                        found.len() == 3 && !matches!(found[2], ReadResult::Error(_)),
-                        is_read,
-                        "{max}"
-                    );
-                    assert!(is_read || matches!(found.last(), Some(ReadResult::Error(_))), "{max}");
-                }
-            }
-        }
-        // Only a part of the longest line.
-        let part = &wire[..wire.len() - longest / 2];
-        for max in limits(longest / 2) {
-            let options = ReaderOptions::new().max_line(max);
-            in_pieces(part, |pieces| packet_reference::read(Role::Client, options, pieces));
-        }
-    }
-}
-
-#[test]
-fn the_assembler_does_not_depend_on_chunks() {
-    for (size, fragment_size) in [(0, 100), (1, 100), (1000, 100), (70_000, 32_768), (70_000, 1_000_000)] {
-        let (mut wire, mut fragmenter) = (Vec::new(), Fragmenter::new().fragment_size(fragment_size));
-        fragmenter.encode(&bytes(size), &mut wire);
-        let longest = wire.len();
-        fragmenter.encode(&bytes(size / 2), &mut wire);
-        for length in [wire.len(), wire.len() - 1, longest, longest / 2] {
-            let wire = &wire[..length];
-            for max in limits(longest) {
-                for out_of_order in [OutOfOrder::Fail, OutOfOrder::Skip] {
-                    let options = AssemblerOptions::new().max_object_size(max).out_of_order(out_of_order);
-                    let outcome = in_pieces(wire, |pieces| assemble(options, pieces));
-                    let is_skip = out_of_order == OutOfOrder::Skip;
-                    assert_eq!(outcome, fragment_reference::reassemble(wire, max, is_skip), "{max}");
-                }
-            }
-        }
-    }
+    wire
 }
 
 /// Output of the console filter. Adjacent text is joined, because chunk boundaries of text are not significant.
@@ -163,7 +105,7 @@ fn allocated(size: usize, piece: usize) -> [usize; 4] {
         let (usage, ()) = usage(|| input.chunks(piece).for_each(take));
         usage.bytes
     };
-    let (line, _) = lines(size);
+    let line = lines(size);
     let mut reader = PacketReader::with_options(Role::Client, ReaderOptions::new().max_line(usize::MAX));
     let of_line = feed(&line, &mut |mut input| while reader.next(&mut input).unwrap().is_some() {});
     let mut wire = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use psrp::clixml::{Stream, WriteOptions, Writer, from_slice, to_vec};
 use psrp::crypto::Cipher;
 use psrp::value::{ContainerKind, Cycle, Members, SecureString};
-use psrp::{Error, Object, PsString, Value};
+use psrp::{Error, Object, Value};
 use zeroize::Zeroizing;
 
 use crate::support::vectors::KnownSecrets;
@@ -97,16 +97,6 @@ fn lists_of_type_names_are_compared_as_a_whole() {
 }
 
 #[test]
-fn type_names_of_extended_primitives_are_written() {
-    let help = Object::builder().type_names(["Help", "System.String"]).wrap("text").extended("n", 1).build();
-    assert_eq!(
-        written(help),
-        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>Help</T><T>System.String</T></TN><S>text</S>\
-         <MS><I32 N=\"n\">1</I32></MS></Obj>"
-    );
-}
-
-#[test]
 fn containers_have_members_and_member_sets_nest() {
     let set: Members = [("x", 1)].into_iter().collect();
     let list = Object::builder()
@@ -119,20 +109,6 @@ fn containers_have_members_and_member_sets_nest() {
         written(list),
         "<Obj RefId=\"0\"><LST><I32>1</I32></LST><Props><I32 N=\"a\">2</I32></Props>\
          <MS><MS N=\"s\"><I32 N=\"x\">1</I32></MS><MS N=\"e\" /></MS></Obj>"
-    );
-}
-
-#[test]
-fn names_are_escaped() {
-    let object = Object::builder()
-        .type_names(["T\"<&>\n"])
-        .extended("a\" b=\"<c>&\u{1F600}\u{0}", "d")
-        .extended(PsString::from_utf16(&[0xD9FF]), Value::Nil)
-        .build();
-    assert_eq!(
-        written(object),
-        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>T\"&lt;&amp;&gt;_x000A_</T></TN>\
-         <MS><S N=\"a&quot; b=&quot;&lt;c&gt;&amp;_xD83D__xDE00__x0000_\">d</S><Nil N=\"_xD9FF_\" /></MS></Obj>"
     );
 }
 

@@ -2,17 +2,15 @@
 
 use std::fmt::Write;
 
-use psrp::client::{self, Event, PipelineEvent};
+use psrp::client;
 use psrp::clixml::{Limits, ReadOptions, Reader};
 use psrp::fragment::Priority;
-use psrp::message::{
-    Destination, Message, MessageHeader, MessageType, PipelineState, PowerShell, RunspacePoolState,
-};
-use psrp::record::ErrorCategory;
-use psrp::{Error, SessionLimits, server};
+use psrp::message::{Destination, MessageType, PipelineState, PowerShell, RunspacePoolState};
+use psrp::{Error, server};
 use test_support::counting::peak;
+use uuid::Uuid;
 
-use crate::session::{Session, with_input};
+use crate::session::{Session, fragments, limits, with_input};
 
 /// Bytes allocated at a time per byte of the limit, and per byte of the longest text.
 const PER_DECODED: usize = 3;
@@ -147,43 +145,28 @@ fn the_default_limits_bound_memory() {
 
 const LARGE: usize = 64 << 20;
 
-fn fragments(
-    to: Destination,
-    message_type: MessageType,
-    session: &Session,
-    id: uuid::Uuid,
-    data: &str,
-) -> Vec<u8> {
-    let header =
-        MessageHeader { destination: to, message_type, pool_id: session.client.id(), pipeline_id: Some(id) };
-    let (mut message, mut bytes) = (Vec::new(), Vec::new());
-    Message { header, data: data.as_bytes() }.encode(&mut message);
-    psrp::fragment::Fragmenter::new().encode(&message, &mut bytes);
-    bytes
+/// Returns the fragments of a message for a pipeline of the session.
+fn message(to: Destination, message_type: MessageType, session: &Session, id: Uuid, data: &str) -> Vec<u8> {
+    fragments(to, message_type, session.client.id(), Some(id), data.as_bytes())
 }
 
 #[test]
-fn a_message_beyond_the_decoded_size_fails_its_pipeline() {
+fn a_message_that_is_too_large_or_too_deep_fails_its_pipeline() {
     let data = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(500_000));
     let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
-    for (max_decoded_size, data) in [(LARGE, &data), (100_000, &small)] {
-        let limits = SessionLimits { max_decoded_size, ..SessionLimits::default() };
+    let deep = format!("{}<S>x</S>{}", "<Obj><LST>".repeat(60), "</LST></Obj>".repeat(60));
+    for (max_decoded_size, data) in [(LARGE, &data), (100_000, &small), (LARGE, &deep)] {
+        let limits = limits(|limits| limits.max_decoded_size = max_decoded_size);
         let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
         let mut session = Session::with(client, server).open();
-        let [first, second] = [session.run(with_input("$input")), session.run(with_input("$input"))];
-        session.client_events();
-        session.server_events();
-        let output = fragments(Destination::Client, MessageType::PipelineOutput, &session, first, data);
+        let [first, second] = session.run_two();
+        let output = message(Destination::Client, MessageType::PipelineOutput, &session, first, data);
         session.client.handle_input(Priority::Default, Some(first), &output).unwrap();
-        let events = session.pipeline_events(first);
-        let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
-        assert_eq!(info.state, PipelineState::Failed);
-        assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
-        assert_eq!(session.client_state(second), PipelineState::Running);
-        let input = fragments(Destination::Server, MessageType::PipelineInput, &session, first, data);
+        assert_eq!(session.client_log(), "a Failed: LimitsExceeded");
+        let input = message(Destination::Server, MessageType::PipelineInput, &session, first, data);
         session.server.handle_input(Priority::Default, Some(first), &input).unwrap();
-        assert_eq!(session.server_state(first), PipelineState::Failed);
-        assert_eq!(session.server_state(second), PipelineState::Running);
+        assert_eq!(session.states_of(first), [PipelineState::Failed; 2]);
+        assert_eq!(session.states_of(second), [PipelineState::Running; 2]);
     }
 }
 
@@ -197,13 +180,12 @@ fn typed_copies_are_charged() {
          </LST></Obj></MS></Obj></MS></Obj>",
         "<Ref RefId='0'/>".repeat(30_000)
     );
-    let mut session =
-        Session::with_server_limits(SessionLimits { max_decoded_size: LIMIT, ..SessionLimits::default() });
+    let mut session = Session::with_server_limits(|limits| limits.max_decoded_size = LIMIT);
     let id = session.client.create_pipeline(with_input("$input")).unwrap();
     session.exchange();
-    let bytes = fragments(Destination::Server, MessageType::CreatePipeline, &session, id, &data);
+    let bytes = message(Destination::Server, MessageType::CreatePipeline, &session, id, &data);
     let taken = peak(|| session.server.handle_input(Priority::Default, Some(id), &bytes).unwrap());
-    assert_eq!(session.server_state(id), PipelineState::Failed);
+    assert_eq!(session.server_pipeline(id).state(), PipelineState::Failed);
     assert!(taken <= LIMIT * PER_DECODED + bytes.len() * 2, "{taken}");
 }
 
@@ -224,12 +206,12 @@ fn events_count_their_decoded_size() {
         (MessageType::PipelineInput, &*objects),
     ] {
         let is_input = message_type == MessageType::PipelineInput;
-        let limits = SessionLimits { max_event_bytes: LIMIT, ..SessionLimits::default() };
+        let limits = limits(|limits| limits.max_event_bytes = LIMIT);
         let (client, server) = (client::Config::new().limits(limits), server::Config::new().limits(limits));
         let mut session = Session::with(client, server).open();
         let id = session.run(with_input("$input"));
         let to = if is_input { Destination::Server } else { Destination::Client };
-        let bytes = fragments(to, message_type, &session, id, data);
+        let bytes = message(to, message_type, &session, id, data);
         let mut result = Ok(());
         let mut count = 0;
         let taken = peak(|| {
@@ -253,13 +235,11 @@ fn events_count_their_decoded_size() {
 #[test]
 fn a_message_of_the_maximum_size_is_delivered() {
     let text = "x".repeat(LARGE - size_of::<psrp::Value>());
-    let mut session =
-        Session::with_client_limits(SessionLimits { max_decoded_size: LARGE, ..SessionLimits::default() });
+    let mut session = Session::with_client_limits(|limits| limits.max_decoded_size = LARGE);
     let id = session.run(PowerShell::script("1"));
-    session.client_events();
+    session.drop_events();
     let bytes =
-        fragments(Destination::Client, MessageType::PipelineOutput, &session, id, &format!("<S>{text}</S>"));
+        message(Destination::Client, MessageType::PipelineOutput, &session, id, &format!("<S>{text}</S>"));
     session.client.handle_input(Priority::Default, Some(id), &bytes).unwrap();
-    let events = session.client_events();
-    assert!(matches!(&events[..], [Event::Pipeline { event: PipelineEvent::Output(_), .. }]));
+    assert_eq!(session.client_log(), format!("a text of {}", text.len()));
 }

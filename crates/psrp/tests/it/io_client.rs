@@ -14,6 +14,7 @@ use psrp::record::ErrorCategory;
 use psrp::value::Value;
 
 use crate::handler::{TestHandler, TestSession};
+use crate::session::{category, pipeline_event};
 use crate::transport::{Fault, TestTransport, pipe};
 
 #[tokio::test]
@@ -51,23 +52,13 @@ fn order(output: &Output) -> Vec<&'static str> {
 async fn events_of_all_streams_arrive_in_order() {
     let TestSession { pool, .. } = TestSession::new().await;
     let mut run = pool.start(PowerShell::script("streams fail")).await.unwrap();
-    let mut kinds = Vec::new();
+    let mut events = Vec::new();
     while let Some(event) = run.next().await {
-        kinds.push(match event.unwrap() {
-            PipelineEvent::Output(_) => "output",
-            PipelineEvent::Error(_) => "error",
-            PipelineEvent::Warning(_) => "warning",
-            PipelineEvent::Verbose(_) => "verbose",
-            PipelineEvent::Debug(_) => "debug",
-            PipelineEvent::Information(_) => "information",
-            PipelineEvent::Progress(_) => "progress",
-            PipelineEvent::State(info) if info.state == PipelineState::Running => "running",
-            PipelineEvent::State(info) if info.state == PipelineState::Failed => "failed",
-            other => panic!("{other:?}"),
-        });
+        events.push(pipeline_event(event.unwrap(), category));
     }
-    let expected = "running output error warning verbose debug information progress progress output failed";
-    assert_eq!(kinds.join(" "), expected);
+    let expected = "Running | String(\"output\") | error NotSpecified | warning warning | verbose verbose | debug debug | \
+        information String(\"information\") | progress progress 10 | progress progress 20 | Nil | Failed: InvalidOperation";
+    assert_eq!(events.join(" | "), expected);
     assert_eq!(run.state(), PipelineState::Failed);
     assert!(run.next().await.is_none());
 

@@ -82,14 +82,14 @@ async fn host_calls_and_events_are_in_order() {
 }
 
 /// Waits for a permit before it responds, and notifies when it is cancelled.
-struct BlockingHost {
+pub(crate) struct BlockingHost {
     called: Notify,
     go_on: Notify,
     given_up: Arc<Notify>,
 }
 
 impl BlockingHost {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { called: Notify::new(), go_on: Notify::new(), given_up: Arc::default() })
     }
 }

@@ -1,7 +1,5 @@
 //! Integration tests, in one program.
 
-#[path = "../support/conversation.rs"]
-mod conversation;
 #[path = "../support/fragment_reference.rs"]
 mod fragment_reference;
 #[cfg(all(feature = "tokio", feature = "crypto"))]
@@ -26,17 +24,15 @@ mod transport;
 #[path = "../support/vectors_wire.rs"]
 mod vectors_wire;
 
+mod allocations;
 mod blocking;
 mod chunking;
-mod clixml_allocations;
 mod clixml_console;
 mod clixml_document;
-mod clixml_hostile;
 mod clixml_read;
 mod clixml_vectors;
 mod clixml_write;
-mod conversation_client;
-mod conversation_server;
+mod conversation;
 mod crypto;
 mod decoded_size;
 mod depth;
@@ -51,7 +47,6 @@ mod io_flow;
 mod io_hosts;
 mod limits;
 mod live_client;
-mod message_properties;
 mod message_vectors;
 mod messages;
 mod outofproc;
@@ -71,14 +66,10 @@ mod serve_pipelines;
 mod session_features;
 mod session_limits;
 mod session_malformed;
-mod session_model_client;
-mod session_model_server;
 mod session_network;
 mod session_programs;
 mod session_secrets;
-mod sessions;
+mod session_states;
 mod ssh;
-mod wire;
-mod wire_allocations;
 mod wsman;
 mod wsman_service;

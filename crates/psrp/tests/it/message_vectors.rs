@@ -1,12 +1,22 @@
-//! Messages of `messages.json` and of the recorded conversation, decoded into their types and encoded again.
+//! Messages of `messages.json`, decoded into their types and encoded again, also with other content.
 
-use psrp::Value;
-use psrp::clixml::Writer;
-use psrp::message::Payload;
+use std::collections::BTreeSet;
+use std::mem::discriminant;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use psrp::clixml::{Writer, from_slice};
+use psrp::message::{Destination, Message, MessageHeader, MessageType, Payload};
+use psrp::record::{InformationalRecord, InvocationInfo, ScriptExtent};
+use psrp::value::{Base, Members};
+use psrp::{Object, PsString, Value};
+use uuid::Uuid;
 
 use crate::message_round_trip;
 use crate::message_round_trip::message_type;
-use crate::vectors_wire::load;
+use crate::powershell_recorded::recorded_payloads;
+use crate::support::values::{any_primitive, any_text, any_value};
+use crate::vectors_wire::{hex, load};
 
 #[test]
 fn message_vectors_survive_a_round_trip() {
@@ -21,78 +31,196 @@ fn message_vectors_survive_a_round_trip() {
 }
 
 #[test]
-fn the_recorded_conversation_is_decoded() {
-    let conversation = load("conversation.json");
-    let mut count = 0;
-    for step in conversation["steps"].as_array().expect("a list") {
-        let fragments = step["fragments"].as_array();
-        for message in fragments.into_iter().flatten().map(|fragment| &fragment["message"]) {
-            let (Some(name), Some(data)) = (message["type_name"].as_str(), message["data"].as_str()) else {
-                continue;
-            };
-            let message_type = message_type(&message["type"]);
-            let payload = Payload::decode(message_type, data.as_bytes())
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(!matches!(payload, Payload::Other(..)), "{name}");
-            let mut writer = Writer::new();
-            let written = payload.encode(&mut writer).unwrap();
-            assert_eq!(Payload::decode(message_type, written).unwrap(), payload, "{name}");
-            check(step["n"].as_i64(), &payload);
-            count += 1;
+fn vector_headers_are_decoded() {
+    let cases = load("messages.json");
+    let mut types = BTreeSet::new();
+    for case in cases.as_array().unwrap() {
+        let name = &case["name"];
+        let id = |name: &str| case[name].as_str().map(|id| Uuid::parse_str(id).expect("an identifier"));
+        let header = MessageHeader {
+            destination: if case["destination"] == 1 { Destination::Client } else { Destination::Server },
+            message_type: message_type(&case["type_id"]),
+            pool_id: id("runspace_pool_id").unwrap_or_default(),
+            pipeline_id: id("pipeline_id").filter(|id| !id.is_nil()),
+        };
+        let message = Message { header, data: case["data"].as_str().unwrap().as_bytes() };
+        let (plain, with_bom) = (hex(&case["message_hex"]), hex(&case["message_with_bom_hex"]));
+        assert_eq!(Message::decode(&plain).unwrap(), message, "{name}");
+        assert_eq!(Message::decode(&with_bom).unwrap(), message, "{name}");
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        assert_eq!(bytes, plain, "{name}");
+        if !message.data.is_empty() {
+            bytes.clear();
+            message.encode_with_bom(&mut bytes);
+            assert_eq!(bytes, with_bom, "{name}");
         }
+        types.insert(header.message_type.id());
     }
-    assert_eq!(count, 42);
+    assert!(types.len() > 25, "{types:?}");
 }
 
-/// Checks the content of some steps.
-fn check(step: Option<i64>, payload: &Payload) {
-    use psrp::host::{HostRequest, HostResult};
-    use psrp::message::{Availability, PipelineState, RunspacePoolState};
+/// Returns values of every message type: the vectors, PowerShell's messages, and what neither contains.
+fn samples() -> Vec<(MessageType, Value)> {
+    let vectors = load("messages.json");
+    let vectors = vectors.as_array().unwrap().iter().filter_map(|case| {
+        let data = case["data"].as_str().filter(|data| !data.is_empty())?;
+        Some((message_type(&case["type_id"]), from_slice(data.as_bytes()).unwrap()))
+    });
+    let mut warning = InformationalRecord::new("with an extent");
+    let extent = Some(ScriptExtent::default());
+    warning.invocation = Some(Box::new(InvocationInfo { extent, ..InvocationInfo::default() }));
+    let more = [
+        (MessageType::ConnectRunspacePool, "<I32 N='MinRunspaces'>1</I32><I32 N='MaxRunspaces'>2</I32>"),
+        (MessageType::SetMinRunspaces, "<I32 N='MinRunspaces'>1</I32><I64 N='ci'>2</I64>"),
+        (
+            MessageType::RunspacePoolHostCall,
+            "<I64 N='ci'>1</I64><I32 N='mi'>11</I32><Obj N='mp'><LST/></Obj>",
+        ),
+    ];
+    let more = more.map(|(message_type, members)| {
+        Payload::decode(message_type, format!("<Obj><MS>{members}</MS></Obj>").as_bytes()).unwrap()
+    });
+    let progress = from_slice(
+        b"<PR><AV>a</AV><AI>1</AI><Nil/><PI>-1</PI><PC>1</PC><T>Processing</T><SR>-1</SR><SD>s</SD></PR>",
+    );
+    let progress = Payload::from_value(MessageType::ProgressRecord, Some(progress.unwrap())).unwrap();
+    let payloads = recorded_payloads().into_iter().chain(more);
+    let payloads = payloads.chain([Payload::WarningRecord(Box::new(warning)), progress]);
+    vectors
+        .chain(payloads.filter_map(|payload| Some((payload.message_type(), payload.to_value()?))))
+        .collect()
+}
 
-    match (step, payload) {
-        (Some(1), Payload::InitRunspacePool(init)) => {
-            assert_eq!(init.application_arguments.as_ref().unwrap().get("CLIENT").unwrap(), &"vector");
-            assert!(init.host_info.is_host_raw_ui_null && !init.host_info.is_host_ui_null);
+/// Changes of the leaves of a value: `choices` select what happens to each in turn.
+#[derive(Debug)]
+struct Changes {
+    /// Only primitives change, and keep their types. Null may become a text.
+    keeps_types: bool,
+    choices: std::iter::Cycle<std::vec::IntoIter<u8>>,
+    values: std::iter::Cycle<std::vec::IntoIter<Value>>,
+    primitives: std::iter::Cycle<std::vec::IntoIter<Value>>,
+}
+
+impl Changes {
+    /// Returns a primitive of the same type, rarely any value or null. `None` removes the value.
+    fn value(&mut self, value: &Value) -> Option<Value> {
+        let choice = self.choices.next()?;
+        match (if self.keeps_types { choice.max(8) } else { choice }, value) {
+            (0, _) => None,
+            (1..4, _) => self.values.next(),
+            (4..8, _) => Some(Value::Nil),
+            (_, Value::Object(object)) => Some(self.object(object).into()),
+            // The place of a text, most likely.
+            (8..60, Value::Nil) => self.primitive(&Value::String(PsString::default())),
+            (8..200, _) => self.primitive(value),
+            _ => Some(value.clone()),
         }
-        (Some(6), Payload::RunspaceAvailability(answer)) => {
-            assert_eq!(answer.availability, Availability::Accepted(true));
+    }
+
+    /// Returns a primitive of the same type.
+    fn primitive(&mut self, value: &Value) -> Option<Value> {
+        let mut primitives = self.primitives.by_ref().take(100);
+        let same = primitives.find(|other| discriminant(other) == discriminant(value));
+        Some(same.unwrap_or_else(|| value.clone()))
+    }
+
+    fn object(&mut self, object: &Object) -> Object {
+        let mut out = Object::builder();
+        if let Some(names) = object.type_names() {
+            out = out.type_names(names.into_iter().cloned());
         }
-        (Some(9), Payload::RunspaceAvailability(answer)) => {
-            assert_eq!((answer.availability, answer.call_id), (Availability::Count(3), 2));
+        if let Some(text) = object.to_string_text() {
+            out = out.to_string(text.clone());
         }
-        (Some(17), Payload::CreatePipeline(message)) => {
-            let command = &message.power_shell.statements().next().unwrap()[0];
-            assert_eq!(command.text, "process { $_ }");
-            assert!(matches!(command.parameters[0].value, Value::SecureString(_)));
+        match object.base() {
+            Base::Value(inner) => out = out.wrap(self.value(inner).unwrap_or_default()),
+            Base::List(kind, items) => {
+                out = out.list(*kind, items.iter().filter_map(|item| self.value(item)))
+            }
+            Base::Dictionary(entries) => {
+                let entries =
+                    entries.iter().filter_map(|(key, value)| Some((key.clone(), self.value(value)?)));
+                out = out.dictionary(entries.collect::<Vec<_>>());
+            }
+            _ => {}
         }
-        (Some(22), Payload::ErrorRecord(record)) => assert_eq!(record.message().unwrap(), &"boom"),
-        (Some(22), Payload::InformationRecord(record)) => assert_eq!(record.tags.len(), 1),
-        (Some(22), Payload::ProgressRecord(record)) => assert_eq!(record.percent_complete, 50),
-        (Some(23), Payload::PipelineHostCall(call)) => match call.request().unwrap() {
-            HostRequest::WriteLine2 { text } => assert!(call.is_void() && text == "Hello host"),
-            other => assert_eq!((call.call_id, other), (1, HostRequest::ReadLine)),
+        // These decide about other members, or are written only if they are a dictionary.
+        let is_fixed = |name: &PsString| {
+            let name = name.to_str_lossy();
+            ["PipelineIterationInfo", "BoundParameters", "Serialize"].iter().any(|part| name.contains(part))
+        };
+        let mut members = |members: &Members| -> Vec<_> {
+            let changed = members.iter().filter_map(|(name, value)| {
+                let value = if is_fixed(name) { value.clone() } else { self.value(value)? };
+                Some((name.clone(), value))
+            });
+            changed.collect()
+        };
+        let (adapted, extended) = (members(object.adapted()), members(object.extended()));
+        out = adapted.into_iter().fold(out, |out, (name, value)| out.adapted(name, value));
+        extended.into_iter().fold(out, |out, (name, value)| out.extended(name, value)).build()
+    }
+}
+
+fn changes() -> impl Strategy<Value = Changes> {
+    let primitive = prop_oneof![
+        1 => any_primitive(),
+        1 => any_text().prop_map(Value::String),
+        1 => prop_oneof![any::<i32>(), 0..40].prop_map(Value::Int32),
+    ];
+    (any::<bool>(), vec(any::<u8>(), 1..200), vec(any_value(), 1..6), vec(primitive, 100)).prop_map(
+        |(keeps_types, choices, values, primitives)| Changes {
+            keeps_types,
+            choices: choices.into_iter().cycle(),
+            values: values.into_iter().cycle(),
+            primitives: primitives.into_iter().cycle(),
         },
-        (Some(24), Payload::PipelineHostResponse(response)) => {
-            assert_eq!(response.result().unwrap(), HostResult::Text("typed text".into()));
+    )
+}
+
+#[test]
+fn all_message_types_have_samples() {
+    let types: BTreeSet<u32> = samples().iter().map(|(message_type, _)| message_type.id()).collect();
+    let without_data = [MessageType::PublicKeyRequest, MessageType::EndOfPipelineInput];
+    let expected = MessageType::ALL.iter().filter(|message_type| !without_data.contains(message_type));
+    assert!(types.is_superset(&expected.map(|message_type| message_type.id()).collect()), "{types:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn messages_survive_a_round_trip(
+        (message_type, sample) in prop::sample::select(samples()), mut changes in changes()
+    ) {
+        let keeps_types = changes.keeps_types;
+        let changed = changes.value(&sample);
+        match Payload::from_value(message_type, changed) {
+            Ok(payload) => {
+                // Values of other types may have no place in the message, and the writer replaces numbers of progress
+                // records and empty texts that PowerShell's class rejects.
+                let payload = match message_type {
+                    MessageType::ProgressRecord => Payload::from_value(message_type, payload.to_value()).unwrap(),
+                    _ if !keeps_types => Payload::from_value(message_type, payload.to_value()).unwrap(),
+                    _ => payload,
+                };
+                let value = payload.to_value();
+                prop_assert_eq!(&Payload::from_value(message_type, value.clone()).unwrap(), &payload);
+                let data = payload.encode(&mut Writer::new()).unwrap().to_vec();
+                let read = Payload::decode(message_type, &data).unwrap();
+                prop_assert_eq!(&read, &payload);
+                prop_assert_eq!(read.to_value(), value);
+            }
+            Err(error) => prop_assert!(error.is_mismatch()),
         }
-        (Some(27), Payload::PipelineHostResponse(response)) => {
-            assert!(matches!(response.result().unwrap(), HostResult::Secure(_)));
+    }
+
+    #[test]
+    fn any_value_is_read_or_rejected(value in any_value(), index in any::<prop::sample::Index>()) {
+        let message_type = *index.get(MessageType::ALL);
+        if let Err(error) = Payload::from_value(message_type, Some(value)) {
+            prop_assert!(error.is_mismatch());
         }
-        (Some(29), Payload::PipelineHostCall(call)) => {
-            let HostRequest::PromptForChoice { choices, default_choice, .. } = call.request().unwrap() else {
-                panic!("another method")
-            };
-            assert_eq!((choices.len(), default_choice), (2, 0));
-            assert_eq!(choices[1].label, "&No");
-        }
-        (Some(30), Payload::PipelineHostResponse(response)) => {
-            assert_eq!(response.result().unwrap(), HostResult::Number(1));
-        }
-        (Some(41), Payload::PipelineState(info)) if info.error.is_some() => {
-            assert_eq!(info, &psrp::message::PipelineStateInfo::stopped());
-            assert_eq!(info.state, PipelineState::Stopped);
-        }
-        (Some(50), Payload::RunspacePoolState(info)) => assert_eq!(info.state, RunspacePoolState::Closed),
-        _ => {}
     }
 }

@@ -6,14 +6,15 @@ use std::path::Path;
 
 use psrp::client::{self, PipelineRequest};
 use psrp::fragment::Assembler;
-use psrp::host::HostResult;
 use psrp::message::{
     CommandMetadata, GetCommandMetadata, Message, MessageHeader, Payload, PipelineState, RunspacePoolState,
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorRecord;
-use psrp::{Value, server};
+use psrp::server;
 use uuid::Uuid;
+
+use crate::session::{client_event, server_event};
 
 /// A packet of a session, and the messages that it completes.
 struct Step {
@@ -42,6 +43,22 @@ fn steps(name: &str) -> Vec<Step> {
         Step { from_client, line: line.to_owned(), messages }
     });
     steps.collect()
+}
+
+/// Returns the names of all recorded sessions.
+fn names() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/powershell");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = files.filter_map(|file| Some(file.strip_suffix(".txt")?.to_owned())).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Returns the messages of all sessions.
+pub(crate) fn recorded_payloads() -> Vec<Payload> {
+    let steps = names().into_iter().flat_map(|name| steps(&name));
+    steps.flat_map(|step| step.messages).map(|(_, payload)| payload).collect()
 }
 
 /// Returns the client's events of a session.
@@ -164,92 +181,17 @@ fn events_of_server(name: &str) -> Vec<server::Event> {
     events
 }
 
-/// Formats a value briefly: the text of secrets, and the types of objects.
-fn short(value: &Value) -> String {
-    match value {
-        Value::SecureString(secret) => format!("secret {}", *secret.reveal().unwrap()),
-        Value::Object(object) => format!("object {}", object.type_names().unwrap().first().unwrap()),
-        value => format!("{value:?}"),
-    }
-}
-
-fn failed(state: impl std::fmt::Display, record: Option<Box<ErrorRecord>>) -> String {
-    match record {
-        Some(record) => format!("{state}: {}", record.message().unwrap()),
-        None => state.to_string(),
-    }
-}
-
-fn client_sees(name: &str) -> Vec<String> {
-    use client::{Event, PipelineEvent};
-
-    let shown = events_of_client(name).into_iter().map(|event| match event {
-        Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
-        Event::ApplicationPrivateData(data) => format!("data {}", data.data.unwrap().iter().count()),
-        Event::State(info) => failed(format!("pool {}", info.state), info.error),
-        Event::RequestCompleted { availability, .. } => format!("{availability:?}"),
-        Event::HostCall { call, .. } => format!("call {:?}", call.method),
-        Event::Pipeline { event, .. } => match event {
-            PipelineEvent::Output(value) => short(&value),
-            PipelineEvent::Error(record) => format!("error {}", record.message().unwrap()),
-            PipelineEvent::Warning(record) => format!("warning {}", record.message),
-            PipelineEvent::Verbose(record) => format!("verbose {}", record.message),
-            PipelineEvent::Debug(record) => format!("debug {}", record.message),
-            PipelineEvent::Information(record) => format!("information {}", short(&record.message_data)),
-            PipelineEvent::Progress(record) => {
-                format!("progress {} {}", record.activity, record.percent_complete)
-            }
-            PipelineEvent::State(info) => failed(info.state, info.error),
-            other => format!("{other:?}"),
-        },
-        other => format!("{other:?}"),
-    });
-    shown.collect()
-}
-
-fn server_sees(name: &str) -> Vec<String> {
-    use server::{Event, PipelineEvent};
-
-    let shown = events_of_server(name).into_iter().map(|event| match event {
-        Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
-        Event::Opened(init) => format!("opened {}..={}", init.min_runspaces, init.max_runspaces),
-        Event::HostResponse { response, .. } => match response.result().unwrap() {
-            HostResult::Secure(secret) => short(&secret.into()),
-            HostResult::Credential(login) => format!("{} {}", login.user_name, short(&login.password.into())),
-            other => format!("{other:?}"),
-        },
-        Event::Pipeline { event, .. } => match event {
-            PipelineEvent::Start(PipelineRequest::Run(create)) => {
-                let command = create.power_shell.statements().flatten().next().unwrap();
-                let script = command.text.to_string();
-                let arguments =
-                    command.parameters.iter().map(|parameter| format!(", {}", short(&parameter.value)));
-                format!("run {}{}", script.split([';', '(']).next().unwrap(), arguments.collect::<String>())
-            }
-            PipelineEvent::Start(PipelineRequest::GetCommandMetadata(get)) => {
-                format!("commands {:?}", get.names)
-            }
-            other => format!("{other:?}"),
-        },
-        other => format!("{other:?}"),
-    });
-    shown.collect()
-}
-
 #[test]
 fn recorded_sessions_produce_the_recorded_events() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/powershell");
     let expected = std::fs::read_to_string(folder.join("events.list")).unwrap();
-    let files =
-        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = files.filter_map(|file| Some(file.strip_suffix(".txt")?.to_owned())).collect();
-    names.sort_unstable();
-    let seen = names.iter().map(|name| {
-        format!(
-            "{name}\n  client: {}\n  server: {}\n",
-            client_sees(name).join(" | "),
-            server_sees(name).join(" | ")
-        )
+    let seen = names().into_iter().map(|name| {
+        let message = |record: &ErrorRecord| record.message().unwrap().to_string();
+        let client = events_of_client(&name).into_iter().map(|event| client_event(event, message).1);
+        let server = events_of_server(&name).into_iter().map(|event| server_event(event, message).1);
+        let [client, server] =
+            [client.collect::<Vec<_>>(), server.collect()].map(|events| events.join(" | "));
+        format!("{name}\n  client: {client}\n  server: {server}\n")
     });
     let seen = seen.collect::<String>();
     assert_eq!(seen, expected, "{seen}");

@@ -1,9 +1,7 @@
 //! Rust types to documents, byte for byte, and PowerShell's documents to Rust types.
 #![cfg(feature = "serde")]
 
-use std::collections::BTreeMap;
-
-use psrp::value::{SecureString, Version};
+use psrp::value::SecureString;
 use psrp::{from_clixml, to_clixml};
 use serde::{Deserialize, Serialize};
 
@@ -28,34 +26,6 @@ fn type_names_are_written_once() {
          <MS><I32 N=\"X\">1</I32><Nil N=\"Label\" /></MS></Obj>\
          <Obj RefId=\"2\"><TNRef RefId=\"1\" /><MS><I32 N=\"X\">2</I32><S N=\"Label\">a&lt;b</S></MS></Obj>\
          </LST></Obj>",
-    );
-}
-
-#[test]
-fn maps_are_dictionaries() {
-    writes(
-        &BTreeMap::from([(7_i64, 'x')]),
-        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>System.Collections.Hashtable</T><T>System.Object</T></TN>\
-         <DCT><En><I64 N=\"Key\">7</I64><C N=\"Value\">120</C></En></DCT></Obj>",
-    );
-}
-
-#[test]
-fn dotnet_types_have_names_text_and_members() {
-    #[derive(Serialize)]
-    #[serde(rename = "My.Thing")]
-    struct Thing {
-        #[serde(rename = "Note")]
-        note: &'static str,
-        #[serde(rename = "Version", with = "psrp::serde::adapted")]
-        version: Version,
-        #[serde(rename = "$ToString")]
-        text: &'static str,
-    }
-    writes(
-        &Thing { note: "n", version: Version::new(1, 2), text: "t" },
-        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>My.Thing</T><T>System.Object</T></TN><ToString>t</ToString>\
-         <Props><Version N=\"Version\">1.2</Version></Props><MS><S N=\"Note\">n</S></MS></Obj>",
     );
 }
 
@@ -96,26 +66,6 @@ fn powershell_objects_are_deserialized() {
         }
     );
     assert_eq!(from_clixml::<Status>(b"<S>stopped</S>").unwrap(), Status::Stopped);
-}
-
-#[test]
-fn references_are_followed() {
-    let document =
-        b"<Obj RefId='0'><LST><Obj RefId='1'><MS><I32 N='X'>1</I32></MS></Obj><Ref RefId='1'/></LST></Obj>";
-    let points: Vec<Point> = from_clixml(document).unwrap();
-    assert_eq!(points, [Point { x: 1, label: None }, Point { x: 1, label: None }]);
-}
-
-#[test]
-fn doubled_references_of_a_document_exceed_the_budget() {
-    let mut document = String::from("<Obj RefId='0'><LST><Obj RefId='1'><LST><S>x</S></LST></Obj>");
-    for level in 2..40 {
-        let below = level - 1;
-        document +=
-            &format!("<Obj RefId='{level}'><LST><Ref RefId='{below}'/><Ref RefId='{below}'/></LST></Obj>");
-    }
-    document += "</LST></Obj>";
-    assert!(from_clixml::<serde_json::Value>(document.as_bytes()).unwrap_err().is_limit());
 }
 
 #[test]

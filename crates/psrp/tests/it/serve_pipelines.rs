@@ -5,43 +5,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use psrp::host::{HostRequest, HostResult};
+use psrp::host::{HostMethod, HostResult};
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
+use psrp::io::{self, Host, PoolEvent, RunspacePool, ScriptedHost};
 use psrp::message::{
     ApplicationPrivateData, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
     SessionCapability,
 };
-use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::{SecureString, Value};
 use psrp::{client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
+use crate::io_hosts::BlockingHost;
 use crate::session::with_key;
 
-/// Responds with the name of the method. If slow, `ReadLine` takes an hour.
-struct NamedResponses {
-    is_slow: bool,
-}
-
-impl Host for NamedResponses {
-    fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
-        Box::pin(async move {
-            if self.is_slow && request == HostRequest::ReadLine {
-                std::future::pending::<()>().await;
-            }
-            if request == HostRequest::ReadLine || request == HostRequest::GetName {
-                return Ok(HostResult::Text(request.method().name().unwrap().into()));
-            }
-            Err(Box::new(ErrorRecord::new("not here", ErrorCategory::NotImplemented)))
-        })
-    }
-}
-
-async fn with_host(is_slow: bool) -> TestSession {
-    let options = io::Options::new().host(Arc::new(NamedResponses { is_slow }));
-    TestSession::with(client::Config::new(), options, Options::default()).await
+async fn with_host(host: Arc<dyn Host>) -> TestSession {
+    TestSession::with(client::Config::new(), io::Options::new().host(host), Options::default()).await
 }
 
 #[tokio::test]
@@ -210,12 +190,13 @@ async fn commands_are_listed() {
 
 #[tokio::test]
 async fn pipelines_and_the_pool_can_call_the_host() {
-    let served = with_host(false).await;
+    let typed = HostResult::Text("typed".into());
+    let served = with_host(Arc::new(ScriptedHost::new().answer(HostMethod::ReadLine, typed))).await;
     let mut events = served.pool.events();
     let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
-    assert_eq!(output.output, [Value::from("ReadLine")]);
+    assert_eq!(output.output, [Value::from("typed")]);
     let output = served.pool.invoke(PowerShell::script("session")).await.unwrap();
-    assert_eq!(output.output, [Value::from("GetName")]);
+    assert_eq!(output.output, [Value::from("psrp")]);
     let Some(PoolEvent::User(event)) = events.next().await else { panic!() };
     assert_eq!(event.event_identifier, 7);
     drop(events);
@@ -224,7 +205,7 @@ async fn pipelines_and_the_pool_can_call_the_host() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_can_be_ignored() {
-    let served = with_host(true).await;
+    let served = with_host(BlockingHost::new()).await;
     let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();
     drop(served.handler.gate.0.acquire().await.unwrap());
     // The client processes the calls of a pipeline in order, so the second response never arrives.
@@ -296,7 +277,7 @@ async fn a_handler_can_break_the_pool() {
 
 #[tokio::test]
 async fn a_cancelled_session_ends_its_pipelines() {
-    let served = with_host(true).await;
+    let served = with_host(BlockingHost::new()).await;
     let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
     TestHandler::reach(&served.handler.running, 1).await;
     served.ended.abort();

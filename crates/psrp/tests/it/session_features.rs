@@ -1,155 +1,98 @@
-//! Session features beyond a single pipeline.
+//! Features of a session of a client and a server in memory.
 
 use psrp::client::{self, Event, PipelineEvent};
 use psrp::fragment::Priority;
-use psrp::host::{HostRequest, HostResponse, HostResult};
+use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    ApplicationPrivateData, Availability, Command, CommandMetadata, CreatePipeline, Destination,
-    GetCommandMetadata, InitRunspacePool, Payload, PipelineState, PipelineStateInfo, PowerShell,
-    PrimitiveDictionary, RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
+    ApplicationPrivateData, Availability, Command, CreatePipeline, GetCommandMetadata, InitRunspacePool,
+    Payload, PipelineState, PipelineStateInfo, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
 };
+use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
 use psrp::server::{self, PoolRequest};
-use psrp::value::{Object, Value, Version};
+use psrp::value::Object;
 use uuid::Uuid;
 
-use crate::session::{Session, fragment, with_input};
+use crate::session::{Session, with_input};
 
-fn outputs(events: Vec<PipelineEvent>) -> Vec<Value> {
-    events
-        .into_iter()
-        .filter_map(|event| match event {
-            PipelineEvent::Output(value) => Some(value),
+const BROKEN: [RunspacePoolState; 2] = [RunspacePoolState::Broken; 2];
+const DISCONNECTED: [RunspacePoolState; 2] = [RunspacePoolState::Disconnected; 2];
+
+impl Session {
+    /// Returns the host calls among the events of the client.
+    fn calls(&mut self) -> Vec<HostCall> {
+        let calls = self.client_events().into_iter().filter_map(|event| match event {
+            Event::HostCall { call, .. } => Some(call),
             _ => None,
-        })
-        .collect()
+        });
+        calls.collect()
+    }
 }
 
 #[test]
 fn a_failed_startup_script_breaks_the_pool() {
-    let mut client = client::RunspacePool::new(client::Config::new());
-    client.open().unwrap();
+    let mut session = Session::new();
+    session.client.open().unwrap();
     let error = ErrorRecord::new("startup says no", ErrorCategory::OperationStopped);
-    let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error.clone())) };
+    let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error)) };
     let payload = Payload::PipelineState(info);
-    let bytes = fragment(Destination::Client, client.id(), None, &payload);
-    client.handle_input(Priority::Default, None, &bytes).unwrap();
-    let expected = RunspacePoolStateInfo { state: RunspacePoolState::Broken, error: Some(Box::new(error)) };
-    assert_eq!(client.poll_event(), Some(Event::State(expected)));
+    session.client_receives(None, &payload).unwrap();
+    assert_eq!(session.client_log(), "pool Broken: OperationStopped");
 
     // In an open pool, the state of an unknown pipeline is a violation.
-    let mut session = Session::opened();
-    let bytes = fragment(Destination::Client, session.client.id(), None, &payload);
-    assert!(session.client.handle_input(Priority::Default, None, &bytes).unwrap_err().is_protocol());
+    assert!(Session::opened().client_receives(None, &payload).unwrap_err().is_protocol());
 }
 
 #[test]
 fn nested_pipelines_run() {
     let mut session = Session::opened();
     let outer = session.run(PowerShell::script("Wait-Debugger"));
-    let call = session.server.pipeline(outer).unwrap().host_call(&HostRequest::EnterNestedPrompt).unwrap();
+    session.drop_events();
+    let call = session.server_pipeline(outer).host_call(&HostRequest::EnterNestedPrompt).unwrap();
     assert_eq!(call, None, "nothing is answered");
     session.exchange();
-    let events = session.client_events();
-    let Some(Event::HostCall { pipeline: Some(from), call }) = events.last() else { panic!("{events:?}") };
-    assert_eq!((*from, call.request().unwrap()), (outer, HostRequest::EnterNestedPrompt));
+    assert_eq!(session.client_log(), "a call EnterNestedPrompt");
 
     let mut shell = PowerShell::script("$x");
     shell.is_nested = true;
     let inner = session.client.invoke(CreatePipeline::new(shell)).unwrap();
     session.exchange();
     let events = session.server_events();
-    let Some(server::Event::Pipeline { id, event: server::PipelineEvent::Start(start) }) = events.last()
-    else {
+    let [server::Event::Pipeline { id, event: server::PipelineEvent::Start(start) }] = &events[..] else {
         panic!("{events:?}")
     };
     let client::PipelineRequest::Run(create) = start else { panic!("{start:?}") };
     assert!(create.is_nested && create.power_shell.is_nested);
     assert_eq!(*id, inner);
-    let mut pipeline = session.server.pipeline(inner).unwrap();
+    let mut pipeline = session.server_pipeline(inner);
     pipeline.start().unwrap();
     pipeline.write_output("inner").unwrap();
     pipeline.complete().unwrap();
-    session.server.pipeline(outer).unwrap().host_call(&HostRequest::ExitNestedPrompt).unwrap();
-    session.server.pipeline(outer).unwrap().complete().unwrap();
+    session.server_pipeline(outer).host_call(&HostRequest::ExitNestedPrompt).unwrap();
+    session.server_pipeline(outer).complete().unwrap();
     session.exchange();
-    assert_eq!(outputs(session.pipeline_events(inner)), ["inner"]);
+    assert_eq!(session.outputs(inner), ["inner"]);
     for id in [inner, outer] {
-        assert_eq!(session.client_state(id), PipelineState::Completed);
-        session.client.pipeline(id).unwrap().close().unwrap();
+        assert_eq!(session.states_of(id), [PipelineState::Completed; 2]);
+        session.close(id);
     }
-    session.exchange();
-    assert_eq!((session.client.pipelines().len(), session.server.pipelines().len()), (0, 0));
 }
 
 #[test]
-fn concurrent_pipelines_run() {
-    let mut session = Session::opened();
-    let ids: Vec<_> = (0..10).map(|number| session.run(PowerShell::script(number.to_string()))).collect();
-    for round in 0..20 {
-        for (number, id) in ids.iter().enumerate() {
-            session.server.pipeline(*id).unwrap().write_output(format!("{number} {round}")).unwrap();
-        }
-    }
-    for id in &ids {
-        session.server.pipeline(*id).unwrap().complete().unwrap();
-    }
-    session.exchange();
-    let mut received = vec![Vec::new(); ids.len()];
-    for event in session.client_events() {
-        if let Event::Pipeline { id, event: PipelineEvent::Output(value) } = event {
-            received[ids.iter().position(|known| *known == id).unwrap()].push(value);
-        }
-    }
-    for (number, outputs) in received.into_iter().enumerate() {
-        let expected: Vec<_> = (0..20).map(|round| Value::from(format!("{number} {round}"))).collect();
-        assert_eq!(outputs, expected);
-    }
-    assert!(session.client.pipelines().all(|(_, state)| state == PipelineState::Completed));
-}
-
-#[test]
-fn command_metadata_is_output() {
+fn command_metadata_has_no_input() {
     let mut session = Session::opened();
     let id = session.run(GetCommandMetadata::new(["Get-*"]));
-    assert!(session.client.pipeline(id).unwrap().send_input(1).unwrap_err().is_state(), "it has no input");
-    let mut pipeline = session.server.pipeline(id).unwrap();
-    let count = "Selected.Microsoft.PowerShell.Commands.GenericMeasureInfo";
-    pipeline.write_output(Object::builder().type_names([count]).extended("Count", 2).build()).unwrap();
-    for name in ["Get-Date", "Get-Item"] {
-        let command = Object::builder()
-            .extended("Name", name)
-            .extended("Namespace", "Microsoft.PowerShell.Utility")
-            .extended("HelpUri", Value::Nil)
-            .extended("CommandType", 8)
-            .extended("ResolvedCommandName", Value::Nil)
-            .extended("OutputType", Object::list(["System.Object"]))
-            .extended("Parameters", Object::dictionary::<Value, Value>([]));
-        pipeline.write_output(command.build()).unwrap();
-    }
-    pipeline.complete().unwrap();
-    session.exchange();
-    let outputs = outputs(session.pipeline_events(id));
-    assert_eq!(GetCommandMetadata::count(&outputs[0]).unwrap(), 2);
-    let names: Vec<_> = outputs[1..]
-        .iter()
-        .map(|value| CommandMetadata::from_value(value).unwrap().name.to_string())
-        .collect();
-    assert_eq!(names, ["Get-Date", "Get-Item"]);
-    assert_eq!(session.client_state(id), PipelineState::Completed);
+    assert!(session.client_pipeline(id).send_input(1).unwrap_err().is_state());
+    assert_eq!(session.server_log(), "a commands [\"Get-*\"]");
 }
 
 #[test]
 fn applications_exchange_private_data() {
-    let init = InitRunspacePool {
-        application_arguments: Some(PrimitiveDictionary::new([("from", "client")])),
-        ..InitRunspacePool::default()
-    };
+    let application_arguments = Some(PrimitiveDictionary::new([("from", "client")]));
+    let init = InitRunspacePool { application_arguments, ..InitRunspacePool::default() };
     let data = ApplicationPrivateData { data: Some(PrimitiveDictionary::new([("from", "server")])) };
-    let mut session = Session::with(
-        client::Config::new().init(init.clone()),
-        server::Config::new().application_private_data(data.clone()),
-    );
+    let server = server::Config::new().application_private_data(data.clone());
+    let mut session = Session::with(client::Config::new().init(init.clone()), server);
     session.client.open().unwrap();
     session.exchange();
     assert!(session.server_events().contains(&server::Event::Opened(Box::new(init))));
@@ -204,93 +147,60 @@ fn runspace_counts_change_when_accepted() {
     session.exchange();
     let expected = answers.map(|(call_id, availability)| Event::RequestCompleted { call_id, availability });
     assert_eq!(session.client_events(), expected);
-    for (min, max) in [
-        (session.client.min_runspaces(), session.client.max_runspaces()),
-        (session.server.min_runspaces(), session.server.max_runspaces()),
-    ] {
-        assert_eq!((min, max), (3, 5));
-    }
+    assert_eq!((session.client.min_runspaces(), session.client.max_runspaces()), (3, 5));
+    assert_eq!((session.server.min_runspaces(), session.server.max_runspaces()), (3, 5));
 }
 
 #[test]
 fn old_peers_get_only_supported_requests() {
-    let old = SessionCapability { protocol_version: Version::new(2, 0), ..SessionCapability::default() };
-    let mut session =
-        Session::with(client::Config::new(), server::Config::new().capability(old.clone())).open();
+    let mut session = Session::of_versions(4, 0);
     assert!(session.client.reset_runspace_state().unwrap_err().is_state());
     assert!(session.client.invoke(GetCommandMetadata::new(["*"])).unwrap_err().is_unwritable());
     let two = PowerShell::script("1").statement().command(Command::script("2"));
     assert!(session.client.invoke(two).unwrap_err().is_unwritable());
     assert_eq!(session.client.pipelines().len(), 0);
 
-    let mut session = Session::with(client::Config::new().capability(old), server::Config::new()).open();
+    let mut session = Session::of_versions(0, 4);
     let id = session.run(PowerShell::script("1"));
     let record = InformationRecord::new("new");
-    let error = session.server.pipeline(id).unwrap().write_information(record).unwrap_err();
-    assert!(error.is_state());
+    assert!(session.server_pipeline(id).write_information(record).unwrap_err().is_state());
 }
 
 #[test]
 fn pipelines_of_a_disconnected_pool_continue() {
     let mut session = Session::opened();
-    let create = with_input("$input");
-    let id = session.run(create);
-    session.server.pipeline(id).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    let id = session.run(with_input("$input"));
+    session.server_pipeline(id).host_call(&HostRequest::ReadLine).unwrap();
     session.exchange();
-    let events = session.pipeline_calls();
+    let calls = session.calls();
     session.client.disconnect().unwrap();
     session.server.disconnect().unwrap();
-    assert_eq!(session.client.state(), RunspacePoolState::Disconnected);
-    assert_eq!(session.server.state(), RunspacePoolState::Disconnected);
-    assert_eq!(session.client_state(id), PipelineState::Disconnected);
-    assert_eq!(session.server_state(id), PipelineState::Running, "it runs all the same");
+    assert_eq!(session.states(), DISCONNECTED);
+    assert_eq!(session.states_of(id), [PipelineState::Disconnected, PipelineState::Running]);
 
-    let mut pipeline = session.client.pipeline(id).unwrap();
-    for error in [
-        pipeline.send_input(1).unwrap_err(),
-        pipeline.stop().unwrap_err(),
-        pipeline.close().unwrap_err(),
-        pipeline.reconnect().unwrap_err(),
-    ] {
+    let mut pipeline = session.client_pipeline(id);
+    for result in [pipeline.send_input(1), pipeline.stop(), pipeline.close(), pipeline.reconnect()] {
+        let error = result.unwrap_err();
         assert!(error.to_string().ends_with("the pool is Disconnected"), "{error}");
     }
-    session.server.pipeline(id).unwrap().write_output("meanwhile").unwrap();
+    session.server_pipeline(id).write_output("meanwhile").unwrap();
     session.server.send_event(UserEvent::default()).unwrap();
     session.exchange();
-    assert_eq!(session.client_events(), []);
+    assert_eq!(session.client_log(), "");
     assert!(session.server.pending_bytes() > 0);
 
     session.client.reconnect().unwrap();
     session.server.reconnect().unwrap();
-    assert_eq!(session.client_state(id), PipelineState::Running);
-    let response = HostResponse::new(&events[0], &HostResult::Text("typed".into()));
+    assert_eq!(session.states_of(id), [PipelineState::Running; 2]);
+    let response = HostResponse::new(&calls[0], &HostResult::Text("typed".into()));
     session.client.respond(Some(id), response).unwrap();
-    session.client.pipeline(id).unwrap().send_input(2).unwrap();
+    session.client_pipeline(id).send_input(2).unwrap();
     session.exchange();
-    let received = session.client_events();
-    assert!(received.contains(&Event::UserEvent(Box::default())));
-    let event = PipelineEvent::Output("meanwhile".into());
-    assert!(received.contains(&Event::Pipeline { id, event }));
-    assert_eq!(session.server_events().len(), 3, "the start, the answer, and the input");
+    let received = session.client_log();
+    assert!(received.contains("event 0") && received.contains("a String(\"meanwhile\")"), "{received}");
+    assert_eq!(session.server_log(), "a run $input | a Text(\"typed\") | a Input(Int32(2))");
     assert!(session.client.reconnect().unwrap_err().is_state());
     assert!(session.server.reconnect().unwrap_err().is_state());
-}
-
-impl Session {
-    fn pipeline_calls(&mut self) -> Vec<psrp::host::HostCall> {
-        self.client_events()
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::HostCall { call, .. } => Some(call),
-                _ => None,
-            })
-            .collect()
-    }
-
-    /// Replaces the client by another one.
-    fn change_client(&mut self, id: Uuid) {
-        self.client = client::RunspacePool::new(client::Config::new().pool_id(id).fragment_size(200));
-    }
 }
 
 #[test]
@@ -307,95 +217,71 @@ fn requests_of_a_previous_connection_are_cancelled() {
     session.exchange();
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
     assert!(session.server.respond(requests[0], Availability::Count(1)).is_err());
-    let again = session.client.get_available_runspaces().unwrap();
+    let call_id = session.client.get_available_runspaces().unwrap();
     session.exchange();
-    session.client_events();
-    session.server.respond(again, Availability::Count(1)).unwrap();
+    session.drop_events();
+    session.server.respond(call_id, Availability::Count(1)).unwrap();
     session.exchange();
-    assert!(
-        matches!(session.client_events()[..], [Event::RequestCompleted { call_id, .. }] if call_id == again)
-    );
+    let completed = Event::RequestCompleted { call_id, availability: Availability::Count(1) };
+    assert_eq!(session.client_events(), [completed]);
 }
 
 #[test]
 fn another_client_connects_to_a_pool() {
     let mut session = Session::with(client::Config::new().runspaces(1..=4), server::Config::new()).open();
     let id = session.run(PowerShell::script("long"));
-    session.client_events();
     session.client.get_available_runspaces().unwrap();
     session.exchange();
-    session.server_events();
+    session.drop_events();
 
     // The first client disappears in the middle of a message.
-    let long = "x".repeat(1000);
-    session.server.pipeline(id).unwrap().write_output(&*long).unwrap();
+    session.server_pipeline(id).write_output("x".repeat(1000)).unwrap();
     let mut buffer = Vec::new();
     assert!(session.server.poll_transmit(300, &mut buffer).is_some());
     session.server.disconnect().unwrap();
-    session.server.pipeline(id).unwrap().write_output("meanwhile").unwrap();
-    let pool = session.server.id();
+    session.server_pipeline(id).write_output("meanwhile").unwrap();
 
     // A client that connects to another pool leaves this one unchanged.
-    session.change_client(Uuid::new_v4());
+    session.client = client::RunspacePool::new(client::Config::new().pool_id(Uuid::new_v4()));
     session.client.connect().unwrap();
-    let packet = session.client.poll_transmit(10_000, &mut buffer).unwrap();
-    assert!(session.server.handle_packet(packet).unwrap_err().is_protocol());
+    assert!(session.send_to_server().unwrap_err().is_protocol());
     assert_eq!(session.server.state(), RunspacePoolState::Disconnected);
-    assert_eq!(session.server_state(id), PipelineState::Running);
+    assert_eq!(session.server_pipeline(id).state(), PipelineState::Running);
     assert!(session.server.poll_transmit(300, &mut buffer).is_none());
 
-    session.change_client(pool);
-    session.client.connect().unwrap();
+    session.change_client(client::Config::new());
     assert_eq!(session.client.state(), RunspacePoolState::Connecting);
     session.exchange();
-    assert_eq!(session.client.state(), RunspacePoolState::Opened);
-    assert_eq!(session.server.state(), RunspacePoolState::Opened);
+    assert_eq!(session.states(), [RunspacePoolState::Opened; 2]);
     assert_eq!(session.client.max_runspaces(), 4);
     assert!(session.client.application_private_data().is_some());
-    let events = session.server_events();
-    assert!(events.iter().any(|event| matches!(event, server::Event::Connected(_))), "{events:?}");
+    let events = session.server_log();
+    assert!(events.contains("connected"), "{events}");
 
     // The output of the pipeline waits for a client that connects to it.
-    assert!(!session.server.pipeline(id).unwrap().is_connected());
-    assert!(session.server.pipeline(id).unwrap().pending_bytes() > 0);
-    session.client_events();
+    assert!(!session.server_pipeline(id).is_connected());
+    assert!(session.server_pipeline(id).pending_bytes() > 0);
+    session.drop_events();
     session.client.connect_pipeline(id).unwrap();
-    session.server.pipeline(id).unwrap().connect().unwrap();
-    session.server.pipeline(id).unwrap().complete().unwrap();
+    session.server_pipeline(id).connect().unwrap();
+    session.server_pipeline(id).complete().unwrap();
     session.exchange();
     // A message whose start was lost is skipped.
-    let events = session.pipeline_events(id);
-    let [PipelineEvent::Output(value), PipelineEvent::State(info)] = &events[..] else {
-        panic!("{events:?}")
-    };
-    assert_eq!((value, info.state), (&"meanwhile".into(), PipelineState::Completed));
+    assert_eq!(session.client_log(), "a String(\"meanwhile\") | a Completed");
 
     // Request identifiers start again.
     let call_id = session.client.get_available_runspaces().unwrap();
     session.exchange();
     session.server.respond(call_id, Availability::Count(4)).unwrap();
     session.exchange();
-    assert_eq!(session.client_events().len(), 1);
-}
-
-#[test]
-fn a_connected_pool_rejects_another_client() {
-    let mut session = Session::opened();
-    let id = session.server.id();
-    session.change_client(id);
-    session.client.connect().unwrap();
-    let mut buffer = Vec::new();
-    let packet = session.client.poll_transmit(10_000, &mut buffer).unwrap();
-    assert!(session.server.handle_packet(packet).unwrap_err().is_protocol());
+    assert_eq!(session.client_log(), "Count(4)");
 }
 
 #[test]
 fn a_connection_lost_while_connecting_has_no_effect() {
     let mut session = Session::opened();
-    let id = session.server.id();
     session.server.disconnect().unwrap();
-    session.change_client(id);
-    session.client.connect().unwrap();
+    session.change_client(client::Config::new());
     let mut buffer = Vec::new();
     // Only a part of the capabilities.
     let packet = session.client.poll_transmit(100, &mut buffer).unwrap();
@@ -405,59 +291,20 @@ fn a_connection_lost_while_connecting_has_no_effect() {
     session.server.disconnect().unwrap();
     assert_eq!(session.server.state(), RunspacePoolState::Disconnected);
     assert!(session.server.peer().is_some());
-    session.change_client(id);
-    session.client.connect().unwrap();
+    session.change_client(client::Config::new());
     session.exchange();
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
-}
-
-#[test]
-fn a_disconnected_pool_can_be_closed() {
-    let mut session = Session::opened();
-    session.run(PowerShell::script("1"));
-    session.server.disconnect().unwrap();
-    session.server_events();
-    session.server.handle_packet(psrp::outofproc::Packet::Close(None)).unwrap();
-    assert_eq!(session.server.state(), RunspacePoolState::Closed);
-    let events = session.server_events();
-    assert!(matches!(
-        &events[..],
-        [server::Event::Pipeline { event: server::PipelineEvent::Closed, .. }, server::Event::Closed]
-    ));
-}
-
-#[test]
-fn servers_notify_the_client_of_the_end() {
-    let mut session = Session::opened();
-    let id = session.run(PowerShell::script("1"));
-    session.client_events();
-    session.server.close().unwrap();
-    session.server.close().unwrap();
-    session.exchange();
-    let events = session.client_events();
-    let states: Vec<_> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::State(info) => Some(info.state),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(states, [RunspacePoolState::Closing, RunspacePoolState::Closed]);
-    assert!(events.iter().any(|event| matches!(
-        event,
-        Event::Pipeline { id: of, event: PipelineEvent::State(info) } if *of == id && info.state == PipelineState::Failed
-    )));
-    assert!(session.server.set_broken(ErrorRecord::new("late", ErrorCategory::CloseError)).is_err());
 }
 
 #[test]
 fn the_client_is_notified_why_the_server_broke() {
     let mut session = Session::opened();
     let id = session.run(PowerShell::script("1"));
-    session.server.pipeline(id).unwrap().write_output("lost").unwrap();
-    session.server_events();
-    let acknowledgement = psrp::outofproc::Packet::DataAck(None);
-    let error = session.server.handle_packet(acknowledgement).unwrap_err();
+    session.server_pipeline(id).write_output("lost").unwrap();
+    session.drop_events();
+    // Clients do not acknowledge.
+    let error = session.server.handle_packet(Packet::DataAck(None)).unwrap_err();
+    assert!(error.is_protocol());
     let events = session.server_events();
     let [server::Event::Pipeline { event: server::PipelineEvent::Closed, .. }, server::Event::Broken(reason)] =
         &events[..]
@@ -465,12 +312,8 @@ fn the_client_is_notified_why_the_server_broke() {
         panic!("{events:?}")
     };
     assert_eq!(*reason.message().unwrap(), *error.to_string());
-    session.client_events();
-    let mut buffer = Vec::new();
-    while let Some(packet) = session.server.poll_transmit(300, &mut buffer) {
-        session.client.handle_packet(packet).unwrap();
-    }
-    assert_eq!(session.client.state(), RunspacePoolState::Broken);
+    session.send_to_client().unwrap();
+    assert_eq!(session.states(), BROKEN);
     let events = session.client_events();
     let [Event::Pipeline { event: PipelineEvent::State(pipeline), .. }, Event::State(pool)] = &events[..]
     else {
@@ -480,5 +323,113 @@ fn the_client_is_notified_why_the_server_broke() {
         assert_eq!(*record.as_ref().unwrap().message().unwrap(), *error.to_string());
     }
     assert!(session.server.set_broken(ErrorRecord::new("again", ErrorCategory::CloseError)).is_ok());
-    assert!(session.server.poll_transmit(300, &mut buffer).is_none(), "the client knows");
+    assert!(session.server.poll_transmit(300, &mut Vec::new()).is_none(), "the client knows");
+}
+
+#[test]
+fn host_calls_are_responded_to_once() {
+    let mut session = Session::opened();
+    let id = session.run(PowerShell::script("Test"));
+    session.drop_events();
+    let mut pipeline = session.server_pipeline(id);
+    assert_eq!(pipeline.host_call(&HostRequest::WriteLine1).unwrap(), None);
+    assert_eq!(pipeline.host_call(&HostRequest::ReadLine).unwrap(), Some(1));
+    assert_eq!(session.server.host_call(&HostRequest::GetName).unwrap(), Some(2));
+    session.exchange();
+    let calls = session.calls();
+    assert_eq!(calls.len(), 3);
+    for call in calls {
+        let pipeline = (call.call_id != 2).then_some(id);
+        let response = HostResponse::new(&call, &HostResult::Text(format!("{:?}", call.method).into()));
+        if call.is_void() {
+            assert!(session.client.respond(pipeline, response).unwrap_err().is_state());
+        } else {
+            session.client.respond(pipeline, response.clone()).unwrap();
+            assert!(session.client.respond(pipeline, response).unwrap_err().is_state());
+        }
+    }
+    session.exchange();
+    let answers = session.server_log();
+    let mut answers: Vec<_> = answers.split(" | ").collect();
+    answers.sort_unstable();
+    assert_eq!(answers, ["Text(\"GetName\")", "a Text(\"ReadLine\")"]);
+}
+
+#[test]
+fn a_stop_follows_the_creation() {
+    let mut session = Session::opened();
+    let id = session.client.invoke(PowerShell::script("x; ".repeat(1000))).unwrap();
+    session.client_pipeline(id).stop().unwrap();
+    session.exchange();
+    assert_eq!(session.server_log(), "a run x | a Stop");
+}
+
+#[test]
+fn a_stop_drops_input_and_needs_no_state() {
+    let mut session = Session::opened();
+    let id = session.run(with_input("$input"));
+    session.drop_events();
+    let mut buffer = Vec::new();
+    session.client_pipeline(id).send_input("x".repeat(1000)).unwrap();
+    let packet = session.client.poll_transmit(300, &mut buffer).unwrap();
+    assert!(matches!(packet, Packet::Data { .. }));
+    session.client_pipeline(id).stop().unwrap();
+    assert_eq!(session.client.pending_bytes(), 0);
+    // The server may not acknowledge input that is not read.
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Signal(Some(id))));
+    // The server acknowledges the signal without a state.
+    session.client.handle_packet(Packet::SignalAck(Some(id))).unwrap();
+    assert_eq!(session.client_pipeline(id).state(), PipelineState::Stopping);
+    session.client_pipeline(id).end_without_state().unwrap();
+    assert_eq!(session.client_log(), "a Stopped");
+    assert!(session.client_pipeline(id).end_without_state().unwrap_err().is_state());
+}
+
+#[test]
+fn a_close_waits_for_the_acknowledgement() {
+    let mut session = Session::opened();
+    let id = session.client.create_pipeline(PowerShell::script("1")).unwrap();
+    let mut buffer = Vec::new();
+    session.client_pipeline(id).close().unwrap();
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Command(Some(id))));
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), None);
+    session.client.handle_packet(Packet::CommandAck(Some(id))).unwrap();
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Close(Some(id))));
+}
+
+#[test]
+fn input_is_sent_in_a_separate_packet_from_the_creation() {
+    let mut session = Session::opened();
+    for (is_stopped, expected) in [(false, &[false, true, true][..]), (true, &[false, true, false])] {
+        let id = session.client.invoke(with_input("$input")).unwrap();
+        session.client_pipeline(id).end_input().unwrap();
+        if is_stopped {
+            session.client_pipeline(id).stop().unwrap();
+        }
+        let (mut buffer, mut are_data) = (Vec::new(), Vec::new());
+        while let Some(packet) = session.client.poll_transmit(100_000, &mut buffer) {
+            are_data.push(matches!(packet, Packet::Data { .. }));
+            session.client.handle_packet(Packet::CommandAck(Some(id))).unwrap();
+            session.client.handle_packet(Packet::DataAck(Some(id))).unwrap();
+        }
+        assert_eq!(are_data, expected);
+    }
+}
+
+#[test]
+fn servers_send_no_commands() {
+    let mut session = Session::opened();
+    assert!(session.client.handle_packet(Packet::Command(None)).unwrap_err().is_protocol());
+    assert_eq!(session.client.state(), RunspacePoolState::Broken);
+    assert!(session.client.close().unwrap_err().is_state());
+}
+
+#[test]
+fn packets_of_unknown_pipelines_are_dropped() {
+    let mut session = Session::opened();
+    let target = Some(Uuid::new_v4());
+    let packet = Packet::Data { target, priority: Priority::Default, data: b"anything" };
+    session.client.handle_packet(packet).unwrap();
+    session.server.handle_packet(packet).unwrap();
+    assert_eq!(session.server.poll_transmit(300, &mut Vec::new()), Some(Packet::DataAck(target)));
 }

@@ -6,15 +6,14 @@ use std::collections::{BTreeMap, VecDeque};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use psrp::client::{self, Event, PipelineEvent};
-use psrp::fragment::Priority;
 use psrp::host::{HostRequest, HostResponse, HostResult};
-use psrp::message::{Availability, CreatePipeline, PipelineState, PowerShell, RunspacePoolState, UserEvent};
+use psrp::message::{Availability, PipelineState, RunspacePoolState, UserEvent};
 use psrp::outofproc::Packet;
+use psrp::server;
 use psrp::value::{SecureString, Value};
-use psrp::{Error, server};
 use uuid::Uuid;
 
-use crate::session::with_key;
+use crate::session::{with_input, with_key};
 #[cfg(feature = "crypto")]
 use crate::vectors_wire as vectors;
 
@@ -22,31 +21,10 @@ const PIPELINES: usize = 3;
 const INPUTS: i32 = 3;
 const IS_SECRET: bool = cfg!(feature = "crypto");
 
-enum OwnedPacket {
-    Data(Option<Uuid>, Priority, Vec<u8>),
-    /// As an encoded line.
-    Other(Vec<u8>),
-}
-
-impl OwnedPacket {
-    fn new(packet: Packet<'_>) -> Self {
-        if let Packet::Data { target, priority, data } = packet {
-            return Self::Data(target, priority, data.to_vec());
-        }
-        let mut line = Vec::new();
-        packet.encode(&mut line).unwrap();
-        Self::Other(line)
-    }
-
-    fn deliver_to(&self, take: impl FnOnce(Packet<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        let mut buffer = Vec::new();
-        match self {
-            Self::Data(target, priority, data) => {
-                take(Packet::Data { target: *target, priority: *priority, data })
-            }
-            Self::Other(line) => take(Packet::parse(line, &mut buffer)?),
-        }
-    }
+fn line(packet: Packet<'_>) -> Vec<u8> {
+    let mut line = Vec::new();
+    packet.encode(&mut line).unwrap();
+    line
 }
 
 /// Results of a pipeline received by the client.
@@ -67,8 +45,8 @@ struct PipelineWork {
 struct NetworkSimulation {
     client: client::RunspacePool,
     server: server::RunspacePool,
-    /// Packets in flight, by direction and target.
-    network: BTreeMap<(bool, Option<Uuid>), VecDeque<OwnedPacket>>,
+    /// Lines of packets in flight, by direction and target.
+    network: BTreeMap<(bool, Option<Uuid>), VecDeque<Vec<u8>>>,
     received: BTreeMap<Uuid, Received>,
     work: BTreeMap<Uuid, PipelineWork>,
     has_answer: bool,
@@ -106,26 +84,24 @@ impl NetworkSimulation {
             match (choice + offset) % choices {
                 0 => {
                     let Some(packet) = self.client.poll_transmit(200, &mut buffer) else { continue };
-                    let key = (true, packet.target());
-                    self.network.entry(key).or_default().push_back(OwnedPacket::new(packet));
+                    self.network.entry((true, packet.target())).or_default().push_back(line(packet));
                 }
                 1 => {
                     let Some(packet) = self.server.poll_transmit(200, &mut buffer) else { continue };
-                    let key = (false, packet.target());
-                    self.network.entry(key).or_default().push_back(OwnedPacket::new(packet));
+                    self.network.entry((false, packet.target())).or_default().push_back(line(packet));
                 }
                 way => {
                     let key = *self.network.keys().nth(way - 2).unwrap();
                     let queue = self.network.get_mut(&key).unwrap();
-                    let packet = queue.pop_front().unwrap();
+                    let line = queue.pop_front().unwrap();
                     if queue.is_empty() {
                         self.network.remove(&key);
                     }
-                    let result = match key.0 {
-                        true => packet.deliver_to(|packet| self.server.handle_packet(packet)),
-                        false => packet.deliver_to(|packet| self.client.handle_packet(packet)),
-                    };
-                    result.unwrap();
+                    let packet = Packet::parse(&line, &mut buffer).unwrap();
+                    match key.0 {
+                        true => self.server.handle_packet(packet).unwrap(),
+                        false => self.client.handle_packet(packet).unwrap(),
+                    }
                     self.client_acts();
                     self.server_acts();
                 }
@@ -141,9 +117,7 @@ impl NetworkSimulation {
                 Event::State(info) if info.state == RunspacePoolState::Opened => {
                     self.client.get_available_runspaces().unwrap();
                     for number in 0..PIPELINES {
-                        let mut create = CreatePipeline::new(PowerShell::script(number.to_string()));
-                        create.no_input = false;
-                        let id = self.client.invoke(create).unwrap();
+                        let id = self.client.invoke(with_input(&number.to_string())).unwrap();
                         self.received.insert(id, Received::default());
                         let mut pipeline = self.client.pipeline(id).unwrap();
                         for input in 0..INPUTS {

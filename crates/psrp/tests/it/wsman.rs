@@ -110,15 +110,6 @@ async fn input_and_large_objects_span_many_envelopes() {
 }
 
 #[tokio::test]
-async fn idle_sessions_survive_receive_timeouts() {
-    let Some(service) = Service::start(&[]) else { return };
-    let wsman = service.basic().operation_timeout(Duration::from_millis(200));
-    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
-    assert_eq!(run(&pool, "Start-Sleep 1.5; Write-Output late").await, [Value::from("late")]);
-    pool.close().await.unwrap();
-}
-
-#[tokio::test]
 async fn small_envelopes_work() {
     let Some(service) = Service::start(&["--envelope", "50000"]) else { return };
     let wsman = service.basic().max_envelope_size(12_000);

@@ -34,62 +34,21 @@ const DATA: [&str; 12] = [
     "<Obj RefId=\"0\"><MS><Nil N=\"Exception\" /><S N=\"InformationalRecord_Message\">m</S></MS></Obj>",
 ];
 
-const STATES: [RunspacePoolState; 9] = [
-    RunspacePoolState::BeforeOpen,
-    RunspacePoolState::Opening,
-    RunspacePoolState::Opened,
-    RunspacePoolState::Closed,
-    RunspacePoolState::Closing,
-    RunspacePoolState::Broken,
-    RunspacePoolState::Disconnecting,
-    RunspacePoolState::Disconnected,
-    RunspacePoolState::Connecting,
-];
-
 struct FuzzSession<'p> {
     client: client::RunspacePool,
     server: server::RunspacePool,
     program: &'p [u8],
-    /// Packets in flight.
-    last: [Option<OwnedPacket>; 2],
+    /// Lines of the last packets to the server and the client.
+    last: [Vec<u8>; 2],
     calls: Vec<(Option<Uuid>, psrp::host::HostCall)>,
     requests: Vec<i64>,
-}
-
-/// An owned packet.
-#[derive(Clone)]
-enum OwnedPacket {
-    Data(Option<Uuid>, Priority, Vec<u8>),
-    Other(Packet<'static>),
-}
-
-impl OwnedPacket {
-    fn new(packet: Packet<'_>) -> Self {
-        match packet {
-            Packet::Data { target, priority, data } => Self::Data(target, priority, data.to_vec()),
-            Packet::DataAck(target) => Self::Other(Packet::DataAck(target)),
-            Packet::Command(target) => Self::Other(Packet::Command(target)),
-            Packet::CommandAck(target) => Self::Other(Packet::CommandAck(target)),
-            Packet::Close(target) => Self::Other(Packet::Close(target)),
-            Packet::CloseAck(target) => Self::Other(Packet::CloseAck(target)),
-            Packet::Signal(target) => Self::Other(Packet::Signal(target)),
-            Packet::SignalAck(target) => Self::Other(Packet::SignalAck(target)),
-        }
-    }
-
-    fn packet(&self) -> Packet<'_> {
-        match self {
-            Self::Data(target, priority, data) => Packet::Data { target: *target, priority: *priority, data },
-            Self::Other(packet) => *packet,
-        }
-    }
 }
 
 const fn pipeline_id(number: u8) -> Uuid {
     Uuid::from_u128(number as u128 % 4 + 1)
 }
 
-impl FuzzSession<'_> {
+impl<'p> FuzzSession<'p> {
     fn byte(&mut self) -> u8 {
         let (first, rest) = self.program.split_first().unwrap_or((&0, &[]));
         self.program = rest;
@@ -101,38 +60,37 @@ impl FuzzSession<'_> {
         (!number.is_multiple_of(5)).then(|| pipeline_id(number % 5 - 1))
     }
 
-    fn deliver_to_server(&mut self, packet: &OwnedPacket) {
-        let before = self.server.state();
-        let result = self.server.handle_packet(packet.packet());
-        check_result(result, before, self.server.state());
+    fn deliver(&mut self, to_client: bool, packet: Packet<'_>) {
+        let state = |session: &Self| if to_client { session.client.state() } else { session.server.state() };
+        let before = state(self);
+        let result = match to_client {
+            true => self.client.handle_packet(packet),
+            false => self.server.handle_packet(packet),
+        };
+        check_result(result, before, state(self));
     }
 
-    fn deliver_to_client(&mut self, packet: &OwnedPacket) {
-        let before = self.client.state();
-        let result = self.client.handle_packet(packet.packet());
-        check_result(result, before, self.client.state());
-    }
-
-    /// Delivers packets as the program says.
-    fn deliver(&mut self, count: u8) {
+    /// Delivers a packet of either side. Returns whether there is one.
+    fn exchange(&mut self, max: usize) -> bool {
         let mut buffer = Vec::new();
-        for _ in 0..count {
-            let max = usize::from(count) * 20;
-            if let Some(packet) = self.client.poll_transmit(max, &mut buffer) {
-                let packet = OwnedPacket::new(packet);
-                self.deliver_to_server(&packet);
-                self.last[0] = Some(packet);
-            }
-            if let Some(packet) = self.server.poll_transmit(max, &mut buffer) {
-                let packet = OwnedPacket::new(packet);
-                self.deliver_to_client(&packet);
-                self.last[1] = Some(packet);
-            }
+        let mut is_active = false;
+        for to_client in [false, true] {
+            let packet = match to_client {
+                true => self.server.poll_transmit(max, &mut buffer),
+                false => self.client.poll_transmit(max, &mut buffer),
+            };
+            let Some(packet) = packet else { continue };
+            is_active = true;
+            let last = &mut self.last[usize::from(to_client)];
+            last.clear();
+            packet.encode(last).expect("a packet with data");
+            self.deliver(to_client, packet);
         }
+        is_active
     }
 
-    /// A message with a valid header and data of the program.
-    fn message(&mut self) -> OwnedPacket {
+    /// Fragments of a message with a valid header and data of the program.
+    fn message(&mut self) -> (Option<Uuid>, Vec<u8>) {
         let to_client = self.byte().is_multiple_of(2);
         let target = self.target();
         let number = usize::from(self.byte());
@@ -158,25 +116,25 @@ impl FuzzSession<'_> {
         if self.byte().is_multiple_of(8) {
             fragments.truncate(place);
         }
-        OwnedPacket::Data(target, Priority::Default, fragments)
+        (target, fragments)
     }
 
     /// A packet of any kind for either side, with bytes of the program.
-    fn garbage(&mut self) -> OwnedPacket {
+    fn garbage(&mut self) -> Packet<'p> {
         let target = self.target();
         match self.byte() % 8 {
-            0 => OwnedPacket::Other(Packet::DataAck(target)),
-            1 => OwnedPacket::Other(Packet::CommandAck(target)),
-            2 => OwnedPacket::Other(Packet::SignalAck(target)),
-            3 => OwnedPacket::Other(Packet::CloseAck(target)),
-            4 => OwnedPacket::Other(Packet::Command(target)),
-            5 => OwnedPacket::Other(Packet::Signal(target)),
-            6 => OwnedPacket::Other(Packet::Close(target)),
+            0 => Packet::DataAck(target),
+            1 => Packet::CommandAck(target),
+            2 => Packet::SignalAck(target),
+            3 => Packet::CloseAck(target),
+            4 => Packet::Command(target),
+            5 => Packet::Signal(target),
+            6 => Packet::Close(target),
             _ => {
                 let len = usize::from(self.byte()).min(self.program.len());
                 let (data, rest) = self.program.split_at(len);
                 self.program = rest;
-                OwnedPacket::Data(target, Priority::PromptResponse, data.to_vec())
+                Packet::Data { target, priority: Priority::PromptResponse, data }
             }
         }
     }
@@ -267,50 +225,36 @@ impl FuzzSession<'_> {
     }
 
     fn step(&mut self) {
-        let result = match self.byte() {
+        let mut result = Ok(());
+        match self.byte() {
             0..=99 => {
                 let count = self.byte() % 32;
-                self.deliver(count);
-                Ok(())
-            }
-            100..=149 => self.act_as_client(),
-            150..=199 => self.act_as_server(),
-            200..=219 => {
-                self.take_events();
-                Ok(())
-            }
-            number @ 220..=239 => {
-                let packet = self.message();
-                if number % 2 == 0 {
-                    self.deliver_to_client(&packet)
-                } else {
-                    self.deliver_to_server(&packet)
+                for _ in 0..count {
+                    self.exchange(usize::from(count) * 20);
                 }
-                Ok(())
+            }
+            100..=149 => result = self.act_as_client(),
+            150..=199 => result = self.act_as_server(),
+            200..=219 => self.take_events(),
+            number @ 220..=239 => {
+                let (target, data) = self.message();
+                let packet = Packet::Data { target, priority: Priority::Default, data: &data };
+                self.deliver(number % 2 == 0, packet);
             }
             number @ 240..=249 => {
                 let packet = self.garbage();
-                if number % 2 == 0 {
-                    self.deliver_to_client(&packet)
-                } else {
-                    self.deliver_to_server(&packet)
-                }
-                Ok(())
+                self.deliver(number % 2 == 0, packet);
             }
             // A packet arrives twice.
-            250..=252 => {
-                if let Some(packet) = self.last[0].clone() {
-                    self.deliver_to_server(&packet);
+            number => {
+                let to_client = number > 252;
+                let line = self.last[usize::from(to_client)].clone();
+                if !line.is_empty() {
+                    let mut buffer = Vec::new();
+                    self.deliver(to_client, Packet::parse(&line, &mut buffer).expect("an encoded packet"));
                 }
-                Ok(())
             }
-            _ => {
-                if let Some(packet) = self.last[1].clone() {
-                    self.deliver_to_client(&packet);
-                }
-                Ok(())
-            }
-        };
+        }
         if let Err(error) = result {
             let is_known = error.is_state() || error.is_limit() || error.is_unwritable() || error.is_no_key();
             assert!(is_known, "{error}");
@@ -325,7 +269,7 @@ impl FuzzSession<'_> {
         for (state, pipelines) in
             [(client.state(), client.pipelines().len()), (server.state(), server.pipelines().len())]
         {
-            assert!(STATES.contains(&state), "{state}");
+            assert!(RunspacePoolState::ALL.contains(&state), "{state}");
             assert!(!matches!(state, Broken | Closed) || pipelines == 0, "{state} with pipelines");
         }
         assert!(client.pending_bytes() <= MAX_PENDING * 4);
@@ -340,21 +284,10 @@ impl FuzzSession<'_> {
 
     /// Delivers packets until there are no more, and checks that this ends.
     fn deliver_all(&mut self) {
-        let mut buffer = Vec::new();
         for _ in 0..100_000 {
-            let mut is_idle = true;
-            if let Some(packet) = self.client.poll_transmit(1000, &mut buffer) {
-                is_idle = false;
-                let packet = OwnedPacket::new(packet);
-                self.deliver_to_server(&packet);
-            }
-            if let Some(packet) = self.server.poll_transmit(1000, &mut buffer) {
-                is_idle = false;
-                let packet = OwnedPacket::new(packet);
-                self.deliver_to_client(&packet);
-            }
+            let is_active = self.exchange(1000);
             self.take_events();
-            if is_idle {
+            if !is_active {
                 return;
             }
         }
@@ -429,7 +362,7 @@ pub fn check(program: &[u8]) {
         client: client::RunspacePool::new(client.fragment_size(size)),
         server: server::RunspacePool::new(server.fragment_size(size)),
         program,
-        last: [None, None],
+        last: [Vec::new(), Vec::new()],
         calls: Vec::new(),
         requests: Vec::new(),
     };

@@ -1,10 +1,10 @@
-//! Input of pipelines.
+//! Input of pipelines, and large objects.
 
 use psrp::io::Options;
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
-use super::{HANG, open, texts};
+use super::{HANG, open, run, texts};
 
 #[tokio::test]
 async fn input_reaches_the_script() {
@@ -27,19 +27,31 @@ async fn input_reaches_the_script() {
 #[tokio::test]
 async fn input_is_processed_immediately() {
     let Some(pool) = open(Options::new()).await else { return };
-    let mut run = pool.start_with_input(PowerShell::script("process { $_ * 2 }")).await.unwrap();
+    let mut pipeline = pool.start_with_input(PowerShell::script("process { $_ * 2 }")).await.unwrap();
     for number in 0..10 {
-        run.send(number).await.unwrap();
+        pipeline.send(number).await.unwrap();
         let answer = tokio::time::timeout(HANG, async {
             loop {
-                if let psrp::client::PipelineEvent::Output(value) = run.next().await.unwrap().unwrap() {
+                if let psrp::client::PipelineEvent::Output(value) = pipeline.next().await.unwrap().unwrap() {
                     return value;
                 }
             }
         });
         assert_eq!(answer.await.unwrap(), Value::from(number * 2));
     }
-    run.end_input().await.unwrap();
-    assert_eq!(run.output().await.unwrap().state, PipelineState::Completed);
+    pipeline.end_input().await.unwrap();
+    assert_eq!(pipeline.output().await.unwrap().state, PipelineState::Completed);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn large_objects_are_received() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let output = run(&pool, "'x' * 20MB; ,[byte[]]::new(8MB)").await;
+    assert_eq!(output.state, PipelineState::Completed, "{:?}", output.reason);
+    let [Value::String(text), Value::Bytes(bytes)] = &output.output[..] else {
+        panic!("not a text and bytes")
+    };
+    assert_eq!((text.to_str_lossy().len(), bytes.len()), (20 << 20, 8 << 20));
     pool.close().await.unwrap();
 }

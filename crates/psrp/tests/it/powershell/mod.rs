@@ -8,7 +8,6 @@
 mod client;
 mod copy;
 mod input;
-mod large;
 mod open;
 mod secrets;
 mod session;

@@ -1,6 +1,6 @@
 //! Session features independent of pipelines, and the order of streams.
 
-use psrp::client::{Config, PipelineEvent};
+use psrp::client::Config;
 use psrp::io::{Options, PoolEvent};
 use psrp::message::{
     GetCommandMetadata, InitRunspacePool, PowerShell, PrimitiveDictionary, SessionCapability,
@@ -9,6 +9,7 @@ use psrp::record::CommandTypes;
 use psrp::value::{Object, Value};
 
 use super::{HANG, open, run, texts};
+use crate::session::{category, pipeline_event};
 
 #[tokio::test]
 async fn session_settings_are_exchanged() {
@@ -61,19 +62,12 @@ async fn session_settings_are_exchanged() {
     const STREAMS: &str = "1; Write-Error e; 2; Write-Warning w; 3; Write-Verbose v -Verbose; 4; \
         Write-Information i; 5; Write-Debug d -Debug; 6; Write-Progress a -Status s; 7";
     let mut run = pool.start(PowerShell::script(STREAMS)).await.unwrap();
-    let mut order = String::new();
+    let mut events = Vec::new();
     while let Some(event) = run.next().await {
-        match event.unwrap() {
-            PipelineEvent::Output(value) => order += &value.as_i64().unwrap().to_string(),
-            PipelineEvent::Error(_) => order.push('e'),
-            PipelineEvent::Warning(_) => order.push('w'),
-            PipelineEvent::Verbose(_) => order.push('v'),
-            PipelineEvent::Information(_) => order.push('i'),
-            PipelineEvent::Debug(_) => order.push('d'),
-            PipelineEvent::Progress(_) => order.push('p'),
-            _ => {}
-        }
+        events.push(pipeline_event(event.unwrap(), category));
     }
-    assert_eq!(order, "1e2w3v4i5d6p7");
+    let expected = "Int32(1) | error NotSpecified | Int32(2) | warning w | Int32(3) | verbose v | Int32(4) | \
+        information String(\"i\") | Int32(5) | debug d | Int32(6) | progress a -1 | Int32(7) | Completed";
+    assert_eq!(events.join(" | "), expected);
     pool.close().await.unwrap();
 }

@@ -1,7 +1,6 @@
 //! Sessions over SSH: with an in-process server, and with OpenSSH.
 //!
-//! Without OpenSSH, its tests are skipped with a message and pass. `PSRP_PYTHON` names a Python interpreter with the
-//! packages of `peers/requirements.txt`: with it, OpenSSH serves sessions of the fake PowerShell, `peers/pwsh.py`.
+//! Without OpenSSH or PowerShell, their tests are skipped with a message and pass.
 #![cfg(all(feature = "ssh", feature = "crypto", unix))]
 
 mod files;

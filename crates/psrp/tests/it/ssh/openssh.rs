@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
 
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
 use psrp::message::PowerShell;
@@ -14,7 +12,6 @@ use test_support::optional;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::live_client::{check_session, typing_host};
 use crate::ssh::files::{Files, key, line};
 use crate::ssh::server::connector;
 
@@ -118,13 +115,6 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.lines().next()?.to_owned())
 }
 
-/// Command of the fake PowerShell.
-fn fake_powershell() -> Option<String> {
-    let python = optional::variable("PSRP_PYTHON")?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
-    Some(format!("{} {}", PathBuf::from(python).display(), script.display()))
-}
-
 #[tokio::test]
 async fn a_valid_key_is_accepted_and_a_wrong_one_rejected() {
     let Some(server) = OpenSsh::start("/bin/cat").await else { return };
@@ -174,35 +164,6 @@ async fn a_subsystem_that_cannot_start_is_reported() {
 
     let error = server.connector().subsystem("perl").connect().await.unwrap_err();
     assert!(error.is_unsupported(), "{error:?}");
-}
-
-#[tokio::test]
-async fn keep_alive_is_answered() {
-    let Some(server) = OpenSsh::start("/bin/sleep 60").await else { return };
-    // A busy machine may respond slowly.
-    let ssh = server.connector().keep_alive(Duration::from_secs(1)).close_timeout(Duration::from_millis(50));
-    let mut transport = ssh.connect().await.unwrap();
-    let receive =
-        std::future::poll_fn(|cx| psrp::io::Transport::poll_receive(&mut transport, cx, &mut |_| Ok(())));
-    // Longer than the four seconds after which a silent server is given up.
-    assert!(tokio::time::timeout(Duration::from_secs(6), receive).await.is_err());
-}
-
-#[tokio::test]
-async fn sessions_of_the_fake_powershell() {
-    let Some(command) = fake_powershell() else { return };
-    let Some(server) = OpenSsh::start(&command).await else { return };
-    let (host, ssh) = (typing_host(), server.connector());
-    let options = Options::new().host(Arc::clone(&host) as _);
-    let pool = match RunspacePool::open(&ssh, options).await {
-        Ok(pool) => pool,
-        Err(error) => panic!("{error}\n{}", server.log()),
-    };
-    let other = RunspacePool::open(&ssh, Options::new()).await.unwrap();
-    let (_, output) = tokio::join!(check_session(&pool, &host), other.invoke(PowerShell::script("1..3")));
-    assert_eq!(output.unwrap().output, [1, 2, 3].map(psrp::Value::from));
-    pool.close().await.unwrap();
-    other.close().await.unwrap();
 }
 
 #[tokio::test]
