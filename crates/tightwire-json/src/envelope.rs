@@ -30,7 +30,7 @@ pub struct Envelope<T> {
     /// Application error code, 0 for success.
     pub code: i64,
     /// HTTP status, omitted if 0.
-    #[serde(default, skip_serializing_if = "is_zero_status")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub http_code: u16,
     /// Human-readable description of the outcome.
     pub message: Cow<'static, str>,
@@ -41,18 +41,12 @@ pub struct Envelope<T> {
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub request_id: Cow<'static, str>,
     /// Time of the response in milliseconds since the Unix epoch, omitted if 0.
-    #[serde(default, skip_serializing_if = "is_zero_timestamp")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub timestamp: i64,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero_status(status: &u16) -> bool {
-    *status == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero_timestamp(timestamp: &i64) -> bool {
-    *timestamp == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl<T> Envelope<T> {

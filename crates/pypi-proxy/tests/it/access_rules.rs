@@ -1,15 +1,10 @@
 //! Rules: denied and private projects, minimum age of files, and yanked files.
 
-use std::time::{Duration, Instant};
-
 use jiff::Timestamp;
 use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
-use reqwest::{Response, Version};
-use serde_json::{Value, json};
+use reqwest::Version;
 
-use crate::support::proxy::{RunningProxy, Setup, start_with};
-use crate::support::source::content;
-use crate::support::{JSON, Server, listed, respond, until};
+use crate::support::prelude::*;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -30,19 +25,17 @@ fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
 async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
     let files: Vec<_> = ages.iter().map(|(name, age, yanked)| file(name, *age, *yanked)).collect();
     let page = json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": ["1.0", "2.0", "3.0"], "files": files});
-    Server::start(move |path, _| {
+    Server::start(move |request| {
         let page = page.to_string();
-        async move {
-            match &*path {
-                "/simple/" => {
-                    let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
-                    respond(200, &[JSON], json!({"projects": projects}).to_string())
-                }
-                "/simple/demo/" | "/simple/acme-tools/" => respond(200, &[JSON, ("etag", "\"1\"")], page),
-                path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
-                path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-                _ => respond(404, &[], ""),
+        match &*request.path {
+            "/simple/" => {
+                let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
+                respond(200, &[JSON], json!({"projects": projects}).to_string())
             }
+            "/simple/demo/" | "/simple/acme-tools/" => respond(200, &[JSON, ("etag", "\"1\"")], page),
+            path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
+            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+            _ => respond(404, &[], ""),
         }
     })
     .await
@@ -68,9 +61,7 @@ fn pattern(text: &str) -> ProjectPattern {
 /// Returns the file names and the versions of a page.
 async fn page(proxy: &RunningProxy, path: &str) -> (Vec<String>, String) {
     let page = proxy.json(path, &[("accept", JSON.1)]).await;
-    let names =
-        page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap().to_owned());
-    (names.collect(), page["versions"].to_string())
+    (filenames(&page).into_iter().map(str::to_owned).collect(), page["versions"].to_string())
 }
 
 /// Checks a rejection: the title in the status line and the detail in the body.

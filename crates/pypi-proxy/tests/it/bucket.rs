@@ -2,22 +2,16 @@
 //! faults.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::future::join_all;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
-use pypi_proxy::bucket::{self, Bucket};
-use pypi_proxy::store::{self, Store};
+use pypi_proxy::bucket::Bucket;
+use pypi_proxy::store::Store;
+use pypi_proxy::{bucket, store};
 
-use crate::support;
 use crate::support::faulty::{Fault, Faulty};
-use crate::support::proxy::{RunningProxy, TIMEOUT, start_with};
-use crate::support::raw::{Raw, reply, slow};
-use crate::support::source::{Connection, ScriptedSource, content, digest_of};
-use crate::support::{HTML, JSON, until};
+use crate::support::prelude::*;
 
 const PART: u64 = 100_000;
 /// Long enough to renew a lease on a busy machine.
@@ -49,17 +43,17 @@ fn file_path(content: &[u8]) -> Path {
 }
 
 /// Index with files of these lengths, each of which takes some time.
-async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
-    Raw::start(move |request| {
+async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Server {
+    Server::start(move |request| {
         let all = files.iter().map(|(name, len)| (*name, content(*len)));
         if request.path == "/simple/demo/" {
-            return match request.head.contains("if-none-match: \"page\"") {
-                true => reply("304 Not Modified", &[("etag", "\"page\"")], ""),
-                false => reply("200 OK", &[JSON, ("etag", "\"page\"")], support::hashed_page(all)),
+            return match request.header("if-none-match") == "\"page\"" {
+                true => respond(304, &[("etag", "\"page\"")], ""),
+                false => respond(200, &[JSON, ("etag", "\"page\"")], hashed_page(all)),
             };
         }
         let file = files.iter().find(|(name, _)| request.path.strip_prefix("/f/") == Some(name));
-        let Some((_, len)) = file else { return reply("404 Not Found", &[], "") };
+        let Some((_, len)) = file else { return respond(404, &[], "") };
         let body = content(*len);
         slow(&body, body.len() / 16 + 1, time / 16)
     })
@@ -70,7 +64,7 @@ const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
 const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
 /// Starts a proxy that shares a bucket.
-async fn start(index: &Raw, bucket: Bucket) -> RunningProxy {
+async fn start(index: &Server, bucket: Bucket) -> RunningProxy {
     start_with(&[index.url("/simple")], |setup| {
         setup.pages.bucket = Some(bucket.clone());
         setup.store.bucket = Some(bucket);
@@ -78,20 +72,13 @@ async fn start(index: &Raw, bucket: Bucket) -> RunningProxy {
     .await
 }
 
-struct Fleet {
-    proxies: Vec<RunningProxy>,
+async fn start_fleet(count: usize, index: &Server, objects: &Arc<dyn ObjectStore>) -> Vec<RunningProxy> {
+    join_all((0..count).map(|_| start(index, share(objects)))).await
 }
 
-impl Fleet {
-    async fn start(count: usize, index: &Raw, objects: &Arc<dyn ObjectStore>) -> Self {
-        let proxies = join_all((0..count).map(|_| start(index, share(objects)))).await;
-        Self { proxies }
-    }
-
-    /// Requests a file from all proxies at once, by several clients each.
-    async fn fetch(&self, (name, len): (&str, usize)) {
-        join_all(self.proxies.iter().flat_map(|proxy| (0..4).map(move |_| fetch(proxy, name, len)))).await;
-    }
+/// Requests a file from all proxies at once, by several clients each.
+async fn fetch_all(fleet: &[RunningProxy], (name, len): (&str, usize)) {
+    join_all(fleet.iter().flat_map(|proxy| (0..4).map(move |_| fetch(proxy, name, len)))).await;
 }
 
 async fn fetch(proxy: &RunningProxy, name: &str, len: usize) {
@@ -118,28 +105,32 @@ async fn paths(objects: &Arc<dyn ObjectStore>, below: &str) -> Vec<String> {
     list.into_iter().map(|object| object.location.to_string()).collect()
 }
 
+async fn page_is_shared(objects: &Arc<dyn ObjectStore>) {
+    until("the page is shared", async || paths(objects, "p/q/pages").await.len() == 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_downloads_each_file_once_from_the_index() {
     let objects = memory();
     let index = index(&[SMALL, LARGE], Duration::from_millis(200)).await;
-    let fleet = Fleet::start(3, &index, &objects).await;
+    let fleet = start_fleet(3, &index, &objects).await;
     for (name, len) in [SMALL, LARGE] {
-        fleet.fetch((name, len)).await;
-        assert_eq!(index.count(&format!("/f/{name}")), 1);
+        fetch_all(&fleet, (name, len)).await;
+        assert_eq!(index.count_of(&format!("/f/{name}")), 1);
         let object = objects.get(&file_path(&content(len))).await.unwrap();
         let sha256 = object.attributes.iter().next().unwrap().1.to_string();
         assert_eq!(sha256, digest_of(&content(len)).to_string());
         assert_eq!(object.bytes().await.unwrap(), content(len));
     }
-    settle(&fleet.proxies).await;
+    settle(&fleet).await;
     assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
     // A new proxy needs neither files nor pages from the index.
-    let late = Fleet::start(1, &index, &objects).await;
-    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
+    let late = start_fleet(1, &index, &objects).await;
+    page_is_shared(&objects).await;
     let requests = index.requests().len();
-    fetch(&late.proxies[0], SMALL.0, SMALL.1).await;
+    fetch(&late[0], SMALL.0, SMALL.1).await;
     assert_eq!(index.requests().len(), requests);
-    let part = late.proxies[0].get("/simple/demo/demo-2.0.whl", &[("range", "bytes=1000-1999")]).await;
+    let part = late[0].get("/simple/demo/demo-2.0.whl", &[("range", "bytes=1000-1999")]).await;
     assert_eq!(part.status(), 206);
     assert_eq!(part.bytes().await.unwrap(), content(LARGE.1).slice(1000..2000));
     assert_eq!(index.requests().len(), requests);
@@ -149,14 +140,14 @@ async fn a_fleet_downloads_each_file_once_from_the_index() {
 async fn buckets_without_conditional_writes_are_supported() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Unconditional);
     let index = index(&[LARGE], Duration::from_millis(100)).await;
-    let fleet = Fleet::start(3, &index, &objects).await;
-    fleet.fetch(LARGE).await;
-    assert!(index.count("/f/demo-2.0.whl") <= 3);
-    settle(&fleet.proxies).await;
-    let late = Fleet::start(1, &index, &objects).await;
-    let before = index.count("/f/demo-2.0.whl");
-    late.fetch(LARGE).await;
-    assert_eq!(index.count("/f/demo-2.0.whl"), before);
+    let fleet = start_fleet(3, &index, &objects).await;
+    fetch_all(&fleet, LARGE).await;
+    assert!(index.count_of("/f/demo-2.0.whl") <= 3);
+    settle(&fleet).await;
+    let late = start_fleet(1, &index, &objects).await;
+    let before = index.count_of("/f/demo-2.0.whl");
+    fetch_all(&late, LARGE).await;
+    assert_eq!(index.count_of("/f/demo-2.0.whl"), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,10 +157,10 @@ async fn a_corrupt_file_in_the_bucket_is_replaced() {
         for damage in [Bytes::from_static(b"short"), content(len + 1), flipped(len)] {
             let objects = memory();
             objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
-            let fleet = Fleet::start(1, &index, &objects).await;
-            fleet.fetch((name, len)).await;
-            assert_eq!(metric(&fleet.proxies[0], "corrupt_total").await, 1.0);
-            settle(&fleet.proxies).await;
+            let fleet = start_fleet(1, &index, &objects).await;
+            fetch_all(&fleet, (name, len)).await;
+            assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
+            settle(&fleet).await;
             let object = objects.get(&file_path(&content(len))).await.unwrap();
             assert_eq!(object.bytes().await.unwrap(), content(len));
         }
@@ -189,12 +180,12 @@ async fn a_large_corrupt_file_fails_and_is_replaced() {
     const HUGE: (&str, usize) = ("demo-3.0.whl", (8 << 20) + 1);
     let (objects, index) = (memory(), index(&[HUGE], Duration::ZERO).await);
     objects.put(&file_path(&content(HUGE.1)), flipped(HUGE.1).into()).await.unwrap();
-    let fleet = Fleet::start(1, &index, &objects).await;
-    let response = fleet.proxies[0].get("/simple/demo/demo-3.0.whl", &[]).await;
+    let fleet = start_fleet(1, &index, &objects).await;
+    let response = fleet[0].get("/simple/demo/demo-3.0.whl", &[]).await;
     assert!(response.bytes().await.is_err());
-    fleet.fetch(HUGE).await;
-    settle(&fleet.proxies).await;
-    assert_eq!(metric(&fleet.proxies[0], "corrupt_total").await, 1.0);
+    fetch_all(&fleet, HUGE).await;
+    settle(&fleet).await;
+    assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
     let object = objects.get(&file_path(&content(HUGE.1))).await.unwrap();
     assert!(object.bytes().await.unwrap() == content(HUGE.1));
 }
@@ -231,15 +222,15 @@ async fn the_lease_of_a_dead_owner_is_taken_over() {
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(LARGE.1))));
     let document = r#"{"owner":"0-0","seconds":2.0,"beat":7}"#;
     objects.put(&lease, document.into()).await.unwrap();
-    let fleet = Fleet::start(3, &index, &objects).await;
-    fleet.fetch(LARGE).await;
-    assert_eq!(index.count("/f/demo-2.0.whl"), 1);
+    let fleet = start_fleet(3, &index, &objects).await;
+    fetch_all(&fleet, LARGE).await;
+    assert_eq!(index.count_of("/f/demo-2.0.whl"), 1);
     let mut taken_over = 0.0;
-    for proxy in &fleet.proxies {
+    for proxy in &fleet {
         taken_over += metric(proxy, "leases_total{outcome=\"taken_over\"}").await;
     }
     assert_eq!(taken_over, 1.0);
-    settle(&fleet.proxies).await;
+    settle(&fleet).await;
     assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
 }
 
@@ -247,9 +238,9 @@ async fn the_lease_of_a_dead_owner_is_taken_over() {
 async fn a_lease_is_renewed_until_the_download_ends() {
     let objects = memory();
     let index = index(&[LARGE], LEASE * 2).await;
-    let fleet = Fleet::start(2, &index, &objects).await;
-    fleet.fetch(LARGE).await;
-    assert_eq!(index.count("/f/demo-2.0.whl"), 1);
+    let fleet = start_fleet(2, &index, &objects).await;
+    fetch_all(&fleet, LARGE).await;
+    assert_eq!(index.count_of("/f/demo-2.0.whl"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,7 +255,7 @@ async fn waiting_for_a_lease_has_a_limit() {
         settle(std::slice::from_ref(&proxy)).await;
         objects.delete(&file_path(&content(SMALL.1))).await.unwrap();
     }
-    assert_eq!(index.count("/f/demo-1.0.whl"), 3);
+    assert_eq!(index.count_of("/f/demo-1.0.whl"), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -273,10 +264,10 @@ async fn clients_get_their_files_despite_bucket_faults() {
         let objects = Faulty::new(fault);
         let shared: Arc<dyn ObjectStore> = objects.clone();
         let index = index(&[SMALL, LARGE], Duration::ZERO).await;
-        let fleet = Fleet::start(2, &index, &shared).await;
-        fleet.fetch(SMALL).await;
-        fleet.fetch(LARGE).await;
-        let proxy = &fleet.proxies[0];
+        let fleet = start_fleet(2, &index, &shared).await;
+        fetch_all(&fleet, SMALL).await;
+        fetch_all(&fleet, LARGE).await;
+        let proxy = &fleet[0];
         if !matches!(fault, Fault::CutShort) {
             until("it is told", async || {
                 let health = proxy.json("/health", &[]).await;
@@ -291,15 +282,15 @@ async fn clients_get_their_files_despite_bucket_faults() {
         // It recovers by itself, and missed uploads are repeated when the file is requested.
         objects.set(Fault::None);
         until("it is well again", async || {
-            fleet.fetch(SMALL).await;
-            fleet.fetch(LARGE).await;
+            fetch_all(&fleet, SMALL).await;
+            fetch_all(&fleet, LARGE).await;
             let health = proxy.json("/health", &[]).await;
             let has =
                 objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1)));
             health["data"]["state"] == "ok" && has
         })
         .await;
-        for proxy in fleet.proxies {
+        for proxy in fleet {
             proxy.stop().await;
         }
     }
@@ -341,24 +332,24 @@ async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
         objects.has(&file_path(&content(SMALL.1)))
     })
     .await;
-    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+    assert_eq!(index.count_of("/f/demo-1.0.whl"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn references_without_hashes_are_shared() {
-    let index = Raw::start(|request| match &*request.path {
-        "/simple/demo/" => reply("200 OK", &[HTML], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>"),
-        "/f/demo-1.0.whl" => reply("200 OK", &[], content(SMALL.1)),
-        _ => reply("404 Not Found", &[], ""),
+    let index = Server::start(|request| match &*request.path {
+        "/simple/demo/" => respond(200, &[HTML], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>"),
+        "/f/demo-1.0.whl" => respond(200, &[], content(SMALL.1)),
+        _ => respond(404, &[], ""),
     })
     .await;
     let objects = memory();
     for _ in 0..2 {
-        let fleet = Fleet::start(2, &index, &objects).await;
-        fleet.fetch(SMALL).await;
-        settle(&fleet.proxies).await;
+        let fleet = start_fleet(2, &index, &objects).await;
+        fetch_all(&fleet, SMALL).await;
+        settle(&fleet).await;
     }
-    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+    assert_eq!(index.count_of("/f/demo-1.0.whl"), 1);
     let names = paths(&objects, "p/q/names").await;
     assert!(names.len() == 1 && names[0].starts_with("p/q/names/demo/demo-1.0.whl/"), "{names:?}");
 }
@@ -384,18 +375,18 @@ async fn corrupt_files_in_the_bucket_are_detected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn purging_deletes_from_the_bucket() {
     let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
-    let fleet = Fleet::start(1, &index, &objects).await;
-    let proxy = &fleet.proxies[0];
-    fleet.fetch(SMALL).await;
-    settle(&fleet.proxies).await;
-    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
-    let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
+    let fleet = start_fleet(1, &index, &objects).await;
+    let proxy = &fleet[0];
+    fetch_all(&fleet, SMALL).await;
+    settle(&fleet).await;
+    page_is_shared(&objects).await;
+    let gone = proxy.send(Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/files").await.len()), (200, 0));
-    let gone = proxy.send(reqwest::Method::DELETE, "/cache/demo", &[]).await;
+    let gone = proxy.send(Method::DELETE, "/cache/demo", &[]).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/pages").await.len()), (200, 0));
-    fleet.fetch(SMALL).await;
-    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
-    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    fetch_all(&fleet, SMALL).await;
+    page_is_shared(&objects).await;
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
 }
 
@@ -414,10 +405,10 @@ async fn waiting_for_pages_of_the_bucket_has_a_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
     let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
-    let fleet = Fleet::start(1, &index, &objects).await;
-    fleet.fetch(SMALL).await;
-    settle(&fleet.proxies).await;
-    until("the page is shared", async || paths(&objects, "p/q/pages").await.len() == 1).await;
+    let fleet = start_fleet(1, &index, &objects).await;
+    fetch_all(&fleet, SMALL).await;
+    settle(&fleet).await;
+    page_is_shared(&objects).await;
     index.stop().await;
     let late = start_with(&[index.url("/simple")], |setup| {
         setup.ttl(Duration::ZERO);

@@ -2,19 +2,14 @@
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use bytes::Bytes;
-use futures_util::future::join_all;
-use pypi_proxy::store::{self, Digest, Store};
+use pypi_proxy::store;
+use pypi_proxy::store::{Digest, Store};
 
-use crate::support;
 use crate::support::mount::Mount;
-use crate::support::proxy::{RunningProxy, Setup, TIMEOUT, open, start_with};
-use crate::support::raw::{Raw, Step, head, reply, slow};
-use crate::support::source::{content, digest_of};
-use crate::support::{JSON, until};
+use crate::support::prelude::*;
+use crate::support::proxy::open;
 
 const LEN: usize = 3_000_000;
 
@@ -24,20 +19,18 @@ fn wheel(number: usize) -> Bytes {
 }
 
 /// Index whose files take 100 ms each.
-async fn index() -> Raw {
+async fn index() -> Server {
     let wheels: Vec<_> = (0..8).map(wheel).collect();
-    Raw::start(move |request| match &*request.path {
+    Server::start(move |request| match &*request.path {
         "/simple/demo/" => {
             let file = |(number, wheel): (usize, &Bytes)| (format!("demo-{number}.0.whl"), wheel.clone());
-            let page = support::hashed_page(wheels.iter().enumerate().map(file));
-            reply("200 OK", &[JSON, ("etag", "\"page\"")], page)
+            let page = hashed_page(wheels.iter().enumerate().map(file));
+            respond(200, &[JSON, ("etag", "\"page\"")], page)
         }
-        "/simple/other/" => {
-            reply("200 OK", &[JSON], support::page("other", &[("other-1.0.whl", "/f/other")]))
-        }
+        "/simple/other/" => respond(200, &[JSON], page("other", &[("other-1.0.whl", "/f/other")])),
         path => {
             let number: Option<usize> = path.strip_prefix("/f/demo-").map(|rest| rest[..1].parse().unwrap());
-            let Some(number) = number else { return reply("404 Not Found", &[], "") };
+            let Some(number) = number else { return respond(404, &[], "") };
             slow(&wheels[number], LEN / 10 + 1, Duration::from_millis(10))
         }
     })
@@ -65,19 +58,6 @@ async fn fetch_often(proxy: &RunningProxy, number: usize) {
     fetch(proxy, number).await;
 }
 
-/// Lists all files below a folder.
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        if entry.file_type().unwrap().is_dir() {
-            all.extend(files(&entry.path()));
-        } else {
-            all.push(entry.path());
-        }
-    }
-    all
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_a_full_disk() {
     let index = index().await;
@@ -87,7 +67,7 @@ async fn clients_are_served_with_a_full_disk() {
     for number in 0..3 {
         fetch_often(&proxy, number).await;
     }
-    assert_eq!((proxy.store.stats().files, files(&dir.path().join("cache/partial")).len()), (0, 0));
+    assert_eq!((proxy.store.stats().files, files_below(&dir.path().join("cache/partial")).len()), (0, 0));
     assert!(proxy.store.stats().unwritten >= 3);
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
 }
@@ -103,9 +83,9 @@ async fn clients_are_served_with_a_read_only_disk() {
     // Stored files are served, others are passed on.
     fetch(&proxy, 0).await;
     fetch_often(&proxy, 1).await;
-    assert_eq!((index.count("/f/demo-0.0.whl"), proxy.store.stats().files), (1, 1));
+    assert_eq!((index.count_of("/f/demo-0.0.whl"), proxy.store.stats().files), (1, 1));
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    let refused = proxy.send(reqwest::Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
+    let refused = proxy.send(Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
     assert_eq!(refused.status(), 500);
     assert!(refused.text().await.unwrap().contains("cache directory"));
     drop(cover);
@@ -145,7 +125,7 @@ async fn clients_are_served_with_an_unwritable_folder() {
     std::fs::remove_file(dir.path().join("cache/partial")).unwrap();
     std::fs::create_dir(dir.path().join("cache/partial")).unwrap();
     fetch_often(&proxy, 3).await;
-    assert_eq!((proxy.store.stats().files, index.count("/f/demo-3.0.whl")), (1, 1));
+    assert_eq!((proxy.store.stats().files, index.count_of("/f/demo-3.0.whl")), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,7 +147,7 @@ async fn clients_are_served_after_the_folder_was_deleted() {
         fetch_often(&proxy, number).await;
     }
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     proxy.stop().await;
     // The remaining content is still recognized as a cache.
@@ -216,11 +196,11 @@ async fn links_in_the_folder_are_not_followed() {
     proxy.get("/simple/other/other-1.0.whl", &[]).await;
     let verified = proxy.store.verify(|_, _| {}).unwrap();
     assert_eq!((verified.good, verified.bad.len()), (3, 0), "a folder stays");
-    assert_eq!(proxy.send(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
     proxy.store.collect(None, 0).unwrap();
     proxy.stop().await;
     assert!(stranger.exists());
-    assert_eq!(files(&outside), [outside.join("secret")]);
+    assert_eq!(files_below(&outside), [outside.join("secret")]);
     assert_eq!(std::fs::read(outside.join("secret")).unwrap(), b"secret");
 }
 
@@ -260,7 +240,7 @@ async fn partial_files_of_a_crash_are_deleted_and_not_served() {
     }
     fetch(&proxy, 0).await;
     until("partial files are deleted", async || !left.iter().any(|path| path.exists())).await;
-    assert_eq!(index.count("/f/demo-0.0.whl"), 1);
+    assert_eq!(index.count_of("/f/demo-0.0.whl"), 1);
 }
 
 #[tokio::test]
@@ -276,7 +256,7 @@ async fn a_file_larger_than_the_cache_evicts_nothing() {
     fetch_often(&proxy, 5).await;
     assert_eq!((proxy.store.stats().files, proxy.store.stats().evicted), (1, 0));
     fetch(&proxy, 0).await;
-    assert_eq!(index.count("/f/demo-0.0.whl"), 1);
+    assert_eq!(index.count_of("/f/demo-0.0.whl"), 1);
 }
 
 #[tokio::test]
@@ -291,7 +271,7 @@ async fn without_a_cache_redirected_files_are_not_downloaded() {
     assert_eq!(response.status(), 302);
     assert_eq!(response.headers()["location"], index.url("/f/demo-0.0.whl"));
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!(index.count("/f/demo-0.0.whl"), 0);
+    assert_eq!(index.count_of("/f/demo-0.0.whl"), 0);
 }
 
 #[tokio::test]
@@ -320,7 +300,7 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
         assert_eq!(response.headers()["x-cache"], "stale");
         assert_eq!(response.bytes().await.unwrap(), page);
         fetch(&proxy, 0).await;
-        let head = proxy.send(reqwest::Method::HEAD, &path(0), &[]).await;
+        let head = proxy.send(Method::HEAD, &path(0), &[]).await;
         assert_eq!(head.headers()["content-length"], LEN.to_string());
         // Missing pages are errors of the index, not 404.
         assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
@@ -332,14 +312,12 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
 #[tokio::test]
 async fn invalid_responses_do_not_replace_cached_pages() {
     // A page, an invalid page, an older page, then no response.
-    let index = Raw::start(|request| match request.nth {
-        0 => reply(
-            "200 OK",
-            &[JSON],
-            r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#,
-        ),
-        1 => reply("200 OK", &[JSON], "{\"files\":7}"),
-        2 => reply("200 OK", &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
+    let index = Server::start(|request| match request.nth {
+        0 => {
+            respond(200, &[JSON], r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#)
+        }
+        1 => respond(200, &[JSON], "{\"files\":7}"),
+        2 => respond(200, &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
         _ => vec![Step::Reset],
     })
     .await;
@@ -361,10 +339,10 @@ async fn invalid_responses_do_not_replace_cached_pages() {
 
 #[tokio::test]
 async fn revalidation_and_removal_are_persisted() {
-    let index = Raw::start(|request| match request.nth {
-        0 => reply("200 OK", &[JSON, ("etag", "\"v1\"")], support::page("demo", &[("a-1.whl", "x")])),
-        1 => vec![head("304 Not Modified", &[])],
-        2 => reply("404 Not Found", &[], ""),
+    let index = Server::start(|request| match request.nth {
+        0 => respond(200, &[JSON, ("etag", "\"v1\"")], page("demo", &[("a-1.whl", "x")])),
+        1 => vec![head(304, &[])],
+        2 => respond(404, &[], ""),
         _ => vec![Step::Reset],
     })
     .await;
@@ -424,5 +402,5 @@ async fn a_panic_in_a_download_fails_its_readers() {
         assert!(store.in_flight(&key).is_none());
         assert_eq!(store.stats().failed, failed);
     }
-    assert_eq!(files(&dir.path().join("cache/partial")).len(), 0);
+    assert_eq!(files_below(&dir.path().join("cache/partial")).len(), 0);
 }

@@ -3,25 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures_util::future::join_all;
-use futures_util::{StreamExt as _, stream};
-use http::Response;
-use pypi_proxy::ProjectName;
-use pypi_proxy::page_cache::{self, PageCache};
+use pypi_proxy::page_cache::PageCache;
 use pypi_proxy::store::{CacheArea, Store};
 use pypi_proxy::upstream::Budget;
-use tokio::sync::Notify;
+use pypi_proxy::{ProjectName, page_cache};
+use tokio::sync::Semaphore;
 
-use crate::support::proxy::{RunningProxy, Setup, start, start_with, upstream};
-use crate::support::source::content;
-use crate::support::{HTML, JSON, Server, respond, streamed, until};
+use crate::support::prelude::*;
 
 /// Index that has every project: an incompressible page, and files of 1000 bytes with and without a hash.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
-        let Some(project) = path.strip_prefix("/simple/") else {
-            let len = 1000 + path.bytes().map(usize::from).sum::<usize>() % 50;
+    Server::start(|request| {
+        let Some(project) = request.path.strip_prefix("/simple/") else {
+            let len = 1000 + request.path.bytes().map(usize::from).sum::<usize>() % 50;
             return respond(200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], content(len));
         };
         let project = project.trim_end_matches('/');
@@ -35,17 +29,11 @@ async fn index() -> Server {
 
 /// Bytes of all files of the cache, in blocks except for stored files.
 fn on_disk(cache: &Path) -> u64 {
-    fn sum(path: &Path, block: u64) -> u64 {
-        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        entries
-            .map(|entry| match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => sum(&entry.path(), block),
-                Ok(metadata) => metadata.len().next_multiple_of(block),
-                Err(_) => 0,
-            })
-            .sum()
-    }
-    sum(&cache.join("files"), 1) + sum(&cache.join("pages"), 4096) + sum(&cache.join("refs"), 4096)
+    let sum = |part: &str, block: u64| -> u64 {
+        let files = files_below(&cache.join(part));
+        files.iter().flat_map(|path| path.metadata()).map(|file| file.len().next_multiple_of(block)).sum()
+    };
+    sum("files", 1) + sum("pages", 4096) + sum("refs", 4096)
 }
 
 async fn fetch(proxy: &RunningProxy, project: &str) {
@@ -101,15 +89,13 @@ async fn one_limit_bounds_everything_in_the_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn file_facts_count_and_are_evicted() {
-    let server = Server::start(|path, _| async move {
-        match path.strip_prefix("/simple/") {
-            None => respond(200, &[], content(1000)),
-            Some(project) => {
-                let sha256 = crate::support::source::digest_of(&content(1000));
-                let name = format!("{}-1.0.zip", project.trim_end_matches('/'));
-                let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
-                respond(200, &[HTML], link)
-            }
+    let server = Server::start(|request| match request.path.strip_prefix("/simple/") {
+        None => respond(200, &[], content(1000)),
+        Some(project) => {
+            let sha256 = digest_of(&content(1000));
+            let name = format!("{}-1.0.zip", project.trim_end_matches('/'));
+            let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
+            respond(200, &[HTML], link)
         }
     })
     .await;
@@ -130,9 +116,9 @@ async fn deleted_pages_no_longer_count() {
         fetch(&proxy, project).await;
     }
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 3);
-    proxy.send(reqwest::Method::DELETE, "/cache/a", &[]).await;
+    proxy.send(Method::DELETE, "/cache/a", &[]).await;
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 2);
-    proxy.send(reqwest::Method::DELETE, "/cache", &[]).await;
+    proxy.send(Method::DELETE, "/cache", &[]).await;
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 0);
     // `gc` counts all areas, too.
     fetch(&proxy, "a").await;
@@ -158,26 +144,27 @@ fn name(number: usize) -> ProjectName {
 const PAGES: usize = 12;
 const LEN: usize = 600_000;
 
-/// Compressed pages of this size, whose end is sent when the gate opens.
-async fn large(gate: Option<Arc<Notify>>) -> Server {
-    Server::start(move |path, _| {
-        let gate = gate.clone();
-        async move {
-            let mut page = format!(r#"{{"files":[],"name":"{path}"}}"#).into_bytes();
-            page.resize(LEN, b' ');
-            let page = zstd::bulk::compress(&page, 1).unwrap();
-            if let Some(gate) = gate {
-                gate.notified().await;
-            }
-            respond(200, &[JSON, ("content-encoding", "zstd")], page)
-        }
-    })
-    .await
+/// Compressed pages of this size.
+fn large(path: &str) -> Vec<Step> {
+    let mut page = format!(r#"{{"files":[],"name":"{path}"}}"#).into_bytes();
+    page.resize(LEN, b' ');
+    respond(200, &[JSON, ("content-encoding", "zstd")], zstd::bulk::compress(&page, 1).unwrap())
+}
+
+/// A cache of pages with this budget, and its index.
+async fn budgeted(
+    bytes: u64,
+    response: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static,
+) -> (Server, Budget, PageCache) {
+    let server = Server::start(move |request| response(&request.path)).await;
+    let budget = Budget::new(bytes);
+    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+    (server, budget, PageCache::new(vec![upstream], page_cache::Config::default()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_decompression_shares_a_memory_budget() {
-    let server = large(None).await;
+    let server = Server::start(|request| large(&request.path)).await;
     let dir = tempfile::tempdir().unwrap();
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
@@ -214,47 +201,34 @@ async fn concurrent_decompression_shares_a_memory_budget() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_counts_toward_the_budget_while_it_is_received() {
-    let gate = Arc::new(Notify::new());
+    let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
-    let server = Server::start(move |_, _| {
-        let gate = gate.clone();
-        async move {
-            let start = stream::iter([Ok(Bytes::from_static(br#"{"name":"six","files":["#))]);
-            let end = stream::once(async move {
-                gate.notified().await;
-                Ok(Bytes::from_static(b"]}"))
-            });
-            Response::builder().header(JSON.0, JSON.1).body(streamed(start.chain(end))).unwrap()
-        }
+    let (_server, budget, pages) = budgeted(LEN as u64, move |_| {
+        let [start, end] = [r#"{"name":"six","files":["#, "]}"].map(|text| Step::Send(text.into()));
+        vec![head(200, &[JSON]), start, Step::Gate(gate.clone()), end]
     })
     .await;
-    let budget = Budget::new(LEN as u64);
-    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
-    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     until("the page is charged", async || budget.used() > 0).await;
-    opened.notify_one();
+    opened.add_permits(1);
     page.await.unwrap().unwrap();
     assert_eq!(budget.used(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_for_the_budget_has_a_timeout() {
-    let gate = Arc::new(Notify::new());
-    let server = large(Some(gate.clone())).await;
-    let budget = Budget::new(LEN as u64);
-    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
-    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
-    let waiting: Vec<_> = (0..PAGES)
-        .map(|number| {
-            let pages = pages.clone();
-            tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
-        })
-        .collect();
+    let gate = Arc::new(Semaphore::new(0));
+    let opened = gate.clone();
+    let gated = move |path: &str| [vec![Step::Gate(gate.clone())], large(path)].concat();
+    let (server, _budget, pages) = budgeted(LEN as u64, gated).await;
+    let fetch = |number| {
+        let pages = pages.clone();
+        tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
+    };
+    let waiting: Vec<_> = (0..PAGES).map(fetch).collect();
     until("all pages are requested", async || server.count() == PAGES).await;
+    opened.add_permits(PAGES);
     for page in waiting {
-        gate.notify_waiters();
-        gate.notify_one();
         page.await.unwrap().unwrap();
     }
 }

@@ -2,11 +2,11 @@
 
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pypi_proxy::page_cache::{self, PageCache};
+use pypi_proxy::page_cache::PageCache;
 use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
-use pypi_proxy::store::{self, Store};
+use pypi_proxy::store::Store;
+use pypi_proxy::{page_cache, store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -14,9 +14,8 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::support::proxy::{RunningProxy, TIMEOUT, open, start_with, upstream};
-use crate::support::raw::{exchange, exchange_all};
-use crate::support::until;
+use crate::support::prelude::*;
+use crate::support::proxy::open;
 
 /// No index listens here, and these tests do not need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
@@ -190,6 +189,8 @@ async fn fragmented_headers_get_the_same_response() {
         // Not a request.
         (b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n".into(), &[400]),
         (b"\0\0\0\0\r\n\r\n".into(), &[400]),
+        (b"\x16\x03\x01\x02\0\x01\r\n\r\n".into(), &[400]),
+        (b"GET / HTTP/1.1\r\nho st: x\r\n\r\n".into(), &[400]),
     ];
     for size in [MAX_HEAD - 1, MAX_HEAD, MAX_HEAD + 1, 2 * MAX_HEAD] {
         inputs.push((sized(size, CLOSE).into(), &[200]));
@@ -271,6 +272,20 @@ async fn endpoints_have_one_spelling() {
     }
 }
 
+/// Checks that only the admin listener has the endpoints for administrators.
+fn check_listeners(public: impl ToSocketAddrs + Copy, admin: impl ToSocketAddrs + Copy, special: &str) {
+    for (method, paths) in [("GET", &ADMIN[..]), ("DELETE", &["/cache", "/cache/list"])] {
+        for path in paths {
+            assert_eq!(status(public, method, path, special), 404, "{path}");
+            assert_eq!(status(admin, method, path, special), 200, "{path}");
+        }
+    }
+    for path in BOTH {
+        assert_ne!(status(public, "GET", path, special), 404, "{path}");
+        assert_ne!(status(admin, "GET", path, special), 404, "{path}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -300,18 +315,7 @@ async fn the_admin_listener_serves_metrics_instead_of_the_public_one() {
         let _ = stopped.await;
     }));
     for special in [CLOSE, FOREIGN] {
-        for path in ADMIN {
-            assert_eq!(status(public_address, "GET", path, special), 404, "{path}");
-            assert_eq!(status(admin_address, "GET", path, special), 200, "{path}");
-        }
-        for path in ["/cache", "/cache/list"] {
-            assert_eq!(status(public_address, "DELETE", path, special), 404, "{path}");
-            assert_eq!(status(admin_address, "DELETE", path, special), 200, "{path}");
-        }
-        for path in BOTH {
-            assert_ne!(status(public_address, "GET", path, special), 404, "{path}");
-            assert_ne!(status(admin_address, "GET", path, special), 404, "{path}");
-        }
+        check_listeners(public_address, admin_address, special);
         assert_eq!(status(public_address, "GET", "/simple", special), 301);
         assert_eq!(status(admin_address, "GET", "/simple", special), 404);
         assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
@@ -412,13 +416,7 @@ mod program {
         let mut served = logged(&dir, "PYPI_PROXY_ADMIN_LISTEN", "127.0.0.1:0").await;
         let admin = served.event(|event| event["admin_address"].is_string()).await;
         let (public, admin) = (served.address(), admin["admin_address"].as_str().unwrap());
-        for path in ADMIN {
-            assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");
-            assert_eq!(status(admin, "GET", path, CLOSE), 200, "{path}");
-        }
-        assert_eq!(status(public, "DELETE", "/cache", CLOSE), 404);
-        assert_eq!(status(admin, "DELETE", "/cache", CLOSE), 200);
-        assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
+        check_listeners(public, admin, CLOSE);
         // Commands that connect to the proxy use the right listener.
         let env = [("PYPI_PROXY_LISTEN", public), ("PYPI_PROXY_ADMIN_LISTEN", admin)];
         let (code, text) = run(dir.path(), &env, &["stats"]).await;

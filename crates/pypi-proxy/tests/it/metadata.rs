@@ -1,44 +1,81 @@
-//! Metadata extracted from wheels of an index that only has links.
+//! Metadata of wheels, and facts about files that the index lacks, extracted from wheels and downloads.
 
 use std::io::Read as _;
 
-use bytes::Bytes;
 use rawzip::CompressionMethod;
 
-use crate::support::proxy::{RunningProxy, start};
-use crate::support::source::content;
+use crate::support::prelude::*;
 use crate::support::wheel::archive;
-use crate::support::{HTML, Server, ranged, respond};
 
-const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n";
+const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
+const WHEEL: &str = "demo-1.0-py3-none-any.whl";
+/// Not normalized.
+const NAME: &str = "Demo-1.0-py3-none-any.whl";
+const MODIFIED: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 
-/// Index with one wheel, with or without support for ranges.
-async fn index(name: &'static str, wheel: Vec<u8>, has_ranges: bool) -> (Server, RunningProxy) {
-    let wheel = Bytes::from(wheel);
-    let server = Server::start(move |path, headers| {
-        let wheel = wheel.clone();
-        async move {
-            if path.ends_with('/') {
-                return respond(200, &[HTML], format!("<a href=\"/f/{name}\">{name}</a>"));
-            }
-            match path.ends_with(".whl") {
-                true if has_ranges => ranged(&headers, &[], &wheel),
-                true => respond(200, &[], wheel),
-                false => respond(404, &[], ""),
-            }
+/// A file of the index: its name and content, and whether the page has its hash.
+type File = (&'static str, Bytes, bool);
+
+/// Index in JSON or HTML with these files, with or without support for ranges.
+async fn index(is_json: bool, files: Vec<File>, has_ranges: bool) -> Server {
+    let link = |(name, content, has_hash): &File| match has_hash {
+        true => format!("<a href='/f/{name}#sha256={}'>x</a>", digest_of(content)),
+        false => format!("<a href='/f/{name}'>x</a>"),
+    };
+    let page = match is_json {
+        true => hashed_page(files.iter().map(|(name, content, _)| (*name, content.clone()))),
+        false => files.iter().map(link).collect(),
+    };
+    let kind = if is_json { JSON } else { HTML };
+    Server::start(move |request| {
+        if request.path.ends_with('/') {
+            return match request.header("if-none-match") {
+                "" => respond(200, &[kind, ("etag", "\"1\"")], page.clone()),
+                _ => respond(304, &[], ""),
+            };
+        }
+        let times = [("last-modified", MODIFIED)];
+        match files.iter().find(|(name, ..)| request.path.strip_prefix("/f/") == Some(name)) {
+            Some((_, content, _)) if has_ranges => ranged(request, &times, content),
+            Some((_, content, _)) => respond(200, &times, content.clone()),
+            None => respond(404, &[], ""),
         }
     })
-    .await;
+    .await
+}
+
+/// Index with one wheel without a hash, and a proxy of it.
+async fn with_wheel(wheel: Vec<u8>, has_ranges: bool) -> (Server, RunningProxy) {
+    let server = index(false, vec![(NAME, wheel.into(), false)], has_ranges).await;
     let proxy = start(&[server.url("/simple")]).await;
     (server, proxy)
 }
 
-async fn metadata(proxy: &RunningProxy, name: &str) -> (u16, Bytes) {
-    let response = proxy.get(&format!("/simple/demo/{name}.metadata"), &[]).await;
+/// Starts a proxy that revalidates on every request.
+async fn revalidating(index: &Server) -> RunningProxy {
+    start_with(&[index.url("/simple")], Setup::always_revalidate).await
+}
+
+async fn get(proxy: &RunningProxy, name: &str) -> (u16, Bytes) {
+    let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
     (response.status().as_u16(), response.bytes().await.unwrap_or_default())
 }
 
-const NAME: &str = "Demo-1.0-py3-none-any.whl";
+async fn metadata(proxy: &RunningProxy, name: &str) -> (u16, Bytes) {
+    get(proxy, &format!("{name}.metadata")).await
+}
+
+/// Returns the files of the page in their order.
+async fn files(proxy: &RunningProxy) -> Vec<Value> {
+    let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+    page["files"].as_array().unwrap().clone()
+}
+
+/// Waits until the files on the page have changed and returns them.
+async fn changed(proxy: &RunningProxy, before: &[Value]) -> Vec<Value> {
+    until("the page changes", async || files(proxy).await != before).await;
+    files(proxy).await
+}
 
 #[tokio::test]
 async fn metadata_is_read_from_the_end_of_the_wheel() {
@@ -53,7 +90,7 @@ async fn metadata_is_read_from_the_end_of_the_wheel() {
             (folder, TEXT),
             ("demo-1.0.dist-info/RECORD", b"x"),
         ];
-        let (server, proxy) = index(NAME, archive(&files, method), true).await;
+        let (server, proxy) = with_wheel(archive(&files, method), true).await;
         let page = proxy.get("/simple/demo/", &[]).await.text().await.unwrap();
         // Without a hash on the page, the wheel could be another one next time.
         assert!(!page.contains("metadata"), "{page}");
@@ -70,10 +107,10 @@ async fn metadata_is_read_from_the_end_of_the_wheel() {
 async fn further_ranges_of_the_wheel_are_fetched_as_needed() {
     let large = content(1_000_000);
     let files: [(&str, &[u8]); 2] = [("demo-1.0.dist-info/METADATA", TEXT), ("demo/large.bin", &large)];
-    let (server, proxy) = index(NAME, archive(&files, CompressionMethod::STORE), true).await;
+    let (server, proxy) = with_wheel(archive(&files, CompressionMethod::STORE), true).await;
     assert_eq!(metadata(&proxy, NAME).await, (200, TEXT.into()));
     assert_eq!(server.count(), 3);
-    let (server, proxy) = index(NAME, archive(&files, CompressionMethod::STORE), false).await;
+    let (server, proxy) = with_wheel(archive(&files, CompressionMethod::STORE), false).await;
     assert_eq!(metadata(&proxy, NAME).await, (200, TEXT.into()));
     assert_eq!(server.count(), 2);
 }
@@ -84,7 +121,7 @@ async fn a_central_directory_larger_than_the_tail_is_read_completely() {
         (0..3000).map(|number| format!("demo/module_with_a_long_name_{number:06}.py")).collect();
     let mut files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"pass"[..])).collect();
     files.insert(0, ("demo-1.0.dist-info/METADATA", TEXT));
-    let (server, proxy) = index(NAME, archive(&files, CompressionMethod::DEFLATE), true).await;
+    let (server, proxy) = with_wheel(archive(&files, CompressionMethod::DEFLATE), true).await;
     assert_eq!(metadata(&proxy, NAME).await, (200, TEXT.into()));
     assert!(server.count() <= 20, "{}", server.count());
 }
@@ -103,7 +140,7 @@ async fn invalid_wheels_have_no_metadata() {
     let cases =
         [content(100_000).to_vec(), Vec::new(), other, flipped, good[..good.len() - 10].to_vec(), bomb];
     for (number, wheel) in cases.into_iter().enumerate() {
-        let (_server, proxy) = index(NAME, wheel, true).await;
+        let (_server, proxy) = with_wheel(wheel, true).await;
         let (status, _) = metadata(&proxy, NAME).await;
         assert_eq!(status, 404, "{number}");
         assert_eq!(proxy.store.stats().files, 0);
@@ -114,7 +151,7 @@ async fn invalid_wheels_have_no_metadata() {
 async fn metadata_is_compressed_as_the_client_accepts() {
     let text: Vec<u8> = TEXT.iter().copied().chain(b"Keywords: something\n".repeat(200)).collect();
     let wheel = archive(&[("demo-1.0.dist-info/METADATA", &text)], CompressionMethod::DEFLATE);
-    let (_server, proxy) = index(NAME, wheel, true).await;
+    let (_server, proxy) = with_wheel(wheel, true).await;
     assert_eq!(metadata(&proxy, NAME).await, (200, text.clone().into()));
     let path = format!("/simple/demo/{NAME}.metadata");
     let mut tags = Vec::new();
@@ -147,4 +184,147 @@ async fn metadata_is_compressed_as_the_client_accepts() {
     let response = proxy.get(&path, &[("accept-encoding", "gzip"), ("range", "bytes=0-15")]).await;
     assert!(response.status() == 206 && !response.headers().contains_key("content-encoding"));
     assert_eq!(response.bytes().await.unwrap(), text[..16]);
+}
+
+/// Index in HTML with a wheel, a source archive, and a file without a hash.
+async fn three_files() -> (Server, Bytes) {
+    let filler = content(200_000);
+    let parts = [("demo/data", &*filler), ("demo-1.0.dist-info/METADATA", TEXT)];
+    let wheel = Bytes::from(archive(&parts, CompressionMethod::STORE));
+    let files = vec![
+        (WHEEL, wheel.clone(), true),
+        ("demo-1.0.tar.gz", content(500), true),
+        ("demo-0.9.tar.gz", content(400), false),
+    ];
+    (index(false, files, true).await, wheel)
+}
+
+#[tokio::test]
+async fn downloaded_files_get_a_size_and_time() {
+    let (index, _) = three_files().await;
+    let proxy = revalidating(&index).await;
+    let before = files(&proxy).await;
+    assert!(before.iter().all(|file| file.get("size").is_none() && file.get("upload-time").is_none()));
+    for name in ["demo-0.9.tar.gz", "demo-1.0.tar.gz"] {
+        assert_eq!(get(&proxy, name).await.0, 200);
+    }
+    let after = changed(&proxy, &before).await;
+    assert_eq!((&after[1]["size"], &after[1]["upload-time"]), (&500.into(), &"1994-11-06T08:49:37Z".into()));
+    // Without a hash, it could be another file next time.
+    assert_eq!(after[2], before[2]);
+    // Now the length is known without a request.
+    let requests = index.count();
+    let head = proxy.send(Method::HEAD, "/simple/demo/demo-1.0.tar.gz", &[]).await;
+    assert_eq!(head.headers()["content-length"], "500");
+    assert_eq!(index.paths()[requests..], ["/simple/demo/"]);
+    // The facts survive a restart. Purging removes them.
+    let facts = |proxy: &RunningProxy| proxy.dir().join("cache/pages/facts/demo");
+    until("facts are stored", async || facts(&proxy).exists()).await;
+    let again = revalidating(&index).await;
+    std::fs::create_dir_all(facts(&again).parent().unwrap()).unwrap();
+    std::fs::copy(facts(&proxy), facts(&again)).unwrap();
+    assert_eq!(files(&again).await, after);
+    proxy.send(Method::DELETE, "/cache/demo", &[]).await;
+    assert!(!facts(&proxy).exists());
+}
+
+#[tokio::test]
+async fn extracted_metadata_has_a_hash() {
+    let (index, wheel) = three_files().await;
+    let proxy = revalidating(&index).await;
+    let before = files(&proxy).await;
+    assert!(before[0].get("core-metadata").is_none());
+    assert_eq!(metadata(&proxy, WHEEL).await, (200, TEXT.into()));
+    let after = changed(&proxy, &before).await;
+    assert_eq!(after[0]["core-metadata"]["sha256"], digest_of(TEXT).to_string());
+    assert_eq!(
+        (&after[0]["size"], &after[0]["upload-time"]),
+        (&wheel.len().into(), &"1994-11-06T08:49:37Z".into())
+    );
+    // The metadata is extracted again if it was deleted.
+    proxy.store.remove(&digest_of(TEXT)).unwrap();
+    assert_eq!(metadata(&proxy, WHEEL).await, (200, TEXT.into()));
+    assert!(!index.paths().iter().any(|path| path.ends_with(".metadata")));
+}
+
+#[tokio::test]
+async fn the_length_is_found_with_a_part_of_the_file() {
+    let path = format!("/simple/demo/{WHEEL}");
+    for is_head in [false, true] {
+        let (index, wheel) = three_files().await;
+        let proxy = revalidating(&index).await;
+        let before = files(&proxy).await;
+        if is_head {
+            let head = proxy.send(Method::HEAD, &path, &[]).await;
+            assert_eq!(head.headers()["content-length"], wheel.len().to_string());
+            assert_eq!(index.last()["range"], "bytes=0-0");
+        } else {
+            let part = proxy.get(&path, &[("range", "bytes=-100")]).await;
+            assert_eq!((part.status().as_u16(), part.bytes().await.unwrap().len()), (206, 100));
+        }
+        assert_eq!(changed(&proxy, &before).await[0]["size"], wheel.len());
+        let missing = proxy.send(Method::HEAD, "/simple/demo/demo-0.9.tar.gz", &[]).await;
+        assert_eq!(missing.headers()["content-length"], "400");
+        assert!(!is_head || proxy.store.stats().fetched == 0);
+    }
+}
+
+const BAD: &str = "demo-2.0-py3-none-any.whl";
+
+/// Index with a valid and an invalid wheel, without metadata.
+async fn good_and_bad(is_json: bool) -> (Server, [Bytes; 2]) {
+    let good = archive(&[("demo-1.0.dist-info/METADATA", TEXT)], CompressionMethod::DEFLATE);
+    let wheels = [good.into(), content(5000)];
+    let [good, bad] = wheels.clone();
+    (index(is_json, vec![(WHEEL, good, true), (BAD, bad, true)], false).await, wheels)
+}
+
+/// Returns the `core-metadata` fields of all files.
+async fn listed_metadata(proxy: &RunningProxy) -> Vec<Value> {
+    files(proxy).await.iter().map(|file| file["core-metadata"].clone()).collect()
+}
+
+#[tokio::test]
+async fn pages_list_extracted_metadata() {
+    for is_json in [true, false] {
+        let (index, [good, bad]) = good_and_bad(is_json).await;
+        let proxy = revalidating(&index).await;
+        assert_eq!(listed_metadata(&proxy).await, [Value::Null, Value::Null]);
+        assert_eq!(get(&proxy, BAD).await, (200, bad));
+        assert_eq!(get(&proxy, WHEEL).await, (200, good));
+        let fetched = index.count();
+        let expected = json!({"sha256": digest_of(TEXT).to_string()});
+        until("metadata is listed", async || listed_metadata(&proxy).await[0] == expected).await;
+        // All listed metadata is available, extracted from the stored wheel.
+        assert_eq!(metadata(&proxy, WHEEL).await, (200, TEXT.into()));
+        assert!(!index.paths()[fetched..].iter().any(|path| path.starts_with("/f/")));
+        // Unreadable metadata is not listed, and is no error of the proxy.
+        assert_eq!(listed_metadata(&proxy).await[1], Value::Null);
+        assert_eq!(metadata(&proxy, BAD).await.0, 404);
+        let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
+        assert!(html.contains(&format!("data-core-metadata=\"sha256={}\"", digest_of(TEXT))), "{html}");
+        assert_eq!(html.matches("data-core-metadata").count(), 1);
+        // A wheel that was stored before is searched at the next request, once.
+        for _ in 0..3 {
+            get(&proxy, BAD).await;
+        }
+        assert_eq!(proxy.store.stats().corrupt, 0);
+    }
+}
+
+#[tokio::test]
+async fn without_the_setting_no_metadata_is_extracted() {
+    let (index, [good, _]) = good_and_bad(true).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.pages.wheel_metadata = false;
+    })
+    .await;
+    assert_eq!(get(&proxy, WHEEL).await, (200, good));
+    for _ in 0..3 {
+        assert!(listed_metadata(&proxy).await.iter().all(Value::is_null));
+    }
+    for name in [WHEEL, BAD] {
+        assert_eq!(metadata(&proxy, name).await.0, 404);
+    }
 }

@@ -4,51 +4,36 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use reqwest::Method;
-use serde_json::Value;
 
-use crate::support;
-use crate::support::exposition::{Samples, parse};
-use crate::support::proxy::{RunningProxy, Setup, start, start_with};
-use crate::support::source::content;
-use crate::support::{JSON, Server, hashed_page, respond, until};
+use crate::support::exposition::Samples;
+use crate::support::prelude::*;
 
 const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
 
 /// Index with one project, whose page has an entity tag.
 async fn index() -> Server {
-    Server::start(|path, headers| async move {
-        match &*path {
-            "/simple/demo/" if headers.contains_key("if-none-match") => respond(304, &[], ""),
-            "/simple/demo/" => {
-                let (good, bad) = (content(1000), content(1001).slice(1..));
-                let page =
-                    hashed_page([("demo-1.0-py3-none-any.whl", good), ("bad-1.0-py3-none-any.whl", bad)]);
-                respond(200, &[JSON, ("etag", "\"1\"")], page)
-            }
-            "/simple/down/" => respond(503, &[], ""),
-            path if path.starts_with("/f/") => respond(200, &[], content(1000)),
-            _ => respond(404, &[], ""),
+    Server::start(|request| match &*request.path {
+        "/simple/demo/" if request.headers.contains_key("if-none-match") => respond(304, &[], ""),
+        "/simple/demo/" => {
+            let (good, bad) = (content(1000), content(1001).slice(1..));
+            let page = hashed_page([("demo-1.0-py3-none-any.whl", good), ("bad-1.0-py3-none-any.whl", bad)]);
+            respond(200, &[JSON, ("etag", "\"1\"")], page)
         }
+        "/simple/down/" => respond(503, &[], ""),
+        path if path.starts_with("/f/") => respond(200, &[], content(1000)),
+        _ => respond(404, &[], ""),
     })
     .await
-}
-
-async fn metrics(proxy: &RunningProxy) -> Samples {
-    let response = proxy.get("/metrics", &[]).await;
-    assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
-    parse(&response.text().await.unwrap())
 }
 
 /// Waits until all other requests have ended, because some counters change shortly after the client has the response.
 async fn settle(proxy: &RunningProxy) -> Samples {
     loop {
-        let samples = metrics(proxy).await;
+        let samples = proxy.metrics().await;
         // This request itself.
         if samples["pypi_proxy_http_requests_in_flight"] <= 1.0 {
             return samples;
@@ -140,7 +125,7 @@ async fn promtool_accepts_the_metrics() {
     let version =
         Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !version.is_ok_and(|status| status.success()) {
-        support::skip("promtool_accepts_the_metrics, because promtool is not available");
+        skip("promtool_accepts_the_metrics, because promtool is not available");
         return;
     }
     let index = index().await;
@@ -181,9 +166,16 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
     assert_eq!(data["index_ttl_seconds"], 1800);
     assert!(data["index_url"].as_str().unwrap().starts_with("http://***@127.0.0.1:"), "{data}");
     assert_eq!(data["indexes"][1]["state"], "answers");
-    for path in ["/health", "/metrics", "/", "/status.json"] {
-        let text = proxy.get(path, &[]).await.text().await.unwrap();
-        assert!(text.contains("***@") && !text.contains("hunter"), "{path}");
+    for path in
+        ["/health", "/metrics", "/", "/status.json", "/simple/demo/", "/simple/none/", "/simple/demo/x"]
+    {
+        let response = proxy.get(path, &[]).await;
+        let headers = format!("{:?}", response.headers());
+        let text = headers + &response.text().await.unwrap();
+        assert!(
+            !text.contains("hunter") && text.contains("***@") != path.starts_with("/simple"),
+            "{path}: {text}"
+        );
     }
 
     proxy.get("/simple/down/", &[]).await;
@@ -202,11 +194,9 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
 async fn ready_if_an_index_responds_or_a_page_is_cached() {
     let is_up = Arc::new(AtomicBool::new(true));
     let own = is_up.clone();
-    let index = Server::start(move |_, _| {
+    let index = Server::start(move |_| {
         let is_up = own.load(Ordering::Relaxed);
-        async move {
-            if is_up { respond(200, &[JSON], support::page("demo", &[])) } else { respond(503, &[], "") }
-        }
+        if is_up { respond(200, &[JSON], page("demo", &[])) } else { respond(503, &[], "") }
     })
     .await;
     // Without earlier requests, one probe is sent for all clients.

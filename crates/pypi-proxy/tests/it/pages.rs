@@ -1,17 +1,18 @@
-//! Page cache: lifetimes, stale pages, persistence and merging.
+//! Page cache: lifetimes, stale pages, persistence, merging, unresponsive indexes, and more requests than the queue can hold.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::future::join_all;
-use pypi_proxy::page_cache::{CacheStatus, Config, PageCache};
+use http::{Request, StatusCode};
+use pypi_proxy::page_cache::{CacheStatus, PageCache};
+use pypi_proxy::serve::Proxy;
+use pypi_proxy::store::Store;
 use pypi_proxy::upstream::Upstream;
-use pypi_proxy::{Coding, Error, Form, ProjectName};
-use tokio::sync::Notify;
+use pypi_proxy::{Coding, Error, Form, ProjectName, page_cache, serve, store, upstream};
+use test_support::counting;
+use tokio::sync::Semaphore;
 
-use crate::support::proxy::upstream;
-use crate::support::{HTML, JSON, Server, page, respond, until};
+use crate::support::prelude::*;
 
 fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
@@ -21,11 +22,11 @@ fn index(server: &Server, ttl: Duration) -> Arc<Upstream> {
     upstream(&server.url("/simple"), |config| config.ttl = ttl)
 }
 
-fn pages(server: &Server, ttl: Duration, config: Config) -> PageCache {
+fn pages(server: &Server, ttl: Duration, config: page_cache::Config) -> PageCache {
     PageCache::new(vec![index(server, ttl)], config)
 }
 
-async fn json(pages: &PageCache, project: &str) -> Result<(serde_json::Value, CacheStatus), Error> {
+async fn json(pages: &PageCache, project: &str) -> Result<(Value, CacheStatus), Error> {
     let served = pages.project(&name(project)).await?;
     let variant = served.page.variant(Form::Json, Coding::Identity).await;
     Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.status))
@@ -35,12 +36,12 @@ const LONG: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
 async fn concurrent_requests_share_one_fetch() {
-    let server = Server::start(|_, _| async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        respond(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]))
+    let server = Server::start(|_| {
+        let page = respond(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]));
+        [vec![Step::Wait(Duration::from_millis(50))], page].concat()
     })
     .await;
-    let pages = pages(&server, LONG, Config::default());
+    let pages = pages(&server, LONG, page_cache::Config::default());
     let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
     assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
     assert_eq!(json(&pages, "six").await.unwrap().1, CacheStatus::Hit);
@@ -49,39 +50,26 @@ async fn concurrent_requests_share_one_fetch() {
 
 #[tokio::test]
 async fn a_disconnected_client_does_not_cancel_a_fetch() {
-    let gone = Arc::new(Notify::new());
-    let wait = gone.clone();
-    let server = Server::start(move |_, _| {
-        let wait = wait.clone();
-        async move {
-            wait.notified().await;
-            respond(200, &[JSON], page("six", &[]))
-        }
-    })
-    .await;
-    let pages = pages(&server, LONG, Config::default());
+    let gone = Arc::new(Semaphore::new(0));
+    let gate = Step::Gate(gone.clone());
+    let server =
+        Server::start(move |_| [vec![gate.clone()], respond(200, &[JSON], page("six", &[]))].concat()).await;
+    let pages = pages(&server, LONG, page_cache::Config::default());
     let first = tokio::time::timeout(Duration::from_millis(20), pages.project(&name("six"))).await;
     assert!(first.is_err());
-    gone.notify_one();
+    gone.add_permits(1);
     json(&pages, "six").await.unwrap();
     assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
 async fn a_stale_page_is_served_while_revalidating() {
-    let count = Arc::new(AtomicUsize::new(0));
-    let server = Server::start(move |_, headers| {
-        let first = count.fetch_add(1, Ordering::Relaxed) == 0;
-        async move {
-            if headers.get("if-none-match").is_some_and(|etag| etag == "\"v1\"") {
-                return respond(304, &[], "");
-            }
-            assert!(first);
-            respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")]))
-        }
+    let server = Server::start(|request| match request.nth {
+        0 => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")])),
+        _ => respond(304, &[], ""),
     })
     .await;
-    let pages = pages(&server, Duration::ZERO, Config::default());
+    let pages = pages(&server, Duration::ZERO, page_cache::Config::default());
     let first = pages.project(&name("six")).await.unwrap();
     assert_eq!(first.status, CacheStatus::Miss);
     let second = pages.project(&name("six")).await.unwrap();
@@ -98,15 +86,14 @@ async fn a_stale_page_is_served_while_revalidating() {
 async fn a_stale_page_is_served_if_the_index_fails() {
     let is_broken = Arc::new(AtomicBool::new(false));
     let broken = is_broken.clone();
-    let server = Server::start(move |_, _| {
+    let server = Server::start(move |_| {
         let broken = broken.load(Ordering::Relaxed);
-        async move {
-            if broken { respond(503, &[], "secret text") } else { respond(200, &[JSON], page("six", &[])) }
-        }
+        if broken { respond(503, &[], "secret text") } else { respond(200, &[JSON], page("six", &[])) }
     })
     .await;
-    let lenient = Config { stale_while_revalidate: Duration::ZERO, ..Config::default() };
-    let strict = Config { stale_if_error: Duration::ZERO, ..lenient.clone() };
+    let lenient =
+        page_cache::Config { stale_while_revalidate: Duration::ZERO, ..page_cache::Config::default() };
+    let strict = page_cache::Config { stale_if_error: Duration::ZERO, ..lenient.clone() };
     let (strict, lenient) = (pages(&server, Duration::ZERO, strict), pages(&server, Duration::ZERO, lenient));
     json(&strict, "six").await.unwrap();
     json(&lenient, "six").await.unwrap();
@@ -128,8 +115,8 @@ async fn a_stale_page_is_served_if_the_index_fails() {
 
 #[tokio::test]
 async fn missing_projects_are_cached() {
-    let server = Server::start(|_, _| async { respond(404, &[], "") }).await;
-    let pages = pages(&server, LONG, Config::default());
+    let server = Server::start(|_| respond(404, &[], "")).await;
+    let pages = pages(&server, LONG, page_cache::Config::default());
     for _ in 0..3 {
         assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     }
@@ -142,14 +129,12 @@ async fn missing_projects_are_cached() {
 #[tokio::test]
 async fn pages_survive_a_restart() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Server::start(|path, _| async move {
-        match &*path {
-            "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
-            _ => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
-        }
+    let server = Server::start(|request| match &*request.path {
+        "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
+        _ => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
     })
     .await;
-    let config = Config { dir: Some(dir.path().into()), ..Config::default() };
+    let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
     let before = pages(&server, LONG, config.clone());
     let (first, _) = json(&before, "six").await.unwrap();
     before.list().await.unwrap();
@@ -182,26 +167,21 @@ async fn pages_survive_a_restart() {
 
 #[tokio::test]
 async fn a_file_comes_from_the_first_index_that_has_it() {
-    let private = Server::start(|path, _| async move {
-        match &*path {
-            "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
-            _ => respond(404, &[], ""),
-        }
+    let private = Server::start(|request| match &*request.path {
+        "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
+        _ => respond(404, &[], ""),
     })
     .await;
-    let public = Server::start(|_, _| async {
-        respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")
-    })
-    .await;
-    let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], Config::default());
+    let public =
+        Server::start(|_| respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")).await;
+    let pages =
+        PageCache::new(vec![index(&private, LONG), index(&public, LONG)], page_cache::Config::default());
     let served = pages.project(&name("six")).await.unwrap();
     let file = |name| served.page.file(name).map(|(index, file)| (index, file.url().to_owned()));
     assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));
     assert_eq!(file("six-2.0.whl"), Some((1, "six-2.0.whl".into())));
     let (value, _) = json(&pages, "six").await.unwrap();
-    let names: Vec<_> =
-        value["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
-    assert_eq!(names, ["six-1.0.whl", "six-2.0.whl"]);
+    assert_eq!(filenames(&value), ["six-1.0.whl", "six-2.0.whl"]);
     // Only some files have sizes, which version 1.1 does not allow; and an incomplete list of versions is omitted.
     assert_eq!((&value["meta"]["api-version"], value.get("versions")), (&"1.0".into(), None));
     let (value, _) = json(&pages, "other").await.unwrap();
@@ -213,11 +193,10 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
 
 #[tokio::test]
 async fn variants_have_the_same_content_and_different_etags() {
-    let server = Server::start(|_, _| async {
-        respond(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")]))
-    })
-    .await;
-    let pages = pages(&server, LONG, Config::default());
+    let server =
+        Server::start(|_| respond(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")])))
+            .await;
+    let pages = pages(&server, LONG, page_cache::Config::default());
     let page = pages.project(&name("six")).await.unwrap().page;
     let mut tags = std::collections::HashSet::new();
     for form in [Form::Json, Form::Html] {
@@ -241,17 +220,15 @@ async fn variants_have_the_same_content_and_different_etags() {
 
 #[tokio::test]
 async fn a_lower_serial_is_ignored() {
-    let serial = Arc::new(AtomicUsize::new(7));
-    let own = serial.clone();
-    let server = Server::start(move |_, _| {
-        let serial = own.load(Ordering::Relaxed);
-        async move { respond(200, &[JSON], format!(r#"{{"meta":{{"_last-serial":{serial}}},"files":[]}}"#)) }
+    let server = Server::start(|request| {
+        let serial = [7, 6, 8][request.nth];
+        respond(200, &[JSON], format!(r#"{{"meta":{{"_last-serial":{serial}}},"files":[]}}"#))
     })
     .await;
-    let config = Config { stale_while_revalidate: Duration::ZERO, ..Config::default() };
+    let config =
+        page_cache::Config { stale_while_revalidate: Duration::ZERO, ..page_cache::Config::default() };
     let pages = pages(&server, Duration::ZERO, config);
-    for (sent, expected) in [(7, 7), (6, 7), (8, 8)] {
-        serial.store(sent, Ordering::Relaxed);
+    for expected in [7, 7, 8] {
         let page = pages.project(&name("six")).await.unwrap().page;
         assert_eq!(page.last_serial(), Some(expected));
     }
@@ -259,13 +236,15 @@ async fn a_lower_serial_is_ignored() {
 
 #[tokio::test]
 async fn memory_is_bounded_by_bytes() {
-    let server = Server::start(|path, _| async move {
-        let files: Vec<_> = (0..100).map(|number| (format!("a-{number}.whl"), path.repeat(10))).collect();
+    let server = Server::start(|request| {
+        let files: Vec<_> =
+            (0..100).map(|number| (format!("a-{number}.whl"), request.path.repeat(10))).collect();
         let files: Vec<_> = files.iter().map(|(name, url)| (&**name, &**url)).collect();
         respond(200, &[JSON], page("a", &files))
     })
     .await;
-    let pages = pages(&server, LONG, Config { max_bytes: 200_000, ..Config::default() });
+    let pages =
+        pages(&server, LONG, page_cache::Config { max_bytes: 200_000, ..page_cache::Config::default() });
     for number in 0..50 {
         json(&pages, &format!("project-{number}")).await.unwrap();
         assert!(pages.bytes() <= 200_000);
@@ -275,4 +254,267 @@ async fn memory_is_bounded_by_bytes() {
     assert_eq!(server.count(), 50);
     json(&pages, "project-0").await.unwrap();
     assert_eq!(server.count(), 51);
+}
+
+/// Longer than any test runs.
+const NEVER: Duration = Duration::from_secs(86_400);
+
+async fn answer(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
+    let response = proxy.handle(&Request::get(path).body(()).unwrap()).await;
+    (response.status(), response.headers().clone())
+}
+
+#[tokio::test]
+async fn a_cached_page_is_served_while_the_index_is_silent() {
+    assert!(page_cache::Config::default().stale_wait < Duration::from_secs(2));
+    let dir = tempfile::tempdir().unwrap();
+    let index = Server::start(|received| match received.nth {
+        0 => respond(200, &[JSON], page("six", &[])),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let config = page_cache::Config {
+        dir: Some(dir.path().into()),
+        stale_while_revalidate: Duration::ZERO,
+        stale_wait: Duration::from_millis(50),
+        ..page_cache::Config::default()
+    };
+    let new = || {
+        let set = |config: &mut upstream::Config| (config.ttl, config.read_timeout) = (Duration::ZERO, NEVER);
+        PageCache::new(vec![upstream(&index.url("/simple"), set)], config.clone())
+    };
+    let project = async |pages: &PageCache| {
+        let served = tokio::time::timeout(TIMEOUT, pages.project(&name("six"))).await;
+        served.expect("it is served").unwrap().status
+    };
+    let pages = new();
+    assert_eq!(project(&pages).await, CacheStatus::Miss);
+    // From memory, twice, and from the disk.
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&pages).await, CacheStatus::Stale);
+    assert_eq!(project(&new()).await, CacheStatus::Stale);
+    assert_eq!(index.count_of("/simple/six/"), 3);
+}
+
+/// With a paused clock, a timeout expires as soon as there is nothing else to do.
+#[tokio::test(start_paused = true)]
+async fn requests_to_an_unresponsive_index_are_suspended() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Server::start(|received| match received.path.as_str() {
+        "/simple/there/" => respond(404, &[], ""),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let upstream = upstream(&index.url("/simple"), |config| config.read_timeout = Duration::from_secs(30));
+    let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+    let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::default());
+    let proxy = Proxy::new(vec![upstream], pages, store, serve::Config::default());
+    for number in 0..5 {
+        let (status, headers) = answer(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
+    }
+    // No request is sent, so no timeout has to expire.
+    let started = tokio::time::Instant::now();
+    for number in 5..50 {
+        let (status, headers) = answer(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(headers["retry-after"], "1");
+    }
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    // One request at a time probes whether it responds again, with increasing backoff.
+    let mut pauses = Vec::new();
+    for number in 50..56 {
+        tokio::time::advance(Duration::from_secs(30)).await;
+        let (status, _) = answer(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!(status, StatusCode::GATEWAY_TIMEOUT, "{number}");
+        let (_, headers) = answer(&proxy, &format!("/simple/other-{number}/")).await;
+        pauses.push(headers["retry-after"].to_str().unwrap().to_owned());
+    }
+    assert_eq!(pauses, ["2", "4", "8", "16", "30", "30"]);
+    tokio::time::advance(Duration::from_secs(30)).await;
+    tokio::time::resume();
+    let responds = async || answer(&proxy, "/simple/there/").await.0 == StatusCode::NOT_FOUND;
+    until("requests are sent again", responds).await;
+}
+
+/// Requests for distinct projects each need the index.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_page_fetches_are_limited() {
+    const RUNNING: usize = 2;
+    const QUEUED: usize = 3;
+
+    let index = Server::start(|received| match received.path.as_str() {
+        "/simple/cached/" if received.nth == 0 => respond(200, &[JSON], page("cached", &[])),
+        "/simple/other/" => respond(404, &[], ""),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let proxy = start_with(&[index.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.upstreams[0].read_timeout = NEVER;
+        (setup.pages.max_fetches, setup.pages.max_queued) = (RUNNING, QUEUED);
+    })
+    .await;
+    let gauges = async || {
+        let samples = proxy.metrics().await;
+        ["fetches", "fetches_queued", "fetches_rejected_total"]
+            .map(|name| samples[&format!("pypi_proxy_page_{name}")])
+    };
+    let becomes = async |expected: [f64; 3]| {
+        until(&format!("{expected:?}"), async || gauges().await == expected).await;
+    };
+    assert_eq!(proxy.get("/simple/cached/", &[]).await.status(), 200);
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..RUNNING + QUEUED {
+        let request = proxy.client.get(proxy.url(&format!("/simple/project-{number}/")));
+        clients.spawn(async move { request.send().await.unwrap().status() });
+    }
+    becomes([2.0, 3.0, 0.0]).await;
+    let count = index.requests().len();
+    assert_eq!(count, 1 + RUNNING);
+    for number in 0..20 {
+        let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
+        assert_eq!(rejected.status(), 503);
+        assert_eq!(rejected.headers()["retry-after"], "1");
+    }
+    // A cached page is served, although it can't be revalidated.
+    let cached = proxy.get("/simple/cached/", &[]).await;
+    assert_eq!(cached.status(), 200);
+    assert_eq!(cached.headers()["x-cache"], "stale");
+    becomes([2.0, 3.0, 20.0]).await;
+    assert_eq!(index.requests().len(), count);
+    // Rejected requests leave no entries: only the cached page and five others exist.
+    let samples = proxy.metrics().await;
+    assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
+    // There is room again after those requests.
+    index.stop().await;
+    while let Some(status) = clients.join_next().await {
+        assert_eq!(status.unwrap(), 502);
+    }
+    becomes([0.0, 0.0, 20.0]).await;
+}
+
+/// An index without projects on its own thread, so that its memory is not counted.
+fn empty_index() -> std::net::SocketAddr {
+    use std::io::{BufRead as _, Write as _};
+
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = std::io::BufReader::new(stream.unwrap());
+            std::thread::spawn(move || {
+                let mut line = String::new();
+                while stream.read_line(&mut line).is_ok_and(|len| len > 0) {
+                    if line == "\r\n" {
+                        let response = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+                        stream.get_mut().write_all(response).unwrap();
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn negative_entries_count_toward_the_memory_limit() {
+    const COUNT: usize = 2000;
+
+    let address = empty_index();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for indexes in [1, 3] {
+        let new = |number: usize| {
+            let url = format!("http://{address}/simple-{number}/");
+            Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
+        };
+        let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::default());
+        let send = |from: usize, to: usize| {
+            runtime.block_on(async {
+                for number in from..to {
+                    let project = name(&format!("a-name-of-usual-length-{number}"));
+                    assert!(pages.project(&project).await.unwrap_err().is_not_found());
+                }
+            });
+        };
+        // Allocate connections and other one-time state first.
+        send(0, 100);
+        let before = pages.bytes();
+        let held = counting::peak(|| send(100, 100 + COUNT));
+        let counted = usize::try_from(pages.bytes() - before).unwrap();
+        let range = held * 9 / 10..=held * 2;
+        assert!(range.contains(&counted), "{counted} of {held} bytes, {indexes} indexes");
+    }
+}
+
+/// Cached entries need no index, all others fail immediately.
+#[cfg(feature = "cli")]
+#[tokio::test(flavor = "multi_thread")]
+async fn offline_opens_no_connection() {
+    use crate::support::program::{run, serve};
+
+    const WHEEL: &str = "demo-1.0-py3-none-any.whl";
+
+    let dir = tempfile::tempdir().unwrap();
+    let index = file_index([(WHEEL, content(1000))]).await;
+    let url = index.url("/simple/");
+    let endpoint = format!("http://{}", index.address());
+    let local = [
+        ("PYPI_PROXY_INDEX_URL", &*url),
+        ("PYPI_PROXY_INDEX_TTL", "0"),
+        // A page of any age is served.
+        ("PYPI_PROXY_STALE_WHILE_REVALIDATE", "0"),
+        ("PYPI_PROXY_STALE_IF_ERROR", "0"),
+    ];
+    let status = async |url: &str, path: &str| {
+        let response = crate::support::proxy::client()
+            .get(format!("{url}{path}"))
+            .timeout(TIMEOUT)
+            .send()
+            .await
+            .unwrap();
+        let status = response.status().as_u16();
+        response.bytes().await.unwrap();
+        status
+    };
+    let file = format!("/simple/demo/{WHEEL}");
+    let served = serve(dir.path(), &local).await;
+    for path in ["/simple/demo/", &*file] {
+        assert_eq!(status(&served.url, path).await, 200, "{path}");
+    }
+    served.kill().await;
+
+    let address = index.address();
+    index.stop().await;
+    let listener = std::net::TcpListener::bind(address).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mut env = local.to_vec();
+    env.extend([
+        ("PYPI_PROXY_OFFLINE", "true"),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "0"),
+        ("PYPI_PROXY_STORAGE_TYPE", "hybrid"),
+        ("PYPI_PROXY_S3_BUCKET", "bucket"),
+        ("PYPI_PROXY_S3_ENDPOINT", &endpoint),
+        ("PYPI_PROXY_S3_ACCESS_KEY_ID", "id"),
+        ("PYPI_PROXY_S3_SECRET_ACCESS_KEY", "key"),
+    ]);
+    let served = serve(dir.path(), &env).await;
+    for (path, expected) in [
+        ("/simple/demo/", 200),
+        (&*file, 200),
+        ("/simple/demo/", 200),
+        ("/simple/other/", 504),
+        ("/simple/other/other-1.0.whl", 504),
+        ("/simple/", 504),
+        ("/readyz", 200),
+        ("/health", 200),
+    ] {
+        assert_eq!(status(&served.url, path).await, expected, "{path}");
+    }
+    served.kill().await;
+    let (_, text) = run(dir.path(), &env, &["check"]).await;
+    assert!(text.contains("skipped, because offline is set"), "{text}");
+    let connection = listener.accept();
+    assert!(connection.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
 }

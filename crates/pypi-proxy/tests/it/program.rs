@@ -5,15 +5,13 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use crate::support::program::{self, Served};
-use crate::support::raw::exchange;
-use crate::support::source::{content, digest_of};
-use crate::support::{Server, file_index, free_address, respond, until};
+use crate::support::prelude::*;
+use crate::support::program;
+use crate::support::program::Served;
 
 /// Index with one project with two versions.
 async fn index() -> Server {
@@ -30,10 +28,12 @@ fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
     command
 }
 
-async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, String) {
+/// Runs a command. Checks its exit code and that its output contains a text. Returns the output, errors first.
+async fn expect(dir: &Path, env: &[(&str, &str)], args: &[&str], code: i32, part: &str) -> String {
     let Output { status, stdout, stderr } = program(dir, env, args).output().await.unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    let text = String::from_utf8([stderr, stdout].concat()).unwrap();
+    assert!(status.code() == Some(code) && text.contains(part), "{args:?}: {status}: {text}");
+    text
 }
 
 /// Starts a proxy with a log in this format.
@@ -148,137 +148,116 @@ async fn a_blocked_log_does_not_block_responses() {
     assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
 }
 
+/// Writes a file with requirements and returns its path.
+fn requirements(dir: &Path, text: &str) -> String {
+    let path = dir.join("r.txt");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_downloads_files_in_advance() {
-    let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let requirements = dir.path().join("r.txt");
-    std::fs::write(&requirements, "demo\nDemo==1.0\n").unwrap();
-    let (url, file) = (index.url("/simple/"), requirements.display().to_string());
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo\nDemo==1.0\n"));
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
-    let (code, out, err) = run(dir.path(), &env, &["warm", &file]).await;
-    assert_eq!((code, &*err), (0, ""));
-    assert!(out.starts_with("2 files"), "{out}");
+    assert!(expect(dir.path(), &env, &["warm", &file], 0, "").await.starts_with("2 files"));
     assert!(index.paths().contains(&"/f/demo-1.1-py3-none-any.whl".into()));
     assert!(!index.paths().iter().any(|path| path.contains("2.0rc1")));
     let requests_before = index.count();
 
     // A running proxy downloads the files.
     let proxy = serve(dir.path(), &env, "json").await;
-    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy.url]).await;
-    assert_eq!((code, index.count()), (0, requests_before), "all of it is there");
-    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", proxy.address()]).await;
-    assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");
-    let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
-    assert!(code == 1 && err.contains("another proxy"), "{err}");
+    expect(dir.path(), &env, &["warm", &file, "--proxy", &proxy.url], 0, "").await;
+    assert_eq!(index.count(), requests_before, "all of it is there");
+    expect(dir.path(), &env, &["stats", "--listen", proxy.address()], 0, "file_bytes  2001\n").await;
+    expect(dir.path(), &env, &["verify"], 1, "another proxy").await;
     proxy.end(Signal::TERM).await;
 
-    std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
-    let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;
-    assert!(code == 1 && err.contains("missing: no such project") && err.contains("r.txt:2"), "{err}");
+    requirements(dir.path(), "missing==1\n-e .\n");
+    let text = expect(dir.path(), &env, &["warm", &file], 1, "missing: no such project").await;
+    assert!(text.contains("r.txt:2"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn verify_stats_and_gc_work_on_the_cache() {
-    let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
-    let requirements = dir.path().join("r.txt");
-    std::fs::write(&requirements, "demo==1.0").unwrap();
-    let url = index.url("/simple/");
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo==1.0"));
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
-    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
-    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
-    assert!(code == 0 && out.starts_with("1 files"), "{out}");
+    let run = async |args: &[&str], code, part: &str| expect(dir.path(), &env, args, code, part).await;
+    run(&["warm", &file], 0, "").await;
+    assert!(run(&["verify"], 0, "").await.starts_with("1 files"));
     let digest = digest_of(&content(1000)).to_string();
     let path = dir.path().join("cache/files").join(&digest[..2]).join(&digest[2..]);
     std::fs::write(&path, "damaged").unwrap();
-    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
-    assert!(code == 1 && out.contains(&digest) && !path.exists(), "{out}");
-    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
-    let (code, out, _) = run(dir.path(), &[], &["gc", "--unused", "1h"]).await;
-    assert!(code == 0 && out.starts_with("removed 0 files") && path.exists(), "{out}");
-    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
-    assert!(code == 0 && out.contains("files       1\n"), "{out}");
-    let (code, out, _) = run(dir.path(), &[], &["gc", "--cache-size", "999"]).await;
-    assert!(code == 0 && out.starts_with("removed 1 files") && !path.exists(), "{out}");
+    run(&["verify"], 1, &digest).await;
+    assert!(!path.exists());
+    run(&["warm", &file], 0, "").await;
+    assert!(run(&["gc", "--unused", "1h"], 0, "").await.starts_with("removed 0 files") && path.exists());
+    run(&["stats"], 0, "files       1\n").await;
+    assert!(
+        run(&["gc", "--cache-size", "999"], 0, "").await.starts_with("removed 1 files") && !path.exists()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_reports_each_part() {
-    let index = index().await;
-    let dir = tempfile::tempdir().unwrap();
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
     let url = index.url("/simple/");
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
     let args = ["check", "--listen", "127.0.0.1:0"];
-    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
-    assert!(code == 0 && !out.contains("FAIL"), "{out}");
+    assert!(!expect(dir.path(), &env, &args, 0, "").await.contains("FAIL"));
     index.stop().await;
-    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
-    assert!(code == 1 && out.contains("FAIL  index") && err.contains("1"), "{out}{err}");
+    expect(dir.path(), &env, &args, 1, "FAIL  index").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_arguments_and_settings_exit_with_2() {
     let dir = tempfile::tempdir().unwrap();
     for args in [&["nope"][..], &[], &["serve", "--no-such"], &["config", "--index-ttl", "x"], &["warm"]] {
-        let (code, _, err) = run(dir.path(), &[], args).await;
-        assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
+        assert!(!expect(dir.path(), &[], args, 2, "").await.is_empty(), "{args:?}");
     }
     let env = [("GROXPI_INDEX_TTL", "x"), ("PROXPI_NO_SUCH", "x")];
-    let (code, _, err) = run(dir.path(), &env, &["serve"]).await;
-    assert!(code == 2 && err.contains("GROXPI_INDEX_TTL") && err.contains("PROXPI_NO_SUCH"), "{err}");
+    let text = expect(dir.path(), &env, &["serve"], 2, "GROXPI_INDEX_TTL").await;
+    assert!(text.contains("PROXPI_NO_SUCH"), "{text}");
     // No index is configured, and there is no Python to ask.
-    let (code, _, err) = run(dir.path(), &[("PATH", "")], &["serve"]).await;
-    assert!(code == 2 && err.contains("PYPI_PROXY_INDEX_URL"), "{err}");
-    let (code, out, _) = run(dir.path(), &[], &["config", "--help"]).await;
-    assert!(code == 0 && out.contains("--download-timeout"), "{out}");
-    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_ADMIN_TOKEN", "hunter2")], &["config"]).await;
-    assert!(code == 0 && out.contains("admin_token") && !out.contains("hunter2"), "{out}");
+    expect(dir.path(), &[("PATH", "")], &["serve"], 2, "PYPI_PROXY_INDEX_URL").await;
+    expect(dir.path(), &[], &["config", "--help"], 0, "--download-timeout").await;
+    let env = [("PYPI_PROXY_ADMIN_TOKEN", "hunter2")];
+    let text = expect(dir.path(), &env, &["config"], 0, "admin_token").await;
+    assert!(!text.contains("hunter2"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_reports_failures_with_their_reason() {
-    let index = Server::start(|_, _| async { respond(500, &[], "") }).await;
+    let index = Server::start(|_| respond(500, &[], "")).await;
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("r.txt");
-    std::fs::write(&file, "demo\n").unwrap();
-    let file = file.display().to_string();
-    let url = index.url("/simple/");
-    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &["warm", &file]).await;
-    assert!(code == 1 && out.starts_with("0 files"), "{out}");
-    assert!(
-        err.contains("demo: the proxy responded with status 502 Bad Gateway: upstream request failed"),
-        "{err}"
-    );
+    let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo\n"));
+    let reason = "demo: the proxy responded with status 502 Bad Gateway: upstream request failed";
+    let text = expect(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &["warm", &file], 1, reason).await;
+    assert!(text.contains("\n0 files"), "{text}");
     index.stop().await;
     // No server listens there, and the URL may be secret.
     let away = index.url("").replace("http://", "http://user:hunter2@");
-    let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", &away]).await;
-    assert!(code == 1 && err.contains("demo: ") && !err.contains("hunter2"), "{err}");
+    let text = expect(dir.path(), &[], &["warm", &file, "--proxy", &away], 1, "demo: ").await;
+    assert!(!text.contains("hunter2"), "{text}");
     for proxy in ["127.0.0.1:5000", "ftp://127.0.0.1/", ""] {
-        let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", proxy]).await;
-        assert!(code == 2 && err.contains("--proxy: expected a URL"), "{err}");
+        expect(dir.path(), &[], &["warm", &file, "--proxy", proxy], 2, "--proxy: expected a URL").await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_only_commands_create_no_cache_and_no_log() {
     let dir = tempfile::tempdir().unwrap();
-    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
-    assert!(code == 0 && out.starts_with("there is no cache yet: "), "{out}");
+    assert!(expect(dir.path(), &[], &["stats"], 0, "").await.starts_with("there is no cache yet: "));
     assert!(!dir.path().join("cache").exists());
     // The reader closes the pipe early.
+    let writer = std::io::pipe().unwrap().1;
     let mut child = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/")], &["config"])
-        .stdout(Stdio::from(closed()))
+        .stdout(Stdio::from(writer))
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).await.unwrap();
     assert_eq!((child.wait().await.unwrap().code(), &*err), (Some(1), ""));
-}
-
-/// A pipe without a reader.
-fn closed() -> std::io::PipeWriter {
-    let (_, writer) = std::io::pipe().unwrap();
-    writer
 }

@@ -2,19 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-use bytes::Bytes;
 use proptest::prelude::*;
-use pypi_proxy::guard::{self, Guard};
+use pypi_proxy::guard;
+use pypi_proxy::guard::Guard;
 use pypi_proxy::rules::ProjectPattern;
 use pypi_proxy::serve::{Tls, parse_head};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::proxy::{RunningProxy, Setup, start, start_with};
-use crate::support::raw::exchange_all;
-use crate::support::source::content;
-use crate::support::{Server, file_index};
+use crate::support::prelude::*;
 
 /// Larger than the buffers of sockets.
 const LARGE: usize = 16 << 20;
@@ -275,24 +271,6 @@ async fn tls_is_supported() {
     // Clients without TLS get no response.
     let plain = reqwest::get(format!("http://{}/livez", proxy.address())).await;
     assert!(plain.is_err());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn arbitrary_bytes_do_not_harm_the_server() {
-    let index = index().await;
-    let proxy = start(&[index.url("/simple")]).await;
-    let invalid = [
-        &b"\0\0\0\0\r\n\r\n"[..],
-        b"\x16\x03\x01\x02\0\x01",
-        b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n",
-        b"GET / HTTP/1.1\r\nho st: x\r\n\r\n",
-        &[b'a'; 100_000],
-    ];
-    for (at, bytes) in invalid.into_iter().enumerate() {
-        let read = exchange_all(proxy.address(), &[bytes]);
-        assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
-    }
-    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }
 
 proptest! {

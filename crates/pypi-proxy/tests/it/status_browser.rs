@@ -5,16 +5,12 @@
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use bytes::Bytes;
 
 use crate::support::chromium::{Browser, program};
-use crate::support::proxy::{RunningProxy, start_with};
-use crate::support::source::content;
-use crate::support::{JSON, Server, listed, page_of, respond, skip, streamed};
+use crate::support::prelude::*;
 
 const TOKEN: &str = "a token of the test";
 const NAMES: [&str; 3] = ["demo", "numpy", "a-project-with-quite-a-long-name-that-wraps"];
@@ -25,17 +21,17 @@ fn file(project: &str) -> String {
 
 /// Index with projects of one file each, and a project whose file never ends.
 async fn index() -> Server {
-    Server::start(|path, _| async move {
+    Server::start(|request| {
         let entry = |name: &str, content: &[u8]| {
             let mut entry = listed(&file(name), content);
             entry["url"] = format!("../../f/{name}").into();
             entry
         };
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
         match parts[..] {
             ["simple", "endless"] => {
                 let mut file = entry("endless", b"");
-                file["hashes"] = serde_json::json!({});
+                file["hashes"] = json!({});
                 file["size"] = 50_000_000.into();
                 respond(200, &[JSON], page_of(&[file]))
             }
@@ -43,16 +39,12 @@ async fn index() -> Server {
                 respond(200, &[JSON], page_of(&[entry(name, &content(name.len() * 300_000))]))
             }
             ["f", "endless"] => {
-                let chunks = futures_util::stream::unfold(0, |at| async move {
-                    // Much longer than the browser takes on any machine.
-                    if at > 0 {
-                        tokio::time::sleep(Duration::from_millis(300)).await;
-                    }
-                    let len = if at == 0 { 600_000 } else { 6_000 };
-                    Some((Ok(Bytes::from(vec![0; len])), at + 1))
-                });
-                let builder = http::Response::builder().header("content-length", 50_000_000);
-                builder.body(streamed(chunks)).unwrap()
+                // Much longer than the browser takes on any machine.
+                let rest =
+                    slowly(vec![Step::Send(vec![0; 49_400_000].into())], 6_000, Duration::from_millis(300));
+                let start =
+                    [head(200, &[("content-length", "50000000")]), Step::Send(vec![0; 600_000].into())];
+                [&start[..], &rest].concat()
             }
             ["f", name] => respond(200, &[], content(name.len() * 300_000)),
             _ => respond(404, &[], ""),
@@ -110,9 +102,9 @@ fn look(browser: &mut Browser, url: &str) {
                 "[...document.querySelectorAll('*')].filter(element => \
                  element.getBoundingClientRect().right > innerWidth + 1).map(element => element.outerHTML.slice(0, 200))",
             );
-            assert_eq!(wide, serde_json::json!([]), "{name} {scheme}");
+            assert_eq!(wide, json!([]), "{name} {scheme}");
             let widths = tab.value("[document.documentElement.scrollWidth, innerWidth]");
-            assert_eq!(widths, serde_json::json!([size.0, size.0]), "{name} {scheme}");
+            assert_eq!(widths, json!([size.0, size.0]), "{name} {scheme}");
             backs.push(tab.value("getComputedStyle(document.body).backgroundColor"));
             let picture = BASE64_STANDARD.decode(tab.picture()).unwrap();
             assert_eq!(picture[16..20], size.0.to_be_bytes(), "the width of a PNG");
@@ -149,7 +141,7 @@ fn look(browser: &mut Browser, url: &str) {
 }
 
 /// Returns whether an event is a script error or a violation of the content security policy.
-fn is_complaint(event: &serde_json::Value) -> bool {
+fn is_complaint(event: &Value) -> bool {
     match event["method"].as_str() {
         Some("Runtime.exceptionThrown") => true,
         // Network errors are caused by the test.

@@ -1,17 +1,17 @@
-//! File store: shared downloads, verification, eviction and recovery.
+//! File store: shared downloads, verification, eviction, recovery, and files without SHA-256.
 
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
-use bytes::Bytes;
-use futures_util::future::join_all;
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512, digest};
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
 use pypi_proxy::Error;
 use pypi_proxy::store::{Config, Expected, Key, Reader, Store, StoredFile};
 
-use crate::support::proxy::{TIMEOUT, open as reopened};
-use crate::support::source::{Connection, ScriptedSource, content, digest_of};
-use crate::support::until;
+use crate::support::prelude::*;
+use crate::support::proxy::open as reopened;
 
 fn open(dir: &tempfile::TempDir) -> Store {
     Store::open(config(dir)).unwrap()
@@ -38,11 +38,7 @@ fn read(stored: &StoredFile) -> Vec<u8> {
 
 /// Number of files below a subfolder of the cache.
 fn files(dir: &tempfile::TempDir, part: &str) -> usize {
-    fn count(path: &std::path::Path) -> usize {
-        let Ok(entries) = std::fs::read_dir(path) else { return 0 };
-        entries.flatten().map(|entry| if entry.path().is_dir() { count(&entry.path()) } else { 1 }).sum()
-    }
-    count(&dir.path().join("cache").join(part))
+    files_below(&dir.path().join("cache").join(part)).len()
 }
 
 #[tokio::test]
@@ -186,14 +182,6 @@ async fn clients_are_served_if_the_disk_is_not_writable() {
     assert!(error.is_storage() && len < 1_000_001, "{error}");
 }
 
-#[test]
-fn a_folder_with_other_content_is_left_alone() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("precious"), "data").unwrap();
-    assert!(Store::open(Config { max_bytes: 0, ..Config::new(dir.path()) }).unwrap_err().is_storage());
-    assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"data");
-}
-
 #[tokio::test]
 async fn verify_finds_corrupt_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -263,4 +251,160 @@ proptest! {
             assert_eq!(store.get(&source.digest()).is_some(), is_good);
         });
     }
+}
+
+const WHEEL: &str = "demo-1.0-py3-none-any.whl";
+
+/// Hash of some content. MD5 is only known for the content of these tests.
+fn hash(algorithm: &str, content: &[u8]) -> String {
+    let algorithm = match algorithm {
+        "sha1" => &SHA1_FOR_LEGACY_USE_ONLY,
+        "sha224" => &SHA224,
+        "sha256" => &SHA256,
+        "sha384" => &SHA384,
+        "sha512" => &SHA512,
+        _ if content == GOOD => return "900150983cd24fb0d6963f7d28e17f72".into(),
+        _ => return "0".repeat(32),
+    };
+    digest(algorithm, content).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+const GOOD: &[u8] = b"abc";
+const ALGORITHMS: [&str; 6] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+
+/// Index with one wheel and its metadata, listed with this page.
+async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, RunningProxy) {
+    let page = page.into();
+    let server = Server::start(move |request| match &*request.path {
+        "/simple/demo/" => respond(200, &[if is_json { JSON } else { HTML }], page.clone()),
+        _ => respond(200, &[], file),
+    })
+    .await;
+    let proxy = start(&[server.url("/simple")]).await;
+    (server, proxy)
+}
+
+fn page(hashes: &Value) -> String {
+    let file = json!({"filename": WHEEL, "url": "/f/a.whl", "hashes": hashes, "core-metadata": hashes});
+    json!({"files": [file]}).to_string()
+}
+
+/// Returns whether a file was sent completely and is stored.
+async fn is_served(proxy: &RunningProxy, name: &str) -> bool {
+    let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
+    let is_whole = response.status() == 200 && response.bytes().await.is_ok_and(|bytes| bytes == GOOD);
+    assert_eq!(proxy.store.stats().files, u64::from(is_whole), "{name}");
+    is_whole
+}
+
+#[tokio::test]
+async fn every_hash_algorithm_is_verified() {
+    for algorithm in ALGORITHMS {
+        for (of, is_good) in [(GOOD, true), (&b"abd"[..], false)] {
+            let hash = hash(algorithm, of);
+            let html = format!("<a href=\"/f/{WHEEL}#{algorithm}={hash}\">x</a>");
+            let (_server, proxy) = index(html, false, GOOD).await;
+            assert_eq!(is_served(&proxy, WHEEL).await, is_good, "{algorithm} in HTML");
+            let upper = json!({algorithm: hash.to_uppercase()});
+            for name in [WHEEL.to_owned(), format!("{WHEEL}.metadata")] {
+                let (_server, proxy) = index(page(&upper), true, GOOD).await;
+                assert_eq!(is_served(&proxy, &name).await, is_good, "{algorithm} of {name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_strongest_hash_is_verified() {
+    for (at, weak) in ALGORITHMS.iter().enumerate() {
+        for strong in &ALGORITHMS[at + 1..] {
+            let hashes = json!({*weak: hash(weak, GOOD), *strong: hash(strong, b"abd")});
+            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            assert!(!is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
+            let hashes = json!({*strong: hash(strong, GOOD), *weak: hash(weak, GOOD)});
+            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            assert!(is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn invalid_hashes_are_ignored() {
+    for hashes in [
+        json!({}),
+        json!({"md5": "00"}),
+        json!({"blake2b": "00", "sha512": 7}),
+        json!({"sha1": "zz".repeat(20)}),
+    ] {
+        let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+        assert!(is_served(&proxy, WHEEL).await, "{hashes}");
+    }
+}
+
+/// HTML pages contain hashes other than SHA-256, too.
+#[tokio::test]
+async fn html_pages_contain_the_hash() {
+    let hash = hash("sha512", GOOD);
+    let (_server, proxy) = index(page(&json!({"sha512": hash})), true, GOOD).await;
+    let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
+    assert!(html.contains(&format!("href=\"{WHEEL}#sha512={hash}\"")), "{html}");
+    assert!(html.contains(&format!("data-core-metadata=\"sha512={hash}\"")), "{html}");
+}
+
+/// Index with a wheel without a hash, with content of this length at every URL.
+async fn nameless(path: &'static str, len: usize) -> Server {
+    Server::start(move |request| match &*request.path {
+        "/simple/demo/" => respond(200, &[HTML], format!("<a href=\"{path}/{WHEEL}\">x</a>")),
+        _ => respond(200, &[], content(len)),
+    })
+    .await
+}
+
+#[tokio::test]
+async fn files_without_a_hash_are_bound_to_their_index() {
+    let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
+    let dir = tempfile::tempdir().unwrap();
+    for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
+        let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+        let path = format!("/simple/demo/{WHEEL}");
+        assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), content(len));
+        proxy.stop().await;
+    }
+    // The stored file is reused for its own index.
+    assert_eq!(first.count_of(&format!("/f/{WHEEL}")), 1);
+}
+
+#[tokio::test]
+async fn files_without_a_hash_are_bound_to_their_url_and_page() {
+    let number = Arc::new(AtomicUsize::new(0));
+    let now = number.clone();
+    // Each page lists another URL, or a hash with an unsupported algorithm.
+    let server = Server::start(move |request| {
+        let number = now.load(Ordering::Relaxed);
+        match &*request.path {
+            "/simple/demo/" => {
+                let link = match number {
+                    0 => format!("/f/{WHEEL}"),
+                    1 => format!("/g/{WHEEL}"),
+                    2 => format!("/g/{WHEEL}?token=2"),
+                    _ => format!("/g/{WHEEL}?token=2#md5={}", hash("md5", GOOD)),
+                };
+                respond(200, &[HTML], format!("<a href=\"{link}\">x</a>"))
+            }
+            _ if number == 3 => respond(200, &[], GOOD),
+            _ => respond(200, &[], content(100 + number)),
+        }
+    })
+    .await;
+    let proxy = start_with(&[server.url("/simple")], Setup::always_revalidate).await;
+    for at in 0..4 {
+        number.store(at, Ordering::Relaxed);
+        let expected = if at == 3 { Bytes::from_static(GOOD) } else { content(100 + at) };
+        for _ in 0..2 {
+            let path = format!("/simple/demo/{WHEEL}");
+            assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), expected, "{at}");
+        }
+    }
+    let fetched = server.paths().iter().filter(|path| !path.starts_with("/simple/")).count();
+    assert_eq!(fetched, 4);
 }

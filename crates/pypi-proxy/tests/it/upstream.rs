@@ -1,23 +1,18 @@
-//! Requests to an index, and validation of its responses.
+//! Requests to an index, validation of its responses, allowed redirects and URLs, and independence of chunk boundaries.
 
-use std::time::Duration;
+use std::io::Read as _;
+use std::sync::{Arc, Mutex};
 
 use futures_util::TryStreamExt;
+use pypi_proxy::store::{Config as StoreConfig, Expected, Store};
 use pypi_proxy::upstream::{Config, PageResponse, Upstream, Validators};
-use pypi_proxy::{Error, ProjectName};
+use pypi_proxy::{Error, Page, ProjectList, ProjectName};
+use test_support::{PIECE_SIZES, in_pieces, limits};
 
-use crate::support;
-use crate::support::proxy::TIMEOUT;
-use crate::support::{JSON, Server, page, respond};
+use crate::support::prelude::*;
 
 fn six() -> ProjectName {
     ProjectName::parse("six").unwrap()
-}
-
-fn upstream(url: &str) -> Upstream {
-    let mut config = Config::new(url).unwrap();
-    config.read_timeout = TIMEOUT;
-    Upstream::new(config).unwrap()
 }
 
 async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<Vec<u8>, Error> {
@@ -31,21 +26,16 @@ async fn collect(body: Result<pypi_proxy::upstream::FileBody, Error>) -> Result<
 
 #[tokio::test]
 async fn credentials_are_sent_only_to_the_index() {
-    let files = Server::start(|_, _| async { respond(200, &[], "file") }).await;
+    let files = Server::start(|_| respond(200, &[], "file")).await;
     let elsewhere = files.url("/f/six.whl");
-    let index = Server::start(move |path, _| {
-        let elsewhere = elsewhere.clone();
-        async move {
-            match &*path {
-                "/simple/six/" => respond(200, &[JSON], page("six", &[])),
-                "/moved.whl" => respond(302, &[("location", &elsewhere)], ""),
-                _ => respond(200, &[], "own"),
-            }
-        }
+    let index = Server::start(move |request| match &*request.path {
+        "/simple/six/" => respond(200, &[JSON], page("six", &[])),
+        "/moved.whl" => respond(302, &[("location", &elsewhere)], ""),
+        _ => respond(200, &[], "own"),
     })
     .await;
     let url = index.url("/simple").replace("http://", "http://us%40er:se%3Acret@");
-    let upstream = upstream(&url);
+    let upstream = upstream(&url, |_| ());
     let page = upstream.page(Some(&six()), &Validators::default()).await.unwrap();
     assert!(matches!(page, PageResponse::Page(_)));
     // us@er:se:cret
@@ -89,7 +79,7 @@ fn invalid_index_urls_are_rejected_without_printing_the_password() {
 
 #[test]
 fn urls_are_resolved_against_the_page() {
-    let upstream = upstream("https://example.org/base/simple");
+    let upstream = upstream("https://example.org/base/simple", |_| ());
     let resolve = |url: &str| upstream.resolve(&six(), url).map(|url| url.to_string());
     assert_eq!(resolve("six-1.0.whl").unwrap(), "https://example.org/base/simple/six/six-1.0.whl");
     assert_eq!(resolve("../../f/six-1.0.whl").unwrap(), "https://example.org/base/f/six-1.0.whl");
@@ -101,17 +91,17 @@ fn urls_are_resolved_against_the_page() {
 
 #[tokio::test]
 async fn downloads_resume_only_if_the_validators_match() {
-    let server = Server::start(|path, headers| async move {
-        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+    let server = Server::start(|request| {
+        let text = |name: &str| request.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(text("range").as_deref(), Some("bytes=4-"));
-        assert_eq!(text("if-range").as_deref(), (path != "/weak").then_some("\"v1\""));
-        match &*path {
+        assert_eq!(text("if-range").as_deref(), (request.path != "/weak").then_some("\"v1\""));
+        match &*request.path {
             "/changed" => respond(200, &[("etag", "\"v2\"")], "new content"),
             _ => respond(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"v1\"")], "456789"),
         }
     })
     .await;
-    let upstream = upstream(&server.url("/simple"));
+    let upstream = upstream(&server.url("/simple"), |_| ());
     let known = Validators { etag: Some("\"v1\"".into()), last_modified: None };
     let body = upstream.file(&server.url("/same").parse().unwrap(), 4, &known).await.unwrap();
     assert_eq!((body.start, body.len, body.validators.clone()), (4, Some(10), known.clone()));
@@ -124,13 +114,243 @@ async fn downloads_resume_only_if_the_validators_match() {
 
 #[tokio::test]
 async fn a_silent_index_times_out() {
-    let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
-    let mut config = Config::new(&server.url("/simple")).unwrap();
-    config.read_timeout = Duration::from_millis(200);
-    let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();
+    let server = Server::start(|_| vec![Step::Stall]).await;
+    let short = |config: &mut Config| config.read_timeout = Duration::from_millis(200);
+    let error = upstream(&server.url("/simple"), short).page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
     server.stop().await;
-    let error = upstream(&server.url("/simple")).page(None, &Validators::default()).await.unwrap_err();
+    let error =
+        upstream(&server.url("/simple"), |_| ()).page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_upstream(), "{error:?}");
     assert!(!format!("{error:?}").contains("/simple"), "{error:?}");
+}
+
+/// Addresses that are forbidden for an index on this machine or in a private network.
+const FORBIDDEN: [&str; 5] = [
+    "http://169.254.169.254/latest/meta-data",
+    "http://[::ffff:169.254.169.254]/latest/meta-data",
+    "http://[fd00:ec2::254]/latest/meta-data",
+    "http://10.255.255.1/x.whl",
+    "http://0.0.0.0/x.whl",
+];
+
+#[tokio::test]
+async fn a_private_index_can_not_redirect_to_other_private_addresses() {
+    for place in FORBIDDEN {
+        let index = Server::start(move |request| {
+            match &*request.path {
+                // Also after a second redirect.
+                "/twice.whl" => respond(302, &[("location", "/once.whl")], ""),
+                _ => respond(302, &[("location", place)], ""),
+            }
+        })
+        .await;
+        let short = |config: &mut Config| config.connect_timeout = Duration::from_millis(100);
+        let upstream = upstream(&index.url("/simple"), short);
+        let error = upstream.page(Some(&six()), &Validators::default()).await.unwrap_err();
+        assert!(error.is_forbidden(), "{place}: {error:?}");
+        for link in ["/once.whl", "/twice.whl"] {
+            let url = upstream.resolve(&six(), link).unwrap();
+            let error = upstream.file(&url, 0, &Validators::default()).await.unwrap_err();
+            assert!(error.is_forbidden(), "{place} {link}: {error:?}");
+        }
+        assert!(upstream.resolve(&six(), place).unwrap_err().is_forbidden(), "{place}");
+    }
+}
+
+#[tokio::test]
+async fn a_remote_index_can_not_use_local_host_names() {
+    for index in ["http://10.255.255.1/simple/", "http://packages.invalid/simple/"] {
+        let upstream = upstream(index, |_| ());
+        for place in ["http://localhost/x.whl", "http://127.0.0.1/x.whl", "http://a.localhost/x.whl"] {
+            assert!(upstream.resolve(&six(), place).unwrap_err().is_forbidden(), "{index} {place}");
+        }
+    }
+}
+
+/// An HTTP proxy from the environment with a private address is allowed; requests through it are checked by URL.
+#[cfg(feature = "cli")]
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_are_checked_behind_an_http_proxy() {
+    use crate::support::program::serve;
+
+    let proxy = Server::start(|request| match &*request.path {
+        "/simple/six/" => {
+            let files = [
+                ("six-1.0.whl", "http://169.254.169.254/six-1.0.whl"),
+                ("six-2.0.whl", "http://files.invalid/moved"),
+                ("six-3.0.whl", "http://localhost/six-3.0.whl"),
+                ("six-4.0.whl", "http://files.invalid/six-4.0.whl"),
+            ];
+            respond(200, &[JSON], page("six", &files).replace("\"size\":1", "\"size\":6"))
+        }
+        "/moved" => respond(302, &[("location", "http://169.254.169.254/")], ""),
+        _ => respond(200, &[], "passed"),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let by_name = format!("http://localhost:{}", proxy.address().port());
+    let env = [
+        ("HTTP_PROXY", &*by_name),
+        ("PYPI_PROXY_INDEX_URL", "http://packages.invalid/simple/"),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
+    ];
+    let served = serve(dir.path(), &env).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (file, status) in
+        [("six-1.0.whl", 403), ("six-2.0.whl", 403), ("six-3.0.whl", 403), ("six-4.0.whl", 200)]
+    {
+        let response = client.get(format!("{}/simple/six/{file}", served.url)).send().await.unwrap();
+        assert_eq!(response.status(), status, "{file}");
+    }
+    assert_eq!(proxy.paths(), ["/simple/six/", "/moved", "/six-4.0.whl"]);
+}
+
+fn page_of_six() -> String {
+    let file = |number: usize| json!({"filename": format!("six-{number}.0.zip"), "url": format!("/f/{number}"), "hashes": {}});
+    json!({"name": "six", "files": (0..20).map(file).collect::<Vec<_>>()}).to_string()
+}
+
+fn list() -> String {
+    let project = |number: usize| json!({"name": format!("project-{number}")});
+    json!({"projects": (0..20).map(project).collect::<Vec<_>>()}).to_string()
+}
+
+fn html() -> String {
+    (0..20).map(|number| format!("<a href=\"/f/six-{number}.0.zip#md5=00\">six-{number}</a>\n")).collect()
+}
+
+fn encoded(coding: &str, document: &[u8]) -> Vec<u8> {
+    let (mut encoded, level) = (Vec::new(), flate2::Compression::fast());
+    match coding {
+        "gzip" => flate2::read::GzEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
+        "deflate" => flate2::read::ZlibEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
+        "zstd" => return zstd::bulk::compress(document, 1).unwrap(),
+        _ => return document.to_vec(),
+    };
+    encoded
+}
+
+fn kind(error: &Error) -> &'static str {
+    if error.is_limit() {
+        "limit"
+    } else if error.is_page() {
+        "page"
+    } else {
+        "upstream"
+    }
+}
+
+/// Parses a body. Returns the document for clients or the kind of error.
+async fn parsed(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Bytes, &'static str> {
+    let response = upstream.page(project, &Validators::default()).await.map_err(|error| kind(&error))?;
+    let PageResponse::Page(body) = response else { panic!("{response:?}") };
+    let json = match (project, body.is_json) {
+        (Some(_), true) => Page::from_json(body.bytes).map(|page| page.json().clone()),
+        (Some(_), false) => Page::from_html(&body.bytes).map(|page| page.json().clone()),
+        (None, true) => ProjectList::from_json(body.bytes).map(|list| list.json().clone()),
+        (None, false) => ProjectList::from_html(&body.bytes).map(|list| list.json().clone()),
+    };
+    json.map_err(|error| kind(&error))
+}
+
+#[test]
+fn pages_do_not_depend_on_chunk_boundaries() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let now = sent.clone();
+    let server = runtime.block_on(Server::start(move |_| now.lock().unwrap().clone()));
+    let six = ProjectName::parse("six").unwrap();
+    for (document, content_type, project) in [
+        (page_of_six(), JSON, Some(&six)),
+        (html(), HTML, Some(&six)),
+        (list(), JSON, None),
+        (html(), HTML, None),
+    ] {
+        for coding in ["identity", "gzip", "deflate", "zstd"] {
+            let whole = encoded(coding, document.as_bytes());
+            // Complete, truncated with a regular end, and truncated by a broken connection.
+            for (input, breaks) in
+                [(&whole[..], false), (&whole[..whole.len() / 2], false), (&whole[..whole.len() / 2], true)]
+            {
+                for limit in limits(document.len()) {
+                    let mut config = Config::new(&server.url("/simple")).unwrap();
+                    config.max_page = limit as u64;
+                    let upstream = Upstream::new(config).unwrap();
+                    let result = in_pieces(input, |pieces| {
+                        let mut headers = vec![content_type, ("content-encoding", coding)];
+                        headers.retain(|(_, value)| *value != "identity");
+                        if breaks {
+                            // More bytes than are sent.
+                            headers.push(("content-length", "1000000"));
+                        }
+                        let pieces = pieces.iter().map(|piece| Step::Send(Bytes::copy_from_slice(piece)));
+                        *sent.lock().unwrap() = [head(200, &headers)].into_iter().chain(pieces).collect();
+                        let result = runtime.block_on(parsed(&upstream, project));
+                        // For truncated bodies, it is undefined whether the limit or the end is detected first.
+                        if input.len() < whole.len() {
+                            result.is_err().then(Bytes::new).ok_or("cut")
+                        } else {
+                            result
+                        }
+                    });
+                    let what = format!("{coding} {content_type:?} {limit}");
+                    if input.len() == whole.len() {
+                        assert_eq!(result.is_ok(), limit >= document.len(), "{what}: {result:?}");
+                        assert!(result.is_ok() || result == Err("limit"), "{what}: {result:?}");
+                    } else if limit >= document.len() && (breaks || content_type == JSON) {
+                        // A truncated JSON document is invalid. A truncated HTML document is valid if its end was
+                        // regular.
+                        assert!(result.is_ok(), "{what}: not refused");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn truncated_pages_are_parsed_or_rejected() {
+    for document in [page_of_six(), list()] {
+        for end in 0..document.len() {
+            let part = &document.as_bytes()[..end];
+            assert!(Page::from_json(part.to_vec()).is_err_and(|error| error.is_page()), "{end}");
+            assert!(ProjectList::from_json(part.to_vec()).is_err_and(|error| error.is_page()), "{end}");
+        }
+    }
+    let document = html();
+    let whole = Page::from_html(document.as_bytes()).unwrap().files().len();
+    for end in 0..document.len() {
+        let files = Page::from_html(&document.as_bytes()[..end]).unwrap().files().len();
+        assert!(files <= whole, "{end}");
+    }
+}
+
+#[tokio::test]
+async fn files_do_not_depend_on_chunk_boundaries() {
+    const LEN: usize = 5000;
+    for chunk in PIECE_SIZES {
+        for limit in limits(LEN) {
+            for (bytes, tells_len) in [(None, true), (None, false), (Some(LEN / 2), true)] {
+                let dir = tempfile::tempdir().unwrap();
+                let config = StoreConfig::new(dir.path().join("cache"));
+                let config = StoreConfig { max_file: limit as u64, retries: 0, ..config };
+                let store = Store::open(config).unwrap();
+                let connection =
+                    Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };
+                let source = ScriptedSource::new(content(LEN), vec![connection; 4]);
+                let expected = Expected { size: None, ..source.expected() };
+                let result = source.download_as(&store, source.key(), expected).done().await;
+                let what = format!("{chunk} {limit} {bytes:?} {tells_len}");
+                match result {
+                    Ok(stored) => {
+                        assert!(bytes.is_none() && limit >= LEN, "{what}");
+                        assert_eq!(stored.unwrap().len, LEN as u64, "{what}");
+                    }
+                    Err(error) if limit < LEN => assert!(error.is_limit(), "{what}: {error}"),
+                    Err(error) => assert!(bytes.is_some() && error.is_corrupt(), "{what}: {error}"),
+                }
+            }
+        }
+    }
 }

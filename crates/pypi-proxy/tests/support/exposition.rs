@@ -8,25 +8,20 @@ pub(crate) type Samples = BTreeMap<String, f64>;
 /// Parses a document. Panics if it is invalid.
 pub(crate) fn parse(text: &str) -> Samples {
     assert!(text.ends_with('\n') && !text.contains('\r'), "lines end with a line feed");
-    let mut samples = Samples::new();
-    let mut families = BTreeSet::new();
-    let mut family: Option<(&str, &str)> = None;
-    let mut help = None;
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("# HELP ") {
-            let (name, words) = rest.split_once(' ').expect(line);
-            assert!(!words.is_empty() && help.is_none(), "{line}");
-            assert!(families.insert(name), "a family is there twice: {line}");
-            help = Some(name);
-        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
-            let (name, kind) = rest.split_once(' ').expect(line);
-            assert_eq!(help.take(), Some(name), "a type follows the help of its family: {line}");
-            assert!(matches!(kind, "counter" | "gauge" | "histogram"), "{line}");
-            assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
-            family = Some((name, kind));
-        } else {
-            let (name, kind) = family.unwrap_or_else(|| panic!("a sample without a family: {line}"));
-            assert!(help.is_none(), "{line}");
+    let (mut samples, mut families) = (Samples::new(), BTreeSet::new());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        // A family starts with its help and its type.
+        let (name, words) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')).expect(line);
+        assert!(!words.is_empty() && families.insert(name), "{line}");
+        let kind = lines
+            .next()
+            .and_then(|line| line.strip_prefix("# TYPE ")?.strip_prefix(name))
+            .expect(line)
+            .trim();
+        assert!(matches!(kind, "counter" | "gauge" | "histogram"), "{line}");
+        assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+        while let Some(line) = lines.next_if(|line| !line.starts_with('#')) {
             let (series, value) = line.rsplit_once(' ').expect(line);
             let (own, labels) = match series.split_once('{') {
                 Some((own, labels)) => (own, parse_labels(labels.strip_suffix('}').expect(line))),
@@ -38,13 +33,12 @@ pub(crate) fn parse(text: &str) -> Samples {
                 "histogram" => assert!(matches!(suffix, "_bucket" | "_sum" | "_count"), "{line}"),
                 _ => assert_eq!(suffix, "", "{line}"),
             }
-            assert_eq!(suffix == "_bucket", labels.iter().any(|(label, _)| label == "le"), "{line}");
+            assert_eq!(suffix == "_bucket", labels.iter().any(|label| label == "le"), "{line}");
             let value: f64 = if value == "+Inf" { f64::INFINITY } else { value.parse().expect(line) };
             assert!(value >= 0.0, "{line}");
             assert!(samples.insert(series.to_owned(), value).is_none(), "a sample is there twice: {line}");
         }
     }
-    assert!(help.is_none());
     histograms(text, &samples);
     samples
 }
@@ -74,28 +68,21 @@ fn histograms(text: &str, samples: &Samples) {
     assert!(last.is_none_or(|(_, _, bound)| bound.is_infinite()));
 }
 
-fn parse_labels(text: &str) -> Vec<(String, String)> {
-    let mut labels: Vec<(String, String)> = Vec::new();
+/// Returns the names of labels.
+fn parse_labels(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
     let mut rest = text;
     loop {
-        let (name, more) = rest.split_once("=\"").expect(text);
-        assert!(is_name(name, false) && labels.iter().all(|(other, _)| other != name), "{text}");
-        let mut value = String::new();
-        let mut characters = more.char_indices();
-        let end = loop {
-            match characters.next().expect(text) {
-                (at, '"') => break at,
-                (_, '\\') => match characters.next().expect(text).1 {
-                    'n' => value.push('\n'),
-                    character @ ('\\' | '"') => value.push(character),
-                    _ => panic!("an escape that there is not: {text}"),
-                },
-                (_, character) => value.push(character),
-            }
-        };
-        labels.push((name.to_owned(), value));
-        rest = match &more[end + 1..] {
-            "" => return labels,
+        let (name, value) = rest.split_once("=\"").expect(text);
+        assert!(is_name(name, false) && names.iter().all(|other| other != name), "{text}");
+        names.push(name.to_owned());
+        let mut end = value.find(['"', '\\']).expect(text);
+        while value[end..].starts_with('\\') {
+            assert!(value[end + 1..].starts_with(['n', '\\', '"']), "an unknown escape: {text}");
+            end += 2 + value[end + 2..].find(['"', '\\']).expect(text);
+        }
+        rest = match &value[end + 1..] {
+            "" => return names,
             more => more.strip_prefix(',').expect(text),
         };
     }

@@ -36,35 +36,35 @@ pub(crate) enum Fault {
 }
 
 #[derive(Debug)]
+struct State {
+    fault: Mutex<Fault>,
+    started: AtomicUsize,
+    aborted: AtomicUsize,
+}
+
+#[derive(Debug)]
 pub(crate) struct Faulty {
     inner: InMemory,
-    fault: Arc<Mutex<Fault>>,
-    started: AtomicUsize,
-    aborted: Arc<AtomicUsize>,
+    state: Arc<State>,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault) -> Arc<Self> {
-        let fault = Arc::new(Mutex::new(fault));
-        Arc::new(Self {
-            inner: InMemory::new(),
-            fault,
-            started: AtomicUsize::new(0),
-            aborted: Arc::default(),
-        })
+        let state = State { fault: fault.into(), started: AtomicUsize::new(0), aborted: AtomicUsize::new(0) };
+        Arc::new(Self { inner: InMemory::new(), state: state.into() })
     }
 
     pub(crate) fn set(&self, fault: Fault) {
-        *self.fault.lock().unwrap() = fault;
+        *self.state.fault.lock().unwrap() = fault;
     }
 
     /// Number of multipart uploads that were started.
     pub(crate) fn started(&self) -> usize {
-        self.started.load(Ordering::Relaxed)
+        self.state.started.load(Ordering::Relaxed)
     }
 
     pub(crate) fn aborted(&self) -> usize {
-        self.aborted.load(Ordering::Relaxed)
+        self.state.aborted.load(Ordering::Relaxed)
     }
 
     /// Number of objects.
@@ -86,39 +86,41 @@ impl fmt::Display for Faulty {
     }
 }
 
-/// Applies the fault before an operation.
-async fn before(fault_of: &Mutex<Fault>, is_write: bool) -> Result<()> {
-    let fault = *fault_of.lock().unwrap();
-    let generic = |text: &str| Error::Generic { store: "S3", source: text.into() };
-    match fault {
-        Fault::Failing => Err(generic("Server returned non-2xx status code: 500 Oops: key hunter2")),
-        Fault::Hanging => std::future::pending().await,
-        Fault::Held if is_write => {
-            while is_held(fault_of) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            Ok(())
-        }
-        Fault::Full if is_write => Err(generic(
-            "Server returned non-2xx status code: 507 Insufficient Storage: <Code>QuotaExceeded</Code>",
-        )),
-        Fault::Denying => Err(Error::PermissionDenied { path: "x".into(), source: "key hunter2".into() }),
-        _ => Ok(()),
+impl State {
+    fn is(&self, fault: Fault) -> bool {
+        *self.fault.lock().unwrap() == fault
     }
-}
 
-fn is_held(fault: &Mutex<Fault>) -> bool {
-    *fault.lock().unwrap() == Fault::Held
+    /// Applies the fault before an operation.
+    async fn before(&self, is_write: bool) -> Result<()> {
+        let generic = |text: &str| Error::Generic { store: "S3", source: text.into() };
+        let fault = *self.fault.lock().unwrap();
+        match fault {
+            Fault::Failing => Err(generic("Server returned non-2xx status code: 500 Oops: key hunter2")),
+            Fault::Hanging => std::future::pending().await,
+            Fault::Held if is_write => {
+                while self.is(Fault::Held) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                Ok(())
+            }
+            Fault::Full if is_write => Err(generic(
+                "Server returned non-2xx status code: 507 Insufficient Storage: <Code>QuotaExceeded</Code>",
+            )),
+            Fault::Denying => Err(Error::PermissionDenied { path: "x".into(), source: "key hunter2".into() }),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[async_trait]
 impl ObjectStore for Faulty {
     async fn put_opts(&self, path: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
         let is_file = path.as_ref().contains("/files/");
-        if is_file || !is_held(&self.fault) {
-            before(&self.fault, true).await?;
+        if is_file || !self.state.is(Fault::Held) {
+            self.state.before(true).await?;
         }
-        if *self.fault.lock().unwrap() == Fault::Unconditional {
+        if self.state.is(Fault::Unconditional) {
             options.mode = PutMode::Overwrite;
         }
         self.inner.put_opts(path, payload, options).await
@@ -129,16 +131,16 @@ impl ObjectStore for Faulty {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        before(&self.fault, true).await?;
-        self.started.fetch_add(1, Ordering::Relaxed);
+        self.state.before(true).await?;
+        self.state.started.fetch_add(1, Ordering::Relaxed);
         let inner = self.inner.put_multipart_opts(path, options).await?;
-        Ok(Box::new(Upload { inner, fault: self.fault.clone(), aborted: self.aborted.clone() }))
+        Ok(Box::new(Upload { inner, state: self.state.clone() }))
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        before(&self.fault, false).await?;
+        self.state.before(false).await?;
         let mut result = self.inner.get_opts(path, options).await?;
-        if *self.fault.lock().unwrap() == Fault::CutShort {
+        if self.state.is(Fault::CutShort) {
             let half: Bytes = Bytes::from(vec![0; (result.meta.size / 2) as usize]);
             let error = Error::Generic { store: "S3", source: "cut".into() };
             let stream = futures_util::stream::iter([Ok(half), Err(error)]);
@@ -148,11 +150,11 @@ impl ObjectStore for Faulty {
     }
 
     fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
-        let fault = self.fault.clone();
+        let state = self.state.clone();
         let paths = paths.then(move |path| {
-            let fault = fault.clone();
+            let state = state.clone();
             async move {
-                before(&fault, false).await?;
+                state.before(false).await?;
                 path
             }
         });
@@ -175,28 +177,27 @@ impl ObjectStore for Faulty {
 #[derive(Debug)]
 struct Upload {
     inner: Box<dyn MultipartUpload>,
-    fault: Arc<Mutex<Fault>>,
-    aborted: Arc<AtomicUsize>,
+    state: Arc<State>,
 }
 
 #[async_trait]
 impl MultipartUpload for Upload {
     fn put_part(&mut self, data: PutPayload) -> UploadPart {
-        let (fault, part) = (self.fault.clone(), self.inner.put_part(data));
+        let (state, part) = (self.state.clone(), self.inner.put_part(data));
         Box::pin(async move {
-            before(&fault, true).await?;
+            state.before(true).await?;
             part.await
         })
     }
 
     async fn complete(&mut self) -> Result<PutResult> {
-        before(&self.fault, true).await?;
+        self.state.before(true).await?;
         self.inner.complete().await
     }
 
     async fn abort(&mut self) -> Result<()> {
-        before(&self.fault, false).await?;
-        self.aborted.fetch_add(1, Ordering::Relaxed);
+        self.state.before(false).await?;
+        self.state.aborted.fetch_add(1, Ordering::Relaxed);
         self.inner.abort().await
     }
 }

@@ -1,163 +1,48 @@
-//! HTTP server on loopback with scripted responses, and shared helpers.
+//! Upstreams, proxies and helpers that the tests share.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
-#[cfg(target_os = "linux")]
-mod listener;
 pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;
 pub(crate) mod proxy;
-pub(crate) mod raw;
+pub(crate) mod server;
 pub(crate) mod source;
 pub(crate) mod wheel;
 
-use std::convert::Infallible;
-use std::io::Write as _;
 use std::net::SocketAddr;
-use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_util::{Stream, TryStreamExt as _};
-use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt as _, Full, StreamBody, combinators::BoxBody};
-use hyper::body::{Frame, Incoming};
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use pypi_proxy::ByteRange;
 use serde_json::{Value, json};
 
-use listener::TestListener;
 use proxy::TIMEOUT;
+use server::{Server, ranged, respond};
 
-pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
+/// Names that most tests use.
+pub(crate) mod prelude {
+    pub(crate) use std::time::{Duration, Instant};
 
-/// An upstream on loopback that records its requests.
-pub(crate) struct Recorder<R> {
-    accepting: TestListener,
-    requests: Arc<Mutex<Vec<R>>>,
-}
+    pub(crate) use bytes::Bytes;
+    pub(crate) use futures_util::future::join_all;
+    pub(crate) use reqwest::{Method, Response};
+    pub(crate) use serde_json::{Value, json};
+    pub(crate) use test_support::optional::skip;
 
-impl<R: Clone> Recorder<R> {
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address())
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.accepting.address()
-    }
-
-    pub(crate) fn requests(&self) -> Vec<R> {
-        self.requests.lock().unwrap().clone()
-    }
-
-    /// Closes the listener and all connections, and waits until that is done.
-    pub(crate) async fn stop(&self) {
-        self.accepting.stop().await;
-    }
-}
-
-/// HTTP server that records the path and headers of each request.
-pub(crate) type Server = Recorder<(String, HeaderMap)>;
-
-impl Server {
-    /// Responds to every request by calling a function with its path and headers.
-    pub(crate) async fn start<F, A>(response: F) -> Self
-    where
-        F: Fn(String, HeaderMap) -> A + Send + Sync + 'static,
-        A: Future<Output = Response<Body>> + Send + 'static,
-    {
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let (response, seen) = (Arc::new(response), requests.clone());
-        let accepting = TestListener::start(move |stream| {
-            let (response, seen) = (response.clone(), seen.clone());
-            let service = service_fn(move |request: Request<Incoming>| {
-                let path = request.uri().path_and_query().unwrap().to_string();
-                let headers = request.headers().clone();
-                seen.lock().unwrap().push((path.clone(), headers.clone()));
-                let response = response(path, headers);
-                async move { Ok::<_, Infallible>(response.await) }
-            });
-            async move {
-                let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
-                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
-            }
-        })
-        .await;
-        Self { accepting, requests }
-    }
-
-    /// Number of requests.
-    pub(crate) fn count(&self) -> usize {
-        self.requests.lock().unwrap().len()
-    }
-
-    pub(crate) fn paths(&self) -> Vec<String> {
-        self.requests().into_iter().map(|(path, _)| path).collect()
-    }
-
-    /// Headers of the last request.
-    pub(crate) fn last(&self) -> HeaderMap {
-        self.requests().pop().unwrap().1
-    }
-}
-
-/// Reports a skipped test. Written directly to stderr, because the test harness hides the output of passing tests.
-pub(crate) fn skip(reason: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
-}
-
-pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
-    Full::new(bytes.into()).map_err(|never| match never {}).boxed()
-}
-
-/// Builds a response.
-pub(crate) fn respond(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Body> {
-    let mut builder = Response::builder().status(status);
-    for (name, value) in headers {
-        builder = builder.header(*name, *value);
-    }
-    builder.body(full(body)).unwrap()
-}
-
-/// Responds with the requested range of a file, or the whole file.
-pub(crate) fn ranged(request: &HeaderMap, headers: &[(&str, &str)], content: &Bytes) -> Response<Body> {
-    ranged_by(request, headers, content.len(), |range| full(content.slice(range)))
-}
-
-/// Like [`ranged`], with a body for a range.
-pub(crate) fn ranged_by(
-    request: &HeaderMap,
-    headers: &[(&str, &str)],
-    len: usize,
-    body: impl FnOnce(Range<usize>) -> Body,
-) -> Response<Body> {
-    let range = request.get("range").map(|range| ByteRange::parse(range.to_str().unwrap(), len as u64));
-    let (status, range) = match range {
-        Some(ByteRange::Part { start, end }) => {
-            (206, usize::try_from(start).unwrap()..usize::try_from(end).unwrap())
-        }
-        _ => (200, 0..len),
+    pub(crate) use super::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, upstream};
+    pub(crate) use super::server::{
+        Request, Server, Step, exchange, exchange_all, head, ranged, respond, slow, slowly,
     };
-    let mut response = respond(status, headers, "");
-    response.headers_mut().insert("content-length", range.len().into());
-    if status == 206 {
-        let place = format!("bytes {}-{}/{len}", range.start, range.end - 1);
-        response.headers_mut().insert("content-range", place.parse().unwrap());
-    }
-    *response.body_mut() = body(range);
-    response
-}
-
-/// A body of these frames; it breaks at the first error.
-pub(crate) fn streamed(frames: impl Stream<Item = std::io::Result<Bytes>> + Send + Sync + 'static) -> Body {
-    StreamBody::new(frames.map_ok(Frame::data)).boxed()
+    pub(crate) use super::source::{Connection, ScriptedSource, content, digest_of};
+    pub(crate) use super::{
+        HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, listed, page, page_of,
+        until,
+    };
 }
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/vnd.pypi.simple.v1+json");
@@ -187,24 +72,37 @@ pub(crate) fn listed(name: &str, content: &[u8]) -> Value {
     json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len()})
 }
 
+/// Names of the files on a page.
+pub(crate) fn filenames(page: &Value) -> Vec<&str> {
+    page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect()
+}
+
 /// Index in JSON with these files of the project `demo`.
 pub(crate) async fn file_index(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
-    let files: Arc<Vec<_>> = Arc::new(files.into_iter().collect());
+    let files: Vec<_> = files.into_iter().collect();
     let page = Bytes::from(hashed_page(files.iter().cloned()));
-    Server::start(move |path, headers| {
-        let (files, page) = (files.clone(), page.clone());
-        async move {
-            match &*path {
-                "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"Demo"}]}"#),
-                "/simple/demo/" => respond(200, &[JSON], page),
-                path => match files.iter().find(|(name, _)| path.strip_prefix("/f/") == Some(name)) {
-                    Some((_, content)) => ranged(&headers, &[], content),
-                    None => respond(404, &[], ""),
-                },
-            }
-        }
+    Server::start(move |request| match &*request.path {
+        "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"Demo"}]}"#),
+        "/simple/demo/" => respond(200, &[JSON], page.clone()),
+        path => match files.iter().find(|(name, _)| path.strip_prefix("/f/") == Some(name)) {
+            Some((_, content)) => ranged(request, &[], content),
+            None => respond(404, &[], ""),
+        },
     })
     .await
+}
+
+/// Paths of all files below a folder. Files that are created or deleted meanwhile may be missing.
+pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => found.extend(files_below(&entry.path())),
+            Ok(_) => found.push(entry.path()),
+            Err(_) => {}
+        }
+    }
+    found
 }
 
 /// Waits until a condition is true.

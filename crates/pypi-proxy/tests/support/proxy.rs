@@ -112,6 +112,13 @@ pub(crate) async fn start_with(indexes: &[String], change: impl FnOnce(&mut Setu
     running
 }
 
+/// A client that neither follows redirects nor decompresses.
+pub(crate) fn client() -> Client {
+    let client =
+        Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
+    client.build().unwrap()
+}
+
 async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> RunningProxy {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -120,16 +127,7 @@ async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> RunningProxy {
     let task = tokio::spawn(server.serve(listener, async {
         let _ = stopped.await;
     }));
-    let client =
-        Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
-    RunningProxy {
-        store,
-        address,
-        client: client.build().unwrap(),
-        stop: Some(stop),
-        task: Some(task),
-        dir: None,
-    }
+    RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir: None }
 }
 
 impl RunningProxy {
@@ -158,7 +156,9 @@ impl RunningProxy {
     }
 
     pub(crate) async fn metrics(&self) -> Samples {
-        exposition::parse(&self.get("/metrics", &[]).await.text().await.unwrap())
+        let response = self.get("/metrics", &[]).await;
+        assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+        exposition::parse(&response.text().await.unwrap())
     }
 
     /// Gets a document in JSON.

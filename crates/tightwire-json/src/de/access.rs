@@ -1,12 +1,10 @@
 //! Access to the elements of arrays, the entries of objects and the variants of enums.
 
-use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
 
 use super::key::Key;
 use super::parser::Parser;
 use crate::error::{Error, Result, Syntax};
-use crate::ser::RAW_TOKEN;
 
 /// Elements of an array. The parser is behind the opening bracket.
 pub(super) struct Elements<'a, 'de, 'p> {
@@ -143,63 +141,5 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de, '_> {
         visitor: V,
     ) -> Result<V::Value> {
         self.0.deserialize_struct("", fields, visitor)
-    }
-}
-
-/// Unit variant encoded as a string.
-pub(super) struct UnitVariant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
-
-impl<'de> de::EnumAccess<'de> for UnitVariant<'_, 'de, '_> {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
-        let variant = seed.deserialize(&mut *self.0)?;
-        Ok((variant, self))
-    }
-}
-
-impl<'de> de::VariantAccess<'de> for UnitVariant<'_, 'de, '_> {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<()> {
-        Ok(())
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _seed: T) -> Result<T::Value> {
-        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"newtype variant"))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value> {
-        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"tuple variant"))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _fields: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value> {
-        Err(de::Error::invalid_type(de::Unexpected::UnitVariant, &"struct variant"))
-    }
-}
-
-/// Text of a value as the map with one entry that `serde_json::value::RawValue` deserializes from.
-pub(super) struct RawEntry<'de>(pub(super) Option<&'de str>);
-
-impl<'de> de::MapAccess<'de> for RawEntry<'de> {
-    type Error = Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        if self.0.is_none() {
-            return Ok(None);
-        }
-        seed.deserialize(BorrowedStrDeserializer::new(RAW_TOKEN)).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
-        match self.0.take() {
-            Some(text) => seed.deserialize(BorrowedStrDeserializer::new(text)),
-            None => Err(de::Error::custom("a raw value has only one entry")),
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! Deserializer of a value.
 
 use base64_simd::STANDARD;
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
 use super::ByteStrings;
-use super::access::{Elements, Entries, RawEntry, UnitVariant, Variant};
+use super::access::{Elements, Entries, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
 use super::string::Text;
@@ -292,7 +293,12 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            return locate(visitor.visit_map(RawEntry(Some(&self.text[start..self.at]))), start);
+            // `RawValue` deserializes from a map with one entry.
+            let entry = [RAW_TOKEN, &self.text[start..self.at]].map(BorrowedStrDeserializer::<Error>::new);
+            return locate(
+                visitor.visit_map(MapDeserializer::new(std::iter::once(<(_, _)>::from(entry)))),
+                start,
+            );
         }
         visitor.visit_newtype_struct(self)
     }
@@ -362,7 +368,12 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             }
             b'"' => {
                 let start = self.at;
-                locate(visitor.visit_enum(UnitVariant(self)), start)
+                self.at += 1;
+                let result = match self.string()? {
+                    Text::Borrowed(text) => visitor.visit_enum(BorrowedStrDeserializer::new(text)),
+                    Text::Unescaped(text) => visitor.visit_enum(StrDeserializer::new(text)),
+                };
+                locate(result, start)
             }
             _ => Err(self.mismatch(&visitor)),
         }

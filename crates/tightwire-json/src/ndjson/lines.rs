@@ -112,14 +112,14 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         if len > self.max_line {
             self.skipping = true;
             self.line = Vec::new();
-            return Err(self.too_long());
+            return Err(self.too_long(self.start));
         }
         self.line.extend_from_slice(part);
         Ok(())
     }
 
-    fn too_long(&self) -> Error {
-        let at = self.start.saturating_add(self.max_line as u64);
+    fn too_long(&self, start: u64) -> Error {
+        let at = start.saturating_add(self.max_line as u64);
         Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))
     }
 
@@ -132,18 +132,16 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         if std::mem::take(&mut self.skipping) {
             return None;
         }
-        let buffered = std::mem::take(&mut self.line);
-        let joined;
+        let mut buffered = std::mem::take(&mut self.line);
         let line = if buffered.is_empty() {
             part
         } else {
-            joined = [buffered.as_slice(), part].concat();
-            joined.as_slice()
+            buffered.extend_from_slice(part);
+            &buffered
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > self.max_line {
-            let at = start.saturating_add(self.max_line as u64);
-            return Some(Err(Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))));
+            return Some(Err(self.too_long(start)));
         }
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             return None;

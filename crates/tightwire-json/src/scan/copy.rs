@@ -1,6 +1,6 @@
 //! Copying of strings into a `Vec` with escapes.
 
-use super::{BLOCK, Set, find_escape, mask16, short};
+use super::{BLOCK, Set, find_by_blocks, mask16, short};
 
 /// Maximum number of bytes that [`push_entry`] writes in addition to the text: a comma, two quotes, a colon.
 const FRAME: usize = 4;
@@ -84,7 +84,7 @@ pub(crate) fn push_body<S: Set>(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let special = find_escape::<S>(bytes, at);
+        let special = find_by_blocks::<S>(bytes, at);
         out.extend_from_slice(&bytes[at..special]);
         let Some(byte) = bytes.get(special) else { return };
         at = special + 1 + escape(out, *byte, &bytes[special + 1..]);

@@ -146,12 +146,12 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
             return find_far(bytes, at);
         }
     }
-    find_in_tail(bytes, at)
+    find_in_tail::<Json>(bytes, at)
 }
 
-fn find_in_tail(bytes: &[u8], from: usize) -> usize {
+fn find_in_tail<S: Set>(bytes: &[u8], from: usize) -> usize {
     let tail = bytes.get(from..).unwrap_or_default();
-    from + tail.iter().position(|byte| is_special::<Json>(*byte)).unwrap_or(tail.len())
+    from + tail.iter().position(|byte| is_special::<S>(*byte)).unwrap_or(tail.len())
 }
 
 #[inline(never)]
@@ -160,23 +160,11 @@ fn find_far(bytes: &[u8], from: usize) -> usize {
     if let Some(avx2) = x86::Avx2::detect() {
         return avx2.find(bytes, from);
     }
-    find_by_blocks(bytes, from)
-}
-
-fn find_by_blocks(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
-        let mask = mask16::<Json>(block);
-        if mask != 0 {
-            return at + mask.trailing_zeros() as usize;
-        }
-        at += BLOCK;
-    }
-    find_in_tail(bytes, at)
+    find_by_blocks::<Json>(bytes, from)
 }
 
 /// Returns the index of the first byte of `S` at or after `from`, or the length of `bytes`.
-fn find_escape<S: Set>(bytes: &[u8], from: usize) -> usize {
+fn find_by_blocks<S: Set>(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
         let mask = mask16::<S>(block);
@@ -185,7 +173,7 @@ fn find_escape<S: Set>(bytes: &[u8], from: usize) -> usize {
         }
         at += BLOCK;
     }
-    at + bytes[at..].iter().position(|byte| is_special::<S>(*byte)).unwrap_or(bytes.len() - at)
+    find_in_tail::<S>(bytes, at)
 }
 
 #[cfg(test)]
@@ -242,7 +230,7 @@ mod tests {
             let expected = naive(&bytes, from);
             prop_assert_eq!(find(&bytes, from), expected);
             prop_assert_eq!(find_far(&bytes, from), expected);
-            prop_assert_eq!(find_by_blocks(&bytes, from), expected);
+            prop_assert_eq!(find_by_blocks::<Json>(&bytes, from), expected);
             #[cfg(target_arch = "x86_64")]
             if let Some(avx2) = x86::Avx2::detect() {
                 prop_assert_eq!(avx2.find(&bytes, from), expected);

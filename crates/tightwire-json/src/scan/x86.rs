@@ -6,7 +6,7 @@ use core::arch::x86_64::{
     _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::{BLOCK, Set, find_by_blocks};
+use super::{BLOCK, Json, Set, find_by_blocks};
 
 /// Returns a mask whose bit `i` is set if byte `i` is special. Every x86-64 processor has SSE2.
 #[inline(always)]
@@ -56,7 +56,7 @@ impl Avx2 {
                 }
                 at += 32;
             }
-            find_by_blocks(bytes, at)
+            find_by_blocks::<Json>(bytes, at)
         }
         // SAFETY: `self` exists, so `detect` found AVX2.
         unsafe { run(bytes, from) }

@@ -103,7 +103,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         let before = self.serializer.out.len();
-        key.serialize(Key::new(&mut *self.serializer, !self.first))?;
+        key.serialize(Key { serializer: &mut *self.serializer, comma: !self.first })?;
         if S::SORTED {
             let key = before + usize::from(!self.first);
             if !self.first && self.in_order {
@@ -198,12 +198,7 @@ struct Key<'s, S> {
     comma: bool,
 }
 
-impl<'s, S: Style> Key<'s, S> {
-    #[inline(always)]
-    fn new(serializer: &'s mut Serializer<S>, comma: bool) -> Self {
-        Self { serializer, comma }
-    }
-
+impl<S: Style> Key<'_, S> {
     #[inline]
     fn text(self, text: &str) -> Result<()> {
         push_entry::<S::Set>(&mut self.serializer.out, self.comma, text);

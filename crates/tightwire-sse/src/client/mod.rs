@@ -1,14 +1,12 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
-//! `retry` computes delays, `request` and `response` have the rules for HTTP, `connection` decodes a response, `source`
+//! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `source`
 //! is the state machine, and `transport` wraps reqwest.
 
 mod builder;
 mod connection;
-mod events;
 mod idle_timer;
 mod request;
-mod response;
 mod retry;
 mod source;
 #[cfg(test)]
@@ -18,10 +16,9 @@ mod transport;
 use std::time::Duration;
 
 pub use self::builder::EventSourceBuilder;
-pub use self::events::Events;
 pub use self::idle_timer::IdleTimer;
 pub use self::retry::{Backoff, Jitter};
-pub use self::source::EventSource;
+pub use self::source::{EventSource, Events};
 pub use self::transport::without_urls;
 use crate::Event;
 use crate::error::Error;

@@ -15,12 +15,12 @@ use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
 use super::idle_timer::IdleTimer;
-use super::request::RequestTemplate;
+use super::request::{RequestTemplate, check_response};
 use super::retry::{Outcome, Retry};
 use super::transport::{Connecting, Failure, Transport};
-use super::{Backoff, Events, Message, ReadyState, response};
+use super::{Backoff, Message, ReadyState};
 use crate::error::{Error, Kind, Result};
-use crate::{Config, Decoder};
+use crate::{Config, Decoder, Event};
 
 /// Client that receives the events of a URL and reconnects when the connection is lost.
 ///
@@ -158,7 +158,7 @@ impl EventSource {
     /// # }
     /// ```
     pub const fn events(&mut self) -> Events<'_> {
-        Events::new(self)
+        Events { source: self }
     }
 
     /// Changes the phase. Keeps the last event id of the previous connection, if any, and drops its incomplete block.
@@ -199,7 +199,7 @@ impl EventSource {
             Err(failure) if failure.is_permanent => return self.close_with(failure.error),
             Err(failure) => return self.reconnect_after(failure.error),
         };
-        if let Err(error) = response::check(response.status(), response.headers()) {
+        if let Err(error) = check_response(response.status(), response.headers()) {
             return if self.options.retry_server_errors && response.status().is_server_error() {
                 self.reconnect_after(error)
             } else {
@@ -257,6 +257,39 @@ impl Stream for EventSource {
 impl FusedStream for EventSource {
     fn is_terminated(&self) -> bool {
         self.state() == ReadyState::Closed
+    }
+}
+
+/// Maximum number of messages skipped per poll, so that a fast stream of comments does not block the executor.
+const MESSAGES_PER_POLL: usize = 64;
+
+/// Stream of the events of an [`EventSource`], without its other messages; see [`EventSource::events`].
+#[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
+pub struct Events<'a> {
+    source: &'a mut EventSource,
+}
+
+impl Stream for Events<'_> {
+    type Item = Result<Event>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        for _ in 0..MESSAGES_PER_POLL {
+            match ready!(Pin::new(&mut *self.source).poll_next(cx)) {
+                Some(Ok(Message::Event(event))) => return Poll::Ready(Some(Ok(event))),
+                Some(Ok(Message::Open | Message::Comment(_) | Message::Reconnecting { .. })) => {}
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl FusedStream for Events<'_> {
+    fn is_terminated(&self) -> bool {
+        self.source.is_terminated()
     }
 }
 

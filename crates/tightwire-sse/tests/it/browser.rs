@@ -5,7 +5,6 @@
 #![cfg(feature = "body")]
 
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::future::{pending, ready};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +22,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use test_support::optional;
 use tightwire_sse::{Block, SseBody};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
@@ -59,8 +59,9 @@ struct Log {
 
 #[tokio::test]
 async fn a_browser_receives_events_and_resumes() {
-    let Some(program) = chromium() else {
-        announce("skipped: browser_receives_and_resumes, for there is no Chromium");
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let Some(program) = named.or_else(|| optional::program("chromium")) else {
+        optional::skip("a_browser_receives_events_and_resumes, because Chromium is not available");
         return;
     };
     let log = Arc::new(Log::default());
@@ -186,20 +187,6 @@ fn events(connection: usize, may_abort: Arc<Notify>) -> Response<Body> {
     SseBody::new(blocks).into_response().map(BodyExt::boxed_unsync)
 }
 
-/// Returns the program of the browser, if it can be started.
-fn chromium() -> Option<OsString> {
-    let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
-    let version =
-        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success()).then_some(program)
-}
-
-/// Prints without the capture of the test harness, which hides the output of successful tests.
-fn announce(text: &str) {
-    use std::io::Write;
-    let _ = writeln!(io::stderr(), "{text}");
-}
-
 /// Headless browser with a temporary profile. Dropping it ends the browser and deletes the profile.
 struct Browser {
     process: Child,
@@ -207,7 +194,7 @@ struct Browser {
 }
 
 impl Browser {
-    fn start(program: OsString, url: &str) -> Self {
+    fn start(program: PathBuf, url: &str) -> Self {
         let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{}", std::process::id()));
         let mut command = Command::new(program);
         #[cfg(unix)]

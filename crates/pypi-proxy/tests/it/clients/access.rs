@@ -1,6 +1,7 @@
 //! pip and uv with logins, minimum age and rate limits.
 
 use crate::clients::sandbox::Site;
+use crate::support::prelude::*;
 use crate::support::program::Served;
 
 const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
@@ -50,7 +51,7 @@ async fn pip_and_uv_log_in_with_credentials_in_the_url() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pip_and_uv_see_the_minimum_age() {
     // 1 March 2024.
-    let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_200);
+    let day = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_709_251_200);
     let age = format!("{}s", day.elapsed().unwrap().as_secs());
     let env = [("PYPI_PROXY_MIN_AGE", &*age), ("PYPI_PROXY_DENY_PROJECTS", "spice.*")];
     let Some(site) = Site::start(&env).await else { return };

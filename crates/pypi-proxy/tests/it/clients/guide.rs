@@ -1,9 +1,7 @@
 //! Configurations in the guide that the other tests do not cover.
 
-use http::Response;
-
 use crate::clients::sandbox::{Site, guide};
-use crate::support::{self, Body, Server, respond};
+use crate::support::prelude::*;
 
 const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"pantry-shelf==1.1\"]\n";
 const INSTALLED: [&str; 1] = ["pantry-shelf==1.1"];
@@ -13,21 +11,27 @@ async fn clients_use_the_proxy_by_variables_and_files() {
     let Some(site) = Site::start(&[]).await else { return };
     let url = &*site.proxy.url;
 
-    let mut pip = site.sandbox().await;
-    pip.export(&guide("pip", url));
-    pip.run("pip", &["install", "pantry-shelf==1.1"]).await;
-    assert_eq!(pip.freeze().await, INSTALLED);
+    let pdm = format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n");
+    let pipfile = "[packages]\npantry-shelf = \"==1.1\"\n";
+    for (title, (file, text), program, args) in [
+        ("pip", ("none", ""), "pip", &["install", "pantry-shelf==1.1"][..]),
+        ("uv", ("none", ""), "uv", &["pip", "install", "pantry-shelf==1.1"]),
+        ("pipenv", ("Pipfile", pipfile), "pipenv", &["install"]),
+        ("PDM", ("pyproject.toml", &*pdm), "pdm", &["install"]),
+    ] {
+        let mut sandbox = site.sandbox().await;
+        sandbox.export(&guide(title, url));
+        sandbox.write(file, text);
+        sandbox.run(program, args).await;
+        assert_eq!(sandbox.freeze().await, INSTALLED, "{title}");
+    }
 
-    let mut by_variable = site.sandbox().await;
-    by_variable.export(&guide("uv", url));
-    let by_file = site.sandbox().await;
-    let folder = by_file.home().join(".config/uv");
+    let uv = site.sandbox().await;
+    let folder = uv.home().join(".config/uv");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("uv.toml"), guide("uv.toml", url)).unwrap();
-    for uv in [by_variable, by_file] {
-        uv.run("uv", &["pip", "install", "pantry-shelf==1.1"]).await;
-        assert_eq!(uv.freeze().await, INSTALLED);
-    }
+    uv.run("uv", &["pip", "install", "pantry-shelf==1.1"]).await;
+    assert_eq!(uv.freeze().await, INSTALLED);
 
     let poetry = site.sandbox().await;
     poetry.write("pyproject.toml", &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n"));
@@ -37,18 +41,6 @@ async fn clients_use_the_proxy_by_variables_and_files() {
     let expected = guide("pyproject.toml for Poetry", url);
     assert!(project.contains(expected.trim()), "{project}");
 
-    let mut pipenv = site.sandbox().await;
-    pipenv.export(&guide("pipenv", url));
-    pipenv.write("Pipfile", "[packages]\npantry-shelf = \"==1.1\"\n");
-    pipenv.run("pipenv", &["install"]).await;
-    assert_eq!(pipenv.freeze().await, INSTALLED);
-
-    let mut pdm = site.sandbox().await;
-    pdm.export(&guide("PDM", url));
-    pdm.write("pyproject.toml", &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n"));
-    pdm.run("pdm", &["install"]).await;
-    assert_eq!(pdm.freeze().await, INSTALLED);
-
     // The path for former users of proxpi.
     let former = site.sandbox().await;
     former.run("pip", &["install", "--index-url", &format!("{url}/index/"), "pantry-shelf==1.1"]).await;
@@ -57,18 +49,18 @@ async fn clients_use_the_proxy_by_variables_and_files() {
 
 /// A reverse proxy that serves the proxy below `/mirror`.
 async fn front(proxy: String) -> Server {
-    let client = reqwest::Client::builder().no_gzip().no_zstd().no_deflate();
-    let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    Server::start(move |path, headers| {
+    let client = crate::support::proxy::client();
+    Server::start_async(move |request| {
         let (client, proxy) = (client.clone(), proxy.clone());
         async move {
-            let Some(path) = path.strip_prefix("/mirror") else { return respond(404, &[], "") };
-            let received = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
-            let mut response: Response<Body> = Response::new(support::full(""));
-            *response.status_mut() = received.status();
-            response.headers_mut().extend(received.headers().clone());
-            *response.body_mut() = support::full(received.bytes().await.unwrap());
-            response
+            let Some(path) = request.path.strip_prefix("/mirror") else { return respond(404, &[], "") };
+            let received =
+                client.get(format!("{proxy}{path}")).headers(request.headers).send().await.unwrap();
+            let (status, mut headers) = (received.status().as_u16(), received.headers().clone());
+            headers.remove("content-length");
+            let headers: Vec<_> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+            respond(status, &headers, received.bytes().await.unwrap())
         }
     })
     .await

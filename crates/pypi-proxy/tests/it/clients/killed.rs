@@ -1,49 +1,31 @@
 //! The proxy is killed while a client downloads a file.
 
-use bytes::Bytes;
-use tokio::sync::watch;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
 
 use crate::clients::sandbox::{Sandbox, Shelf, python, serve};
-use crate::support::{JSON, Server, free_address, hashed_page, ranged_by, respond, streamed};
+use crate::support::prelude::*;
 
 const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
-const CHUNK: usize = 1 << 16;
 /// Bytes of the file that are sent before the gate opens.
 const FIRST: usize = 8 << 20;
 
 /// Index with one large file, whose rest is sent when the gate opens.
-async fn index(content: Bytes, gate: watch::Receiver<bool>) -> Server {
+async fn index(content: Bytes, gate: Arc<Semaphore>) -> Server {
     let page = Bytes::from(hashed_page([(NAME, content.clone())]));
-    Server::start(move |path, headers| {
-        let (content, page, gate) = (content.clone(), page.clone(), gate.clone());
-        async move {
-            if path == "/simple/pantry-barrel/" {
-                return respond(200, &[JSON], page);
+    Server::start(move |request| match &*request.path {
+        "/simple/pantry-barrel/" => respond(200, &[JSON], page.clone()),
+        path if path.starts_with("/f/") => {
+            let mut steps = ranged(request, &[("etag", "\"barrel\"")], &content);
+            // The part of the wheel that contains the metadata is not gated.
+            if request.header("range").is_empty() {
+                let (first, rest) = (content.slice(..FIRST), content.slice(FIRST..));
+                steps.splice(1..2, [Step::Send(first), Step::Gate(gate.clone()), Step::Send(rest)]);
             }
-            if !path.starts_with("/f/") {
-                return respond(404, &[], "");
-            }
-            ranged_by(&headers, &[("etag", "\"barrel\"")], content.len(), |range| {
-                let is_part = range.len() < content.len();
-                let content = content.clone();
-                streamed(futures_util::stream::unfold(range, move |mut rest| {
-                    let (content, mut gate) = (content.clone(), gate.clone());
-                    async move {
-                        if rest.is_empty() {
-                            return None;
-                        }
-                        // The part of the wheel that contains the metadata is not gated.
-                        if rest.start >= FIRST && !is_part {
-                            gate.wait_for(|is_open| *is_open).await.ok()?;
-                        }
-                        let end = rest.end.min(rest.start + CHUNK);
-                        let chunk = content.slice(rest.start..end);
-                        rest.start = end;
-                        Some((Ok(chunk), rest))
-                    }
-                }))
-            })
+            steps
         }
+        _ => respond(404, &[], ""),
     })
     .await
 }
@@ -54,8 +36,8 @@ async fn a_client_continues_after_the_proxy_restarts() {
     let shelf = Shelf::new(&python).await;
     let content: Bytes = std::fs::read(shelf.file("pantry-barrel", NAME)).unwrap().into();
     for client in ["pip", "uv"] {
-        let (open, gate) = watch::channel(false);
-        let index = index(content.clone(), gate).await;
+        let gate = Arc::new(Semaphore::new(0));
+        let index = index(content.clone(), gate.clone()).await;
         let cache = tempfile::tempdir().unwrap();
         let index_url = index.url("/simple/");
         // The address must not be assigned to another process while the proxy is down.
@@ -71,7 +53,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
         // Wait until the client has part of the file.
         let waiting = async {
             while sandbox.size() < 1 << 20 {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
         tokio::select! {
@@ -80,7 +62,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
         }
         let restarting = async {
             proxy.kill().await;
-            open.send(true).unwrap();
+            gate.add_permits(100);
             serve(cache.path(), &env).await
         };
         let ((is_good, text), proxy) = tokio::join!(installing, restarting);

@@ -6,21 +6,18 @@
 #![cfg(all(unix, feature = "cli"))]
 
 mod access;
-mod configured_index;
+mod features;
 mod guide;
-mod html_index;
 mod killed;
-mod pip;
 mod sandbox;
-mod uv;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use futures_util::future::join_all;
+use sandbox::{RichIndex, Sandbox, Shelf, guide, html_index, python, serve};
 
+use crate::support::prelude::*;
 use crate::support::program::Served;
-use sandbox::{RichIndex, Sandbox, Shelf, guide, python, serve};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Client {
@@ -141,7 +138,7 @@ async fn all_clients_install_equally_from_a_json_index() {
 async fn all_clients_install_equally_from_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index::start(shelf.path()).await;
+    let index = html_index(shelf.path()).await;
     // Every page is revalidated.
     let env = [
         ("PYPI_PROXY_INDEX_URL", &*index.url("/simple/")),
@@ -155,7 +152,7 @@ async fn all_clients_install_equally_from_an_html_index() {
     assert_eq!(install_all(&pairs, &python).await, cold);
     let again = &index.requests()[requests_before..];
     assert!(!again.is_empty());
-    for (path, headers) in again {
+    for Request { path, headers, .. } in again {
         // Pages are unchanged. Metadata of wheels without hashes is not listed, so clients fetch ranges of wheels that
         // they do not install.
         let is_revalidated = path.ends_with('/') && headers.contains_key("if-none-match");

@@ -1,15 +1,14 @@
-//! Isolated environments for clients, without the configuration and caches of this machine.
+//! Isolated environments for clients, without the configuration and caches of this machine, and indexes for them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use crate::support::program::{self, Log, Served};
-use crate::support::skip;
-use crate::support::source::digest_of;
+use crate::support::prelude::*;
+use crate::support::program;
+use crate::support::program::{Log, Served};
 
 /// Timeout of a command.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -19,11 +18,7 @@ const OWN: [&str; 6] =
 
 /// Returns the interpreter in whose environment the clients are installed.
 pub(crate) fn python() -> Option<PathBuf> {
-    let python = std::env::var_os("PYPI_CLIENTS_PYTHON").filter(|value| !value.is_empty());
-    if python.is_none() {
-        skip("PYPI_CLIENTS_PYTHON is not set");
-    }
-    python.map(PathBuf::from)
+    test_support::optional::variable("PYPI_CLIENTS_PYTHON").map(PathBuf::from)
 }
 
 fn script(name: &str) -> PathBuf {
@@ -233,7 +228,8 @@ impl Sandbox {
 
     /// Bytes stored by the clients.
     pub(crate) fn size(&self) -> u64 {
-        size(&self.home()) + size(&self.dir.path().join("tmp"))
+        let files = [self.home(), self.dir.path().join("tmp")].map(|dir| files_below(&dir)).concat();
+        files.iter().flat_map(|path| path.metadata()).map(|metadata| metadata.len()).sum()
     }
 
     /// Folder of the installed packages.
@@ -244,35 +240,59 @@ impl Sandbox {
 
     /// Returns the installed files with their hashes.
     pub(crate) fn installed(&self) -> BTreeMap<String, String> {
+        let packages = self.packages();
         let mut files = BTreeMap::new();
-        collect(&self.packages(), "", &mut files);
+        for path in files_below(&packages) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let relative = path.strip_prefix(&packages).unwrap().to_str().unwrap();
+            // Skips the files that installers create in an environment.
+            if relative != name && !relative.contains("__pycache__") && !OWN.contains(&name) {
+                files.insert(relative.to_owned(), digest_of(&std::fs::read(&path).unwrap()).to_string());
+            }
+        }
         files
     }
 }
 
-fn collect(dir: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        let path = format!("{prefix}{name}");
-        if entry.file_type().unwrap().is_dir() {
-            if name != "__pycache__" {
-                collect(&entry.path(), &format!("{path}/"), files);
+/// A minimal index: HTML links without hashes, sizes, times and metadata. Serves the files below `folder/files` like a
+/// plain web server.
+pub(crate) async fn html_index(folder: &Path) -> Server {
+    let files = folder.join("files");
+    Server::start(move |request| {
+        let parts: Vec<_> = request.path.trim_start_matches('/').split('/').collect();
+        match parts[..] {
+            ["simple", project, ""] => links(&files.join(project), project, request),
+            ["files", project, file] => {
+                let file = percent_encoding::percent_decode_str(file).decode_utf8().unwrap();
+                send_file(&files.join(project).join(&*file), request)
             }
-        // Skips the files that installers create in an environment.
-        } else if !prefix.is_empty() && !OWN.contains(&&*name) {
-            files.insert(path, digest_of(&std::fs::read(entry.path()).unwrap()).to_string());
+            _ => respond(404, &[], ""),
         }
-    }
+    })
+    .await
 }
 
-/// Files that are created or deleted meanwhile may or may not count.
-fn size(dir: &Path) -> u64 {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let len = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
-    };
-    entries.map(len).sum()
+fn links(folder: &PathBuf, project: &str, request: &Request) -> Vec<Step> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return respond(404, &[], "") };
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let etag = format!("\"{project}-{}\"", names.len());
+    if request.header("if-none-match") == etag {
+        return respond(304, &[("etag", &etag)], "");
+    }
+    let links: String = names
+        .iter()
+        .map(|name| {
+            format!("<a href=\"../../files/{project}/{}\">{name}</a><br>\n", name.replace('+', "%2B"))
+        })
+        .collect();
+    let page = format!("<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n");
+    respond(200, &[("content-type", "text/html"), ("etag", &etag)], page)
+}
+
+fn send_file(path: &Path, request: &Request) -> Vec<Step> {
+    let Ok(content) = std::fs::read(path) else { return respond(404, &[], "") };
+    let etag = format!("\"{:x}\"", content.len());
+    let common = [("etag", &*etag), ("accept-ranges", "bytes"), ("content-type", "application/octet-stream")];
+    ranged(request, &common, &content.into())
 }

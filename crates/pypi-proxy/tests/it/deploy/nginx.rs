@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use tokio::process::{Child, Command};
 
-use crate::deploy::{WHEEL, file, free_address, has, index, wheel};
+use crate::deploy::{WHEEL, file, has, index, wheel};
+use crate::support::prelude::*;
 use crate::support::program::serve;
-use crate::support::{Server, respond, until};
 
 /// Starts nginx in front of two addresses. Returns its process and address.
 async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
@@ -70,7 +70,7 @@ async fn instances_get_the_client_address() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let instance = Server::start(|_, _| async { respond(200, &[], "") }).await;
+    let instance = Server::start(|_| respond(200, &[], "")).await;
     let host = instance.address().to_string();
     let (_nginx, front) = start(dir.path(), [&host, &host]).await;
     let client = reqwest::Client::new();

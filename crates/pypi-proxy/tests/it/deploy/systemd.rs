@@ -5,17 +5,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
-use crate::deploy::{WHEEL, free_address, has, index, wheel};
+use crate::deploy::{WHEEL, has, index, wheel};
+use crate::support::prelude::*;
 use crate::support::program::program;
-use crate::support::until;
-
-/// Timeout of all operations.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Starts the program with a socket as file descriptor 3, like systemd.
 fn start(dir: &Path, env: &[(&str, &str)], listener: TcpListener, sockets: u32) -> Child {
@@ -35,8 +31,15 @@ async fn get_wheel(address: SocketAddr) {
     assert!(response.bytes().await.unwrap() == wheel());
 }
 
-fn terminate(child: &Child) {
+/// Stops the program and checks that it succeeds.
+async fn terminate(mut child: Child) {
     kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+fn listener() -> TcpListener {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +51,7 @@ async fn an_inherited_socket_is_served_and_stays_open() {
     told.set_read_timeout(Some(TIMEOUT)).unwrap();
     let notify = dir.path().join("notify").to_str().unwrap().to_owned();
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "200000")];
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let listener = listener();
     let address = listener.local_addr().unwrap();
     let next = || {
         let mut buffer = [0; 1024];
@@ -58,23 +61,16 @@ async fn an_inherited_socket_is_served_and_stays_open() {
     for _ in 0..2 {
         // A client that connects while the program is not running gets a response later.
         let early = tokio::spawn(get_wheel(address));
-        let mut child = start(dir.path(), &env, listener.try_clone().unwrap(), 1);
+        let child = start(dir.path(), &env, listener.try_clone().unwrap(), 1);
         assert_eq!(next(), format!("READY=1\nSTATUS=serves at {address}\n"));
         early.await.unwrap();
         get_wheel(address).await;
         for _ in 0..3 {
             assert_eq!(next(), "WATCHDOG=1\n");
         }
-        terminate(&child);
-        let end = loop {
-            match next() {
-                text if text == "WATCHDOG=1\n" => {}
-                text => break text,
-            }
-        };
-        assert_eq!(end, "STOPPING=1\n");
-        let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
-        assert_eq!(status.code(), Some(0));
+        terminate(child).await;
+        let end = std::iter::repeat_with(next).find(|text| text != "WATCHDOG=1\n");
+        assert_eq!(end.unwrap(), "STOPPING=1\n");
         told.set_nonblocking(true).unwrap();
         while told.recv(&mut [0; 1024]).is_ok() {}
         told.set_nonblocking(false).unwrap();
@@ -93,15 +89,13 @@ async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
     while sender.send_to(b"", dir.path().join("notify")).is_ok() {}
     let notify = dir.path().join("notify").to_str().unwrap().to_owned();
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "2000")];
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let listener = listener();
     let address = listener.local_addr().unwrap();
-    let mut child = start(dir.path(), &env, listener, 1);
+    let child = start(dir.path(), &env, listener, 1);
     for _ in 0..3 {
         tokio::time::timeout(TIMEOUT, get_wheel(address)).await.unwrap();
     }
-    terminate(&child);
-    let status = tokio::time::timeout(TIMEOUT, child.wait()).await.unwrap().unwrap();
-    assert_eq!(status.code(), Some(0));
+    terminate(child).await;
     drop(receiver);
 }
 
@@ -109,7 +103,6 @@ async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
 async fn invalid_inherited_sockets_end_the_program_with_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
-    let listener = || TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let output = start(dir.path(), &env, listener(), 2).wait_with_output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
@@ -150,9 +143,8 @@ async fn systemd_starts_it_for_the_first_connection() {
     command.arg(format!("--setenv=PYPI_PROXY_INDEX_URL={}", index.url("/simple/")));
     command.arg(format!("--setenv=PYPI_PROXY_CACHE_DIR={}", dir.path().join("cache").display()));
     command.args([env!("CARGO_BIN_EXE_pypi-proxy"), "serve"]);
-    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
+    let child = command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
     until("it listens", async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
     get_wheel(address).await;
-    terminate(&child);
-    assert_eq!(child.wait().await.unwrap().code(), Some(0));
+    terminate(child).await;
 }

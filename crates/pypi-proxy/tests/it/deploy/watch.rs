@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::deploy::{WHEEL, file, index};
 use crate::support::exposition;
+use crate::support::prelude::*;
 use crate::support::program::{run, serve};
 
 /// Labels of each metric and their values.

@@ -1,4 +1,4 @@
-//! S3 servers with one bucket each, stored in a folder that tests can inspect.
+//! S3 servers with one bucket each, stored in a folder that tests can inspect, and network faults in front of them.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::fleet::given;
-use crate::support::free_address;
-use crate::support::source::digest_of;
-use crate::support::{skip, until};
+use crate::support::prelude::*;
 
 pub(crate) const NAME: &str = "wheels";
 pub(crate) const PREFIX: &str = "fleet";
@@ -91,10 +89,7 @@ impl Bucket {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("root").join(NAME)).unwrap();
         let address = free_address();
-        let Some(child) = spawn(kind, address, dir.path()) else {
-            skip(&format!("{kind:?} is not installed"));
-            return None;
-        };
+        let child = spawn(kind, address, dir.path())?;
         let bucket = Self { kind, address, dir, child };
         bucket.answers().await;
         Some(bucket)
@@ -138,9 +133,7 @@ impl Bucket {
 
     /// Lists the objects below a prefix of the keys.
     pub(crate) fn objects(&self, below: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        walk(&self.dir.path().join("root").join(NAME).join(PREFIX).join(below), &mut found);
-        found
+        files_below(&self.dir.path().join("root").join(NAME).join(PREFIX).join(below))
     }
 
     /// Lists the files, without temporary objects of the server.
@@ -174,13 +167,51 @@ fn spawn(kind: Kind, address: SocketAddr, dir: &Path) -> Option<Child> {
     Some(command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap())
 }
 
-fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        // Ignore entries that are deleted meanwhile.
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
-            Ok(_) => found.push(entry.path()),
-            Err(_) => {}
-        }
+pub(crate) struct Network {
+    api: String,
+    /// Endpoint in place of the real address.
+    pub(crate) endpoint: String,
+    client: reqwest::Client,
+    _child: Child,
+}
+
+impl Network {
+    /// Starts it in front of an address, or reports why it is not available.
+    pub(crate) async fn start(before: SocketAddr) -> Option<Self> {
+        let programs = given("FLEET_GO")?;
+        let port = free_address().port();
+        let mut command = Command::new(programs.join("server"));
+        command.args(["-host", "127.0.0.1", "-port", &port.to_string()]).env("LOG_LEVEL", "error");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let child = command.spawn().unwrap();
+        let api = format!("http://127.0.0.1:{port}");
+        let send = async || reqwest::get(format!("{api}/version")).await.is_ok();
+        until("toxiproxy answers", send).await;
+        let mut network =
+            Self { api, endpoint: String::new(), client: reqwest::Client::new(), _child: child };
+        let plan = json!({"name": "bucket", "listen": "127.0.0.1:0", "upstream": before.to_string()});
+        let made = network.post("/proxies", &plan).await;
+        network.endpoint = format!("http://{}", made["listen"].as_str().unwrap());
+        Some(network)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        let request = self.client.post(format!("{}{path}", self.api)).body(body.to_string());
+        let response = request.send().await.unwrap();
+        let (status, text) = (response.status(), response.text().await.unwrap());
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Adds a fault in one direction: `upstream` to the bucket or `downstream` from it.
+    pub(crate) async fn spoil(&self, kind: &str, stream: &str, attributes: Value) {
+        let toxic = json!({"name": stream, "type": kind, "stream": stream, "attributes": attributes});
+        self.post("/proxies/bucket/toxics", &toxic).await;
+    }
+
+    /// Removes all faults.
+    pub(crate) async fn heal(&self) {
+        let response = self.client.post(format!("{}/reset", self.api)).send().await.unwrap();
+        assert!(response.status().is_success());
     }
 }

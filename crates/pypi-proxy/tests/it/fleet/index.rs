@@ -1,13 +1,8 @@
 //! Index with known files that counts the requests for each.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
-use http::{HeaderMap, Response};
-
-use crate::support::source::content;
-use crate::support::{Body, JSON, Server, hashed_page, ranged_by, respond, streamed};
+use crate::support::prelude::*;
 
 /// Files per project.
 const EACH: usize = 4;
@@ -36,7 +31,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Index of `count` files of different lengths, with a delay before each 64 KiB of a file.
+    /// Index of `count` files of different lengths, with a delay after each 64 KiB of a file.
     pub(crate) async fn start(count: usize, len: impl Fn(usize) -> usize, delay: Duration) -> Self {
         let all = content(LARGEST + count);
         let file = |number: usize| {
@@ -47,19 +42,17 @@ impl Index {
         };
         let files: Arc<Vec<_>> = Arc::new((0..count).map(file).collect());
         let shelf = files.clone();
-        let server = Server::start(move |path, headers| {
-            let shelf = shelf.clone();
-            async move {
-                if let Some(name) = path.strip_prefix("/f/") {
-                    let Some(file) = shelf.iter().find(|file| file.name == name) else {
-                        return respond(404, &[], "");
-                    };
-                    return send(&file.content, &headers, delay);
-                }
-                let of = shelf.iter().filter(|file| file.page() == path);
-                let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
-                respond(200, &[JSON], page)
+        let server = Server::start(move |request| {
+            if let Some(name) = request.path.strip_prefix("/f/") {
+                let Some(file) = shelf.iter().find(|file| file.name == name) else {
+                    return respond(404, &[], "");
+                };
+                let etag = format!("\"{}\"", file.content.len());
+                return slowly(ranged(request, &[("etag", &etag)], &file.content), CHUNK, delay);
             }
+            let of = shelf.iter().filter(|file| file.page() == request.path);
+            let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
+            respond(200, &[JSON], page)
         })
         .await;
         Self { server, files }
@@ -70,8 +63,7 @@ impl Index {
     }
 
     pub(crate) fn requests_for(&self, file: &File) -> usize {
-        let path = format!("/f/{}", file.name);
-        self.server.paths().iter().filter(|requested| **requested == path).count()
+        self.server.count_of(&format!("/f/{}", file.name))
     }
 
     /// Asserts the number of requests for each of these files.
@@ -84,23 +76,4 @@ impl Index {
     pub(crate) async fn stop(&self) {
         self.server.stop().await;
     }
-}
-
-fn send(content: &Bytes, headers: &HeaderMap, delay: Duration) -> Response<Body> {
-    let etag = format!("\"{}\"", content.len());
-    ranged_by(headers, &[("etag", &etag)], content.len(), |range| body(content.slice(range), delay))
-}
-
-fn body(rest: Bytes, delay: Duration) -> Body {
-    let chunks = futures_util::stream::unfold(rest, move |mut rest| async move {
-        if rest.is_empty() {
-            return None;
-        }
-        if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
-        }
-        let chunk = rest.split_to(rest.len().min(CHUNK));
-        Some((Ok(chunk), rest))
-    });
-    streamed(chunks)
 }

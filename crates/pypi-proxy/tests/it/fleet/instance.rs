@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
 use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::fleet::bucket::{self, IDENTITY, SECRET};
+use crate::fleet::bucket;
+use crate::fleet::bucket::{IDENTITY, SECRET};
 use crate::fleet::index::{File, Index};
+use crate::support::prelude::*;
 use crate::support::program::{Served, run, serve};
-use crate::support::until;
 
 /// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -69,7 +68,7 @@ impl Instance {
     /// Waits until `/health` reports this state, `ok` or `degraded`.
     pub(crate) async fn becomes(&self, state: &str) {
         let is_so = async || {
-            let health: serde_json::Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
+            let health: Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
             health["data"]["state"] == state
         };
         until(&format!("its health is {state}"), is_so).await;

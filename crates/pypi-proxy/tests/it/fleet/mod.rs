@@ -10,16 +10,14 @@ mod bucket;
 mod index;
 mod instance;
 mod stops;
-mod toxics;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bucket::{Bucket, Kind};
-use futures_util::future::join_all;
 use index::Index;
 use instance::{Instance, ask_all, client, end, get, instances};
-use serde_json::json;
+
+use crate::support::prelude::*;
 
 /// Size of the tests.
 #[derive(Clone, Copy)]
@@ -48,9 +46,9 @@ fn len(number: usize) -> usize {
     if number % 24 == 7 { 6 << 20 } else { 5_000 + number % 20 * 10_000 }
 }
 
-/// Returns the path in a variable.
+/// Returns the path in a variable, or reports that it is not set.
 fn given(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    test_support::optional::variable(name).map(PathBuf::from)
 }
 
 /// Asserts that the instance works although the bucket does not.
@@ -104,7 +102,7 @@ async fn instances_with_small_caches_evict_while_serving() {
 #[tokio::test(flavor = "multi_thread")]
 async fn network_faults_of_the_bucket_do_not_affect_responses() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
-    let Some(network) = toxics::Network::start(bucket.address()).await else { return };
+    let Some(network) = bucket::Network::start(bucket.address()).await else { return };
     let toxics = [
         ("latency", json!({"latency": 300, "jitter": 100})),
         ("reset_peer", json!({"timeout": 0})),

@@ -1,12 +1,10 @@
 //! Failures: an instance stops during a download, and the bucket stops under load.
 
-use std::time::Duration;
-
 use crate::fleet::bucket::{Bucket, Kind};
 use crate::fleet::index::Index;
 use crate::fleet::instance::{Instance, Load, ask_all, client, end, get, instances};
 use crate::fleet::{Scale, is_degraded, len};
-use crate::support::until;
+use crate::support::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_instances_complete_downloads_of_a_dead_one() {

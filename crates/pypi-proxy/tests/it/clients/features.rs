@@ -1,9 +1,10 @@
-//! Features of pip besides plain installation.
+//! Features of pip and uv besides plain installation, and installation from the index of this machine.
 
-use crate::clients::html_index;
-use crate::clients::sandbox::{Sandbox, Shelf, Site, python, serve};
+use tokio::process::Command;
+
+use crate::clients::sandbox::{Sandbox, Shelf, Site, guide, html_index, python, serve};
+use crate::support::prelude::*;
 use crate::support::program::Served;
-use crate::support::source::digest_of;
 
 /// A sandbox for pip with the proxy as its index.
 async fn sandbox(python: &std::path::Path, proxy: &Served) -> Sandbox {
@@ -77,7 +78,7 @@ async fn pip_finds_files_by_hash() {
 async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index::start(shelf.path()).await;
+    let index = html_index(shelf.path()).await;
     let cache = tempfile::tempdir().unwrap();
     let proxy = serve(cache.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;
@@ -94,7 +95,81 @@ async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let output = pip.run("uv", &plan).await;
     assert!(output.contains("pantry-barrel==1.0\npantry-shelf==3.0\nspice-rack==0.5+local.1\n"), "{output}");
     // The first resolution downloads wheels, because metadata of wheels without hashes is not listed.
-    for (path, headers) in &index.requests()[seen..] {
+    for Request { path, headers, .. } in &index.requests()[seen..] {
         assert!(!path.ends_with(".whl") || headers.contains_key("range"), "{path} {headers:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uv_gets_times_sizes_and_hashes() {
+    let Some(site) = Site::start(&[]).await else { return };
+    let (proxy, shelf) = (&site.proxy, &site.shelf);
+    let mut uv = site.sandbox().await;
+    uv.export(&guide("uv", &proxy.url));
+
+    // The state at the end of 2023.
+    uv.run("uv", &["pip", "install", "--exclude-newer", "2023-12-31", "pantry"]).await;
+    assert_eq!(uv.freeze().await, ["pantry==1.0", "pantry-shelf==1.1"]);
+
+    let project = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\n\
+                   dependencies = [\"pantry-shelf<2\"]\n";
+    uv.write("pyproject.toml", project);
+    uv.run("uv", &["lock"]).await;
+    let lock = std::fs::read_to_string(uv.work().join("uv.lock")).unwrap();
+    let name = "pantry_shelf-1.1-py3-none-any.whl";
+    let len = std::fs::metadata(shelf.file("pantry-shelf", name)).unwrap().len();
+    let expected = format!(
+        "{{ url = \"{}/simple/pantry-shelf/{name}\", hash = \"sha256:{}\", size = {len}, \
+         upload-time = \"2023-06-05T00:00:00Z\" }}",
+        proxy.url,
+        shelf.sha256("pantry-shelf", name)
+    );
+    assert!(lock.contains(&expected), "{lock}");
+
+    uv.write("wanted.in", "pantry[spice]==2.0\n");
+    uv.run("uv", &["pip", "compile", "--generate-hashes", "wanted.in", "-o", "wanted.txt"]).await;
+    uv.run("uv", &["pip", "sync", "--require-hashes", "wanted.txt"]).await;
+    assert!(uv.freeze().await.contains(&"Spice.Rack==0.5+local.1".into()));
+
+    // uv revalidates its cache with 304.
+    let log = proxy.log.count();
+    uv.run("uv", &["pip", "install", "--refresh", "--reinstall", "pantry-shelf==2.0"]).await;
+    let log = proxy.log.all().split_off(log);
+    assert!(log.iter().any(|line| line.contains("/simple/pantry-shelf/\",\"status\":304")), "{log:?}");
+    assert!(!log.iter().any(|line| line.contains("pantry-shelf/\",\"status\":200")), "{log:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_install_from_the_configured_index() {
+    let Some(python) = python() else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let check = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"))
+        .args(["check", "--listen", "127.0.0.1:0", "--cache-dir"])
+        .arg(cache.path())
+        .output()
+        .await
+        .unwrap();
+    if !check.status.success() {
+        let text = [check.stdout, check.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains("FAIL  index") || text.contains("no index is set"), "{text}");
+        skip(&format!("the index of this machine: {text}"));
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
+    command.arg("serve").arg("--cache-dir").arg(cache.path()).kill_on_drop(true);
+    command.args(["--listen", "127.0.0.1:0", "--download-timeout", "never", "--log-format", "json"]);
+    let proxy = Served::start(command).await;
+    let url = format!("{}/simple/", proxy.url);
+    let pip = Sandbox::new(&python).await;
+    pip.run("pip", &["install", "--index-url", &url, "six==1.17.0", "idna==3.10"]).await;
+    let uv = Sandbox::new(&python).await;
+    let log = proxy.log.count();
+    uv.run("uv", &["pip", "install", "--index-url", &url, "six==1.17.0", "idna==3.10"]).await;
+    assert_eq!(uv.freeze().await, ["idna==3.10", "six==1.17.0"]);
+    assert_eq!(uv.freeze().await, pip.freeze().await);
+    assert_eq!(uv.installed(), pip.installed());
+    let log = proxy.log.all().split_off(log);
+    let files: Vec<_> = log.iter().filter(|line| line.contains(".whl\"")).collect();
+    assert!(files.len() >= 2 && files.iter().all(|line| line.contains("\"cache\":\"hit\"")), "{log:?}");
 }

@@ -1,10 +1,14 @@
-//! Settings: names, precedence, validation, and secrets.
+//! Settings: names, precedence, validation, secrets, and the discovery of the index that uv or pip of a machine uses.
 
-use std::time::Duration;
+use std::path::Path;
 
 use proptest::prelude::*;
 use pypi_proxy::Error;
-use pypi_proxy::config::{Level, LogFormat, Settings, Sources, StorageType, document};
+use pypi_proxy::config::{
+    Discovery, Level, LogFormat, ProxyBuilder, Settings, Sources, StorageType, document,
+};
+
+use crate::support::prelude::*;
 
 fn read<'a>(env: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {
     Settings::read(&Sources::new().env(env)).unwrap()
@@ -249,18 +253,47 @@ fn toml_errors_have_line_numbers_but_no_content() {
 }
 
 #[test]
-fn contradictory_limits_are_rejected() {
+fn contradictory_settings_are_rejected() {
     for (name, value) in [
-        ("PYPI_PROXY_MAX_CONNECTIONS", "0"),
-        ("PYPI_PROXY_MAX_CONCURRENT_DOWNLOADS", "0"),
-        ("PYPI_PROXY_HEADER_TIMEOUT", "0"),
-        ("PYPI_PROXY_STALL_TIMEOUT", "0"),
-        ("PYPI_PROXY_CONNECT_TIMEOUT", "0"),
-        ("PYPI_PROXY_INDEX_TTL", "11000d"),
-        ("PYPI_PROXY_CACHE_SIZE", "20000000000 GiB"),
+        ("max_connections", "0"),
+        ("max_concurrent_downloads", "0"),
+        ("header_timeout", "0"),
+        ("stall_timeout", "0"),
+        ("connect_timeout", "0"),
+        ("index_ttl", "11000d"),
+        ("cache_size", "20000000000 GiB"),
+        ("trusted_proxies", "10.0.0.0/33"),
+        ("trusted_proxies", "localhost"),
+        ("allow_projects", "[ab]"),
+        ("deny_projects", "a b"),
+        ("project_sources", "acme-*"),
+        ("project_sources", "acme-*=0"),
+        ("project_sources", "acme-*=second"),
+        ("project_sources", "acme-*=2"),
+        ("min_age", "soon"),
+        ("min_age_unknown", "maybe"),
+        ("yanked", "burn"),
+        ("rate_limit", "-1"),
+        ("rate_limit_burst", "0"),
     ] {
-        assert!(refuse([(name, value)]).to_string().contains(name), "{name}");
+        let variable = format!("PYPI_PROXY_{}", name.to_uppercase());
+        let error = refuse([(&*variable, value)]).to_string();
+        assert!(error.contains(&variable), "{name}={value}: {error}");
     }
+}
+
+#[test]
+fn access_settings_are_shown_in_their_normal_form() {
+    let sources = Sources::new()
+        .flag("extra_index_urls", "https://b.example.org/")
+        .flag("project_sources", "Acme_* = 2, six=1")
+        .flag("trusted_proxies", "10.1.2.3, 2001:db8::/32")
+        .flag("yanked", "Refuse");
+    let settings = Settings::read(&sources).unwrap();
+    let shown = |name| shown(&settings, name).0;
+    assert_eq!(shown("project_sources"), "acme-*=2, six=1");
+    assert_eq!(shown("trusted_proxies"), "10.1.2.3/32, 2001:db8::/32");
+    assert_eq!(shown("yanked"), "refuse");
 }
 
 #[test]
@@ -394,7 +427,7 @@ fn the_configuration_file_is_found_by_name_or_default_path() {
     let path = dir.path().join("pypi-proxy/config.toml");
     std::fs::create_dir(dir.path().join("pypi-proxy")).unwrap();
     std::fs::write(&path, "index_ttl = 7").unwrap();
-    let find = |variable: &str, value: &std::path::Path| {
+    let find = |variable: &str, value: &Path| {
         let sources = Sources::new().env([(variable, value)]).find_file(None).unwrap();
         shown(&Settings::read(&sources).unwrap(), "index_ttl").0
     };
@@ -408,7 +441,7 @@ fn the_configuration_file_is_found_by_name_or_default_path() {
 
 #[test]
 fn the_documentation_matches_the_settings() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pypi-proxy-config.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pypi-proxy-config.md");
     let document = document();
     if std::env::var_os("WRITE_DOCS").is_some() {
         std::fs::write(&path, &document).unwrap();
@@ -446,4 +479,115 @@ fn name() -> impl Strategy<Value = String> {
         })
         .collect();
     prop_oneof![9 => prop::sample::select(all), 1 => "(GROXPI|PROXPI|PYPI_PROXY)_[A-Z_]{0,10}|.{0,6}"]
+}
+
+/// Returns the URL and source of the index with these variables and Python interpreters.
+fn find(env: &[(&str, &str)], pythons: &[String]) -> Result<(String, String), Error> {
+    let found = Discovery::new(env.iter().copied()).pythons(pythons).find()?;
+    Ok((found.value.to_string(), found.origin.to_string()))
+}
+
+#[cfg(unix)]
+fn script(dir: &Path, name: &str, text: &str) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let path = dir.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[cfg(unix)]
+#[test]
+fn variables_precede_files_of_uv_and_these_precede_pip() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("uv");
+    std::fs::create_dir(&config).unwrap();
+    let file = config.join("uv.toml");
+    std::fs::write(&file, "index-url = \"https://file.example.org/simple\"\n").unwrap();
+    let pythons = [
+        dir.path().join("missing").display().to_string(),
+        script(dir.path(), "failing", "echo https://wrong.example.org; exit 1"),
+        script(dir.path(), "silent", "exit 0"),
+        script(dir.path(), "python", "echo warning; echo https://pip.example.org/simple"),
+    ];
+    let config_home = dir.path().display().to_string();
+    let env = [
+        ("PIP_INDEX_URL", "https://pip-variable.example.org"),
+        ("UV_DEFAULT_INDEX", "https://uv-variable.example.org"),
+        ("UV_INDEX_URL", "https://old-uv-variable.example.org"),
+        ("XDG_CONFIG_HOME", &*config_home),
+    ];
+    for (skipped, host, origin) in [
+        (0, "pip-variable", "PIP_INDEX_URL"),
+        (1, "uv-variable", "UV_DEFAULT_INDEX"),
+        (2, "old-uv-variable", "UV_INDEX_URL"),
+    ] {
+        let expected = (format!("https://{host}.example.org/"), origin.to_owned());
+        assert_eq!(find(&env[skipped..], &pythons).unwrap(), expected);
+    }
+    let (url, origin) = find(&env[3..], &pythons).unwrap();
+    assert_eq!((&*url, origin), ("https://file.example.org/simple/", file.display().to_string()));
+    let (url, origin) = find(&[], &pythons).unwrap();
+    assert!(url == "https://pip.example.org/simple/" && origin.contains("python"), "{url} {origin}");
+    let error = find(&[], &pythons[..3]).unwrap_err();
+    assert!(error.is_config() && error.to_string().contains("--index-url"), "{error}");
+}
+
+#[test]
+fn default_index_of_a_uv_file_is_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("own.toml");
+    let text = "[[index]]\nurl = \"https://a.example.org\"\n[[index]]\nurl = \"https://b.example.org\"\ndefault = true\n";
+    std::fs::write(&file, text).unwrap();
+    let path = file.display().to_string();
+    assert_eq!(find(&[("UV_CONFIG_FILE", &path)], &[]).unwrap(), ("https://b.example.org/".into(), path));
+}
+
+#[test]
+fn index_of_uv_may_have_a_name() {
+    for value in ["corp=https://a.example.org/x", "https://a.example.org/x"] {
+        assert_eq!(find(&[("UV_DEFAULT_INDEX", value)], &[]).unwrap().0, "https://a.example.org/x/");
+    }
+}
+
+#[test]
+fn discovered_index_shows_no_password_and_must_be_a_url() {
+    let (shown, _) = find(&[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")], &[]).unwrap();
+    assert_eq!(shown, "https://***@a.example.org/simple/");
+    let error = find(&[("PIP_INDEX_URL", "file://hunter2")], &[]).unwrap_err();
+    assert!(
+        error.is_config()
+            && error.to_string().contains("PIP_INDEX_URL")
+            && !error.to_string().contains("hunter2")
+    );
+}
+
+fn build(env: &[(&str, &str)]) -> Result<(), Error> {
+    let settings = Settings::read(&Sources::new().env(env.iter().copied())).unwrap();
+    ProxyBuilder::new(&settings, None).and_then(|builder| builder.upstreams().map(drop))
+}
+
+#[test]
+fn proxy_rejects_itself_as_index() {
+    for (listen, index) in [
+        ("127.0.0.1:5000", "http://localhost:5000/simple"),
+        ("0.0.0.0:80", "http://127.0.0.1/index/"),
+        ("[::]:5000", "http://[::1]:5000/"),
+        ("proxy.example.org:5000", "http://Proxy.example.org:5000/simple/"),
+    ] {
+        let error = build(&[("PYPI_PROXY_LISTEN", listen), ("PYPI_PROXY_INDEX_URL", index)]).unwrap_err();
+        assert!(error.is_config() && error.to_string().contains("itself"), "{index}: {error}");
+    }
+    let other =
+        [("PYPI_PROXY_LISTEN", "127.0.0.1:5000"), ("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:5001/simple")];
+    assert!(build(&other).is_ok());
+}
+
+#[test]
+fn missing_index_and_missing_certificate_file_are_errors() {
+    let index = ("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple");
+    assert!(build(&[]).unwrap_err().to_string().contains("index_url"));
+    let error = build(&[index, ("PYPI_PROXY_CA_FILES", "missing.pem")]).unwrap_err();
+    assert!(error.is_config() && error.to_string().contains("missing.pem"), "{error}");
 }
