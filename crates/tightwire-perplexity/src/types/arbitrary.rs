@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use tightwire_json::{Map, Value};
 
-use super::{Extra, Secret};
+use super::Secret;
+use super::extra::FieldStore;
 
 /// Source of random values.
 pub(crate) struct Source {
@@ -29,13 +30,15 @@ impl Source {
         self.budget > 0
     }
 
-    /// Returns fields that no struct has.
-    pub(crate) fn extra(&mut self) -> Extra {
-        let mut fields = Extra::default();
-        for name in ["x_one", "x_two"].into_iter().take(self.below(3) as usize) {
-            fields.insert(name, Value::arbitrary(self));
+    /// Returns fields that no struct has, if they are stored.
+    pub(crate) fn extra<E: FieldStore>(&mut self) -> E {
+        let mut extra = E::default();
+        if let Some(fields) = extra.stored_mut() {
+            for name in ["x_one", "x_two"].into_iter().take(self.below(3) as usize) {
+                fields.insert(name, Value::arbitrary(self));
+            }
         }
-        fields
+        extra
     }
 
     /// Returns an object with an unknown tag.

@@ -58,5 +58,5 @@ pub mod skills;
 pub use common::{
     Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, Secret, TextOrList,
 };
-pub use extra::Extra;
+pub use extra::{Extra, ExtraFields};
 pub use invalid::Invalid;

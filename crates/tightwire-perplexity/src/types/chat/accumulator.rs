@@ -7,6 +7,7 @@ use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
+use crate::types::extra::FieldStore;
 use crate::types::{Extra, ObjectKind};
 
 /// Combines the chunks of a stream into one [`Completion`], for every stream mode.

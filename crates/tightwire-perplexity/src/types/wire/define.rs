@@ -84,7 +84,7 @@ macro_rules! object {
         pub struct $name {
             $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $kind $ty),)*
             /// Fields that the struct does not define.
-            pub extra: $crate::types::Extra,
+            pub extra: $crate::types::wire::object!(@extra $role),
         }
 
         $crate::types::wire::object!(@setters $role $name $($field: $kind $ty,)*);
@@ -100,7 +100,7 @@ macro_rules! object {
             impl $crate::types::wire::object::Object for $name {
                 type Field = Field;
 
-                const STORES_EXTRA: bool = $crate::types::wire::object!(@stores_extra $role);
+                type Extra = $crate::types::wire::object!(@extra $role);
 
                 #[inline]
                 fn name(text: &str) -> Option<Field> {
@@ -123,11 +123,9 @@ macro_rules! object {
                                 None => {
                                     self.$field = $crate::types::wire::field::FieldValue::missing();
                                     // A field that is written encodes its default instead.
-                                    if Self::STORES_EXTRA
-                                        && !$crate::types::wire::object!(@is_written $kind self.$field)
-                                    {
+                                    if !$crate::types::wire::object!(@is_written $kind self.$field) {
                                         let name = $crate::types::wire::object!(@wire $field $($wire)?);
-                                        self.extra.insert(name, tightwire_json::Value::Null);
+                                        $crate::types::extra::FieldStore::store_null(&mut self.extra, name);
                                     }
                                 }
                             }
@@ -150,12 +148,12 @@ macro_rules! object {
                 }
 
                 #[inline]
-                fn extra(&self) -> &$crate::types::Extra {
+                fn extra(&self) -> &Self::Extra {
                     &self.extra
                 }
 
                 #[inline]
-                fn extra_mut(&mut self) -> &mut $crate::types::Extra {
+                fn extra_mut(&mut self) -> &mut Self::Extra {
                     &mut self.extra
                 }
             }
@@ -183,11 +181,7 @@ macro_rules! object {
             fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
                 Self {
                     $($field: $crate::types::arbitrary::Arbitrary::arbitrary(source),)*
-                    extra: if <Self as $crate::types::wire::object::Object>::STORES_EXTRA {
-                        source.extra()
-                    } else {
-                        Default::default()
-                    },
+                    extra: source.extra(),
                 }
             }
         }
@@ -206,8 +200,8 @@ macro_rules! object {
     (@wire $field:ident) => { stringify!($field) };
     (@wire $field:ident $wire:literal) => { $wire };
 
-    (@stores_extra request) => { true };
-    (@stores_extra $role:ident) => { cfg!(feature = "extra") };
+    (@extra request) => { $crate::types::ExtraFields };
+    (@extra $role:ident) => { $crate::types::Extra };
 
     (@setters response $name:ident $($rest:tt)*) => {};
     (@setters nested $name:ident $($field:ident: $kind:ident $ty:ty,)*) => {

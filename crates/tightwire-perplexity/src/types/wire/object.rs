@@ -11,15 +11,16 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use tightwire_json::Value;
 
-use crate::types::Extra;
+use crate::types::ExtraFields;
+use crate::types::extra::FieldStore;
 
 /// A JSON object with struct fields. Implemented by [`object!`].
 pub(crate) trait Object: Default {
     /// Identifies a struct field.
     type Field: Copy;
 
-    /// Whether decoding stores unknown fields.
-    const STORES_EXTRA: bool;
+    /// Storage of unknown fields.
+    type Extra: FieldStore;
 
     fn name(text: &str) -> Option<Self::Field>;
 
@@ -32,16 +33,16 @@ pub(crate) trait Object: Default {
     /// Encodes the fields.
     fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error>;
 
-    fn extra(&self) -> &Extra;
+    fn extra(&self) -> &Self::Extra;
 
-    fn extra_mut(&mut self) -> &mut Extra;
+    fn extra_mut(&mut self) -> &mut Self::Extra;
 }
 
 /// Reads the remaining fields of an object.
 #[inline]
 pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = T::default();
-    if !T::STORES_EXTRA {
+    if !T::Extra::STORES {
         while let Some(name) = map.next_key_seed(Text(T::name))? {
             match name {
                 Some(name) => object.read(name, &mut map)?,
@@ -56,7 +57,12 @@ pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A
     while let Some(name) = map.next_key_seed(Text(field))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
-            Err(unknown) => object.extra_mut().insert(unknown, map.next_value::<Value>()?),
+            Err(unknown) => {
+                let value: Value = map.next_value()?;
+                if let Some(fields) = object.extra_mut().stored_mut() {
+                    fields.insert(unknown, value);
+                }
+            }
         }
     }
     Ok(object)
@@ -135,7 +141,7 @@ impl<S: SerializeStruct> FieldWriter for Fields<S> {
 /// Writes struct fields as map entries, for objects with extra fields.
 struct Entries<'a, S> {
     map: S,
-    extra: &'a Extra,
+    extra: &'a ExtraFields,
     /// Names of the struct fields that were written.
     written: Vec<&'static str>,
 }
@@ -160,8 +166,10 @@ pub(crate) fn write<T: Object, S: Serializer>(
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    if !object.extra().is_empty() {
-        return write_all(object, tag, serializer);
+    if let Some(extra) = object.extra().stored()
+        && !extra.is_empty()
+    {
+        return write_all(object, extra, tag, serializer);
     }
     let len = object.count() + usize::from(tag.is_some());
     let mut out = Fields(serializer.serialize_struct(name, len)?);
@@ -175,10 +183,10 @@ pub(crate) fn write<T: Object, S: Serializer>(
 /// Encodes `object` like [`write`], followed by its extra fields.
 fn write_all<T: Object, S: Serializer>(
     object: &T,
+    extra: &ExtraFields,
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let extra = object.extra();
     let mut out = Entries { map: serializer.serialize_map(None)?, extra, written: Vec::new() };
     if let Some((name, value)) = tag {
         out.map.serialize_entry(name, value)?;
