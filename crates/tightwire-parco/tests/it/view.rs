@@ -11,8 +11,7 @@ use tightwire_parco::{
     to_vec,
 };
 
-use crate::support::checks;
-use crate::support::messages::{Inner, InnerRef, Material, View};
+use crate::support::messages::{Inner, InnerRef};
 use test_support::counting::allocations;
 
 /// The view has the same elements as the vector, for every element type.
@@ -85,29 +84,6 @@ proptest! {
             texts.iter().cloned().zip(0..).collect(),
             Vec::new(),
         ]);
-    }
-
-    #[test]
-    fn views_of_messages_match(material in prop::collection::vec(any::<u8>(), 0..400)) {
-        let owned = Material(&material).owned();
-        let bytes = to_vec(&owned).unwrap();
-        let view: View<'_> = decode_exact(&bytes).unwrap();
-        checks::assert_view_eq(&view, &owned);
-        prop_assert_eq!(to_vec(&view).unwrap(), bytes.clone());
-        checks::check_view(&bytes);
-    }
-
-    /// A changed byte is detected when decoding the view if it is detected when decoding the owned value.
-    #[test]
-    fn views_and_owned_values_reject_the_same_input(
-        material in prop::collection::vec(any::<u8>(), 0..400),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
-    ) {
-        let mut bytes = to_vec(&Material(&material).owned()).unwrap();
-        for (at, byte) in changes {
-            *at.get_mut(&mut bytes) = byte;
-        }
-        checks::check_view(&bytes);
     }
 }
 
