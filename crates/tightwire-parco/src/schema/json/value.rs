@@ -81,7 +81,7 @@ impl Dynamic {
         let id = self.read_node(header, id)?;
         let Some(model) = Model::find(models, &id) else {
             // Distinguish an unknown id from one that does not fit its wire type.
-            let wire = Dynamic { schema: self.schema.clone(), nodes: [self.nodes[header].clone()].into() };
+            let wire = Self { schema: self.schema.clone(), nodes: [self.nodes[header].clone()].into() };
             let error = if wire.encoded_len(&id).is_ok() {
                 SchemaErrorKind::UnknownId
             } else {
