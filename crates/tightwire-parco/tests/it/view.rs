@@ -138,7 +138,7 @@ fn entries_preserve_wire_order_and_duplicates() {
     let view: Entries<'_, SmallVarchar, U8, &str, u8> = decode_exact(bytes).unwrap();
     assert_eq!(view.len(), 3);
     assert!(view.iter().eq([("a", 1), ("b", 2), ("a", 3)]));
-    assert!((&view).into_iter().eq(view));
+    assert!(view.into_iter().eq(view));
     // As in a map, the last one wins.
     assert_eq!((view.get("a"), view.get("b"), view.get("c")), (Some(3), Some(2), None));
     assert_eq!(format!("{view:?}"), r#"{"a": 1, "b": 2, "a": 3}"#);

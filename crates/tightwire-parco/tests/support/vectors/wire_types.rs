@@ -17,11 +17,11 @@ use super::{Problem, same_kind};
 /// A static wire type with a Rust type.
 pub(super) struct StaticType {
     canonical: String,
-    recode: Box<dyn Fn(Options, &[u8]) -> Recoded + Send + Sync>,
+    recode: Box<Recode>,
 }
 
 /// The encoding of a decoded value, and the number of bytes that it was decoded from.
-type Recoded = Result<(Vec<u8>, usize), Error>;
+type Recode = dyn Fn(Options, &[u8]) -> Result<(Vec<u8>, usize), Error> + Send + Sync;
 
 /// Returns the wire types with this schema. A bare header is encoded like its integer, but its values differ.
 pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType> {
